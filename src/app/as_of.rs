@@ -10,7 +10,8 @@ use ratatui::text::{Line, Span};
 
 use super::mode::Mode;
 use super::raw::RawView;
-use super::state::State;
+use super::reader::Reader;
+use super::state::App;
 use super::viewport::Focus;
 use crate::analysis::account::{self, Figures};
 use crate::analysis::context::{self, ContextUse};
@@ -75,9 +76,9 @@ impl AsOf {
 }
 
 /// On or off.
-pub fn switch(state: &mut State, is_on: bool) {
-    state.text.as_of.is_on = is_on;
-    state.screen.say(if is_on {
+pub fn switch(reader: &mut Reader, is_on: bool) {
+    reader.text.as_of.is_on = is_on;
+    reader.screen.say(if is_on {
         "dim is what the model did not see at the cursor"
     } else {
         "nothing is dimmed for the cursor's sake"
@@ -85,23 +86,23 @@ pub fn switch(state: &mut State, is_on: bool) {
 }
 
 /// Finds out what of the window is to be dimmed, and what the session had come to.
-pub fn arrange(state: &mut State) {
-    state.text.as_of.lost.clear();
+pub fn arrange(reader: &mut Reader) {
+    reader.text.as_of.lost.clear();
     let focus =
-        state.text.view.focus.filter(|_| state.text.as_of.is_on && !state.session.indexes.is_behind());
-    let known = state.text.as_of.then.take();
-    state.text.as_of.then = focus.map(|focus| {
-        let wanted = (focus.entry, state.session.indexes.account.revision());
-        known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(state, wanted))
+        reader.text.view.focus.filter(|_| reader.text.as_of.is_on && !reader.session.indexes.is_behind());
+    let known = reader.text.as_of.then.take();
+    reader.text.as_of.then = focus.map(|focus| {
+        let wanted = (focus.entry, reader.session.indexes.account.revision());
+        known.filter(|then| then.made_for == wanted).unwrap_or_else(|| then(reader, wanted))
     });
-    let sight = focus.and_then(|focus| sight(state, focus));
+    let sight = focus.and_then(|focus| sight(reader, focus));
     let Some(sight) = sight else { return };
-    let in_sight = state.text.view.lines.iter().map(|line| line.entry);
-    state.text.as_of.lost = in_sight.filter(|id| sight.has_lost(&state.session.transcript, *id)).collect();
+    let in_sight = reader.text.view.lines.iter().map(|line| line.entry);
+    reader.text.as_of.lost = in_sight.filter(|id| sight.has_lost(&reader.session.transcript, *id)).collect();
 }
 
-fn then(state: &State, made_for: (EntryId, u64)) -> Then {
-    let (transcript, account) = (&state.session.transcript, &state.session.indexes.account);
+fn then(reader: &Reader, made_for: (EntryId, u64)) -> Then {
+    let (transcript, account) = (&reader.session.transcript, &reader.session.indexes.account);
     let reach = account.as_of(transcript, made_for.0);
     Then {
         made_for,
@@ -113,36 +114,42 @@ fn then(state: &State, made_for: (EntryId, u64)) -> Then {
     }
 }
 
-fn sight(state: &State, focus: Focus) -> Option<Sight> {
-    Sight::at(&state.session.transcript, state.session.indexes.windows.cuts(), focus.entry)
+fn sight(reader: &Reader, focus: Focus) -> Option<Sight> {
+    Sight::at(&reader.session.transcript, reader.session.indexes.windows.cuts(), focus.entry)
 }
 
 /// Lists what the model saw at the cursor.
-pub fn list(state: &mut State) {
-    let last = state.session.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
-    let Some(focus) = state.text.view.focus.or(last) else { return state.screen.say("nothing here yet") };
-    while !state.session.indexes.windows.follow(&state.session.transcript, usize::MAX) {}
-    let Some(sight) = sight(state, focus) else { return };
-    let Some(entry) = state.session.transcript.get(focus.entry) else { return };
-    let density = state.session.indexes.windows.density(entry.lane.as_ref());
-    let messages =
-        messages(&state.session.transcript, &sight.entries(&state.session.transcript), entry.at, density);
-    let request = request_of(&state.session.indexes.windows, focus.entry);
-    let told = told(state, entry, &messages, request, density);
-    let title = format!("What the model saw at {}", place(state, focus.entry, entry));
+pub fn list(app: &mut App) {
+    let last = app.reader.session.transcript.order().last().map(|entry| Focus { entry: *entry, block: 0 });
+    let Some(focus) = app.reader.text.view.focus.or(last) else {
+        return app.reader.screen.say("nothing here yet");
+    };
+    while !app.reader.session.indexes.windows.follow(&app.reader.session.transcript, usize::MAX) {}
+    let Some(sight) = sight(&app.reader, focus) else { return };
+    let Some(entry) = app.reader.session.transcript.get(focus.entry) else { return };
+    let density = app.reader.session.indexes.windows.density(entry.lane.as_ref());
+    let messages = messages(
+        &app.reader.session.transcript,
+        &sight.entries(&app.reader.session.transcript),
+        entry.at,
+        density,
+    );
+    let request = request_of(&app.reader.session.indexes.windows, focus.entry);
+    let told = told(&app.reader, entry, &messages, request, density);
+    let title = format!("What the model saw at {}", place(&app.reader, focus.entry, entry));
     let mut lines = told;
     lines.push(String::new());
     let skipped = messages.len().saturating_sub(MOST_ROWS);
     if skipped > 0 {
         lines.push(format!("the first {skipped} are left out here"));
     }
-    let cut = state.screen.theme.glyphs().cut;
+    let cut = app.reader.screen.theme.glyphs().cut;
     let heads = lines.len();
     let shown = messages.iter().skip(skipped).map(|message| message.line(cut));
     lines.extend(shown);
-    let width = usize::from(state.screen.size.0.saturating_sub(2).max(1));
+    let width = usize::from(app.reader.screen.size.0.saturating_sub(2).max(1));
     let rows = lines.iter().enumerate().map(|(at, line)| {
-        let style = if at < heads { state.screen.theme.dim } else { state.screen.theme.text };
+        let style = if at < heads { app.reader.screen.theme.dim } else { app.reader.screen.theme.text };
         Row {
             line: Line::from(wrap::fit(&[Span::styled(line.clone(), style)], width, cut)),
             ..Row::default()
@@ -150,7 +157,7 @@ pub fn list(state: &mut State) {
     });
     let rows: Vec<Row> = rows.collect();
     let text = format!("{title}\n{}\n", lines.join("\n"));
-    state.mode = Mode::Raw(RawView::of_text(title, rows, text));
+    app.mode = Mode::Raw(RawView::of_text(title, rows, text));
 }
 
 /// One part of a message.
@@ -247,11 +254,11 @@ fn request_of(windows: &Windows, id: EntryId) -> Option<&Request> {
     windows.rows(lane).get(number).and_then(WindowRow::request).filter(|request| request.entry == id)
 }
 
-fn place(state: &State, id: EntryId, entry: &Entry) -> String {
-    let number = state.session.transcript.place_of(id).map_or(0, |place| place + 1);
+fn place(reader: &Reader, id: EntryId, entry: &Entry) -> String {
+    let number = reader.session.transcript.place_of(id).map_or(0, |place| place + 1);
     let time = entry.at.map(|at| format!(", {}", at.clock())).unwrap_or_default();
     let lane = entry.lane.as_ref().map(|name| {
-        let label = state.session.transcript.lane(name).map_or(name, |lane| &lane.label);
+        let label = reader.session.transcript.lane(name).map_or(name, |lane| &lane.label);
         format!(", in {label}")
     });
     format!("#{number}{time}{}", lane.unwrap_or_default())
@@ -259,7 +266,7 @@ fn place(state: &State, id: EntryId, entry: &Entry) -> String {
 
 /// The sums, and what is not in the file.
 fn told(
-    state: &State,
+    reader: &Reader,
     entry: &Entry,
     messages: &[Message],
     request: Option<&Request>,
@@ -295,7 +302,7 @@ fn told(
             lines.push(words.to_owned());
         }
     }
-    if state.session.ends.is_part() {
+    if reader.session.ends.is_part() {
         lines.push("the session is still being read: what comes before its end is missing".to_owned());
     }
     lines

@@ -18,3 +18,11 @@ pub struct Keys {
     /// The key that ended the last chord, if it types a character.
     pub letter: Option<char>,
 }
+
+impl Keys {
+    /// Forgets what was pressed of a chord.
+    pub fn forget_typed(&mut self) {
+        self.pressed.clear();
+        (self.count, self.typed_digit, self.letter) = (None, None, None);
+    }
+}

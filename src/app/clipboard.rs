@@ -6,8 +6,8 @@ use super::action::What;
 use super::arrange::with_layouts;
 use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
-use super::panes::divide;
-use super::state::State;
+use super::layout::divide;
+use super::reader::Reader;
 use super::telling::{self, IsAway};
 use super::viewport::{Focus, Rows};
 use crate::analysis::secrets::Mask;
@@ -16,6 +16,7 @@ use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::harmless;
 use crate::render::row::{Level, Row, RowKind};
+use crate::session::Session;
 
 /// Items that a count may take.
 const MOST_ITEMS: usize = 10_000;
@@ -51,15 +52,6 @@ impl Copying {
     }
 }
 
-/// Copies.
-#[derive(Debug, Default)]
-pub struct Clipboard {
-    /// What becomes of them.
-    pub copying: Copying,
-    /// One that waits for texts to be read.
-    pub taking: Option<PendingCopy>,
-}
-
 /// A copy that was wished for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingCopy {
@@ -91,17 +83,17 @@ pub enum Form {
 }
 
 /// The records of the focused item.
-pub fn focused_origins(state: &State) -> Option<Vec<Origin>> {
-    let focus = state.text.view.focus?;
-    state.session.transcript.get(focus.entry)?;
-    Some(origins_of(state, &[focus]))
+pub fn focused_origins(reader: &Reader) -> Option<Vec<Origin>> {
+    let focus = reader.text.view.focus?;
+    reader.session.transcript.get(focus.entry)?;
+    Some(origins_of(&reader.session, &[focus]))
 }
 
 /// The records of items, each of them once.
-pub fn origins_of(state: &State, items: &[Focus]) -> Vec<Origin> {
+pub fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for focus in items {
-        let Some(entry) = state.session.transcript.get(focus.entry) else { continue };
+        let Some(entry) = session.transcript.get(focus.entry) else { continue };
         let bodies = entry.blocks.get(focus.block).map(|block| block.kind.bodies()).unwrap_or_default();
         for origin in bodies.iter().map(|body| body.from).chain(bodies.is_empty().then_some(entry.origin)) {
             if !origins.contains(&origin) {
@@ -113,10 +105,10 @@ pub fn origins_of(state: &State, items: &[Focus]) -> Vec<Origin> {
 }
 
 /// Whether a block has rows of its own just now.
-fn is_item(state: &State, focus: Focus) -> bool {
-    let Some(entry) = state.session.transcript.get(focus.entry) else { return false };
+fn is_item(reader: &Reader, focus: Focus) -> bool {
+    let Some(entry) = reader.session.transcript.get(focus.entry) else { return false };
     let Some(block) = entry.blocks.get(focus.block) else { return false };
-    let is_at_level = match state.text.level {
+    let is_at_level = match reader.text.level {
         Level::Prompts => {
             (entry.marks.prompt || entry.role == Role::User) && matches!(block.kind, BlockKind::Text(_))
         }
@@ -126,31 +118,31 @@ fn is_item(state: &State, focus: Focus) -> bool {
     let is_blank =
         |body: &crate::model::body::Body| body.bytes == 0 || (!body.is_away() && body.stub.is_blank());
     let is_seen = match &block.kind {
-        BlockKind::Thinking(_) => state.text.shows_thinking,
+        BlockKind::Thinking(_) => reader.text.shows_thinking,
         BlockKind::Text(body) => !is_blank(body),
         _ => true,
     };
-    is_at_level && is_seen && state.find.shows(focus)
+    is_at_level && is_seen && reader.find.shows(focus)
 }
 
 /// So many items from one on, in the order of the screen.
-pub fn items_from(state: &State, from: Focus, count: usize) -> Vec<Focus> {
-    let Some(place) = state.text.sequence.place_of(from.entry) else { return vec![from] };
-    let after = state.text.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = state.session.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
+pub fn items_from(reader: &Reader, from: Focus, count: usize) -> Vec<Focus> {
+    let Some(place) = reader.text.sequence.place_of(from.entry) else { return vec![from] };
+    let after = reader.text.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = reader.session.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
         (0..blocks).map(|block| Focus { entry: *id, block })
     });
     let is_behind = |focus: &Focus| focus.entry != from.entry || focus.block > from.block;
-    let further = after.filter(|focus| is_behind(focus) && is_item(state, *focus));
+    let further = after.filter(|focus| is_behind(focus) && is_item(reader, *focus));
     std::iter::once(from).chain(further.take(count.saturating_sub(1).min(MOST_ITEMS))).collect()
 }
 
 /// The items from one entry's block to another's, both included.
-pub fn items_between(state: &State, first: Focus, last: Focus) -> Vec<Focus> {
-    let places = (state.text.sequence.place_of(first.entry), state.text.sequence.place_of(last.entry));
+pub fn items_between(reader: &Reader, first: Focus, last: Focus) -> Vec<Focus> {
+    let places = (reader.text.sequence.place_of(first.entry), reader.text.sequence.place_of(last.entry));
     let (Some(from), Some(to)) = places else { return Vec::new() };
-    let between = state.text.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
-        let blocks = state.session.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
+    let between = reader.text.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
+        let blocks = reader.session.transcript.get(*id).map_or(0, |entry| entry.blocks.len());
         (0..blocks).map(|block| Focus { entry: *id, block })
     });
     let is_inside = |focus: &Focus| {
@@ -158,87 +150,90 @@ pub fn items_between(state: &State, first: Focus, last: Focus) -> Vec<Focus> {
             && (focus.entry != last.entry || focus.block <= last.block)
     };
     between
-        .filter(|focus| is_inside(focus) && (*focus == first || *focus == last || is_item(state, *focus)))
+        .filter(|focus| is_inside(focus) && (*focus == first || *focus == last || is_item(reader, *focus)))
         .collect()
 }
 
 /// Copies something of the focused item and, with a count, of those behind it.
-pub fn copy(state: &mut State, what: What, times: usize) -> Vec<Effect> {
-    let Some(focus) = state.text.view.focus else { return Vec::new() };
+pub fn copy(reader: &mut Reader, what: What, times: usize) -> Vec<Effect> {
+    let Some(focus) = reader.text.view.focus else { return Vec::new() };
     let text = match what {
-        What::Turn => return copy_turns(state, times),
+        What::Turn => return copy_turns(reader, times),
         What::Query => {
-            state.screen.say("the jq path of a field: r shows the raw record, y q copies there");
+            reader.screen.say("the jq path of a field: r shows the raw record, y q copies there");
             return Vec::new();
         }
-        What::Json => return vec![Effect::CopyRecords(origins_of(state, &items_from(state, focus, times)))],
-        What::Path => places(state, &items_from(state, focus, times), path_of),
-        What::Link => places(state, &items_from(state, focus, times), link_of),
+        What::Json => {
+            return vec![Effect::CopyRecords(origins_of(&reader.session, &items_from(reader, focus, times)))];
+        }
+        What::Path => places(reader, &items_from(reader, focus, times), path_of),
+        What::Link => places(reader, &items_from(reader, focus, times), link_of),
         What::Text | What::Result | What::Command | What::Id => {
-            let pieces = items_from(state, focus, times).into_iter().map(|focus| Piece { focus, rows: None });
-            return begin(state, pieces.collect(), Form::Each(what));
+            let pieces =
+                items_from(reader, focus, times).into_iter().map(|focus| Piece { focus, rows: None });
+            return begin(reader, pieces.collect(), Form::Each(what));
         }
     };
     if text.is_empty() {
-        state.screen.say("there is no file to name");
+        reader.screen.say("there is no file to name");
         return Vec::new();
     }
     vec![Effect::Copy(text)]
 }
 
 /// One line for each item; the same one only once.
-fn places(state: &State, items: &[Focus], place: impl Fn(&State, Focus) -> Option<String>) -> String {
-    let mut lines: Vec<String> = items.iter().filter_map(|focus| place(state, *focus)).collect();
+fn places(reader: &Reader, items: &[Focus], place: impl Fn(&Reader, Focus) -> Option<String>) -> String {
+    let mut lines: Vec<String> = items.iter().filter_map(|focus| place(reader, *focus)).collect();
     lines.dedup();
     lines.join("\n")
 }
 
-fn path_of(state: &State, focus: Focus) -> Option<String> {
-    let origin = origins_of(state, &[focus]).first().copied()?;
-    let path = state.session.file.path(origin.file)?;
+fn path_of(reader: &Reader, focus: Focus) -> Option<String> {
+    let origin = origins_of(&reader.session, &[focus]).first().copied()?;
+    let path = reader.session.file.path(origin.file)?;
     Some(format!("{}:{}", path.display(), origin.line))
 }
 
 /// What opens the session at the entry.
-fn link_of(state: &State, focus: Focus) -> Option<String> {
-    let entry = state.session.transcript.get(focus.entry)?;
-    Some(format!("{}#{}", state.session.file.address.as_ref()?, entry.key))
+fn link_of(reader: &Reader, focus: Focus) -> Option<String> {
+    let entry = reader.session.transcript.get(focus.entry)?;
+    Some(format!("{}#{}", reader.session.file.address.as_ref()?, entry.key))
 }
 
-fn copy_turns(state: &mut State, times: usize) -> Vec<Effect> {
-    let Some(turn) = state.focused_turn() else {
-        state.screen.say("this belongs to no turn");
+fn copy_turns(reader: &mut Reader, times: usize) -> Vec<Effect> {
+    let Some(turn) = reader.focused_turn() else {
+        reader.screen.say("this belongs to no turn");
         return Vec::new();
     };
     let turns = turn..turn.saturating_add(times);
-    let last = state.session.transcript.turns().len();
+    let last = reader.session.transcript.turns().len();
     let entries = turns
         .take_while(|turn| *turn < last)
-        .flat_map(|turn| telling::entries_of(&state.session.transcript, turn));
+        .flat_map(|turn| telling::entries_of(&reader.session.transcript, turn));
     let pieces = entries.flat_map(|entry| {
-        let blocks = state.session.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
+        let blocks = reader.session.transcript.get(entry).map_or(0, |entry| entry.blocks.len());
         (0..blocks).map(move |block| Piece { focus: Focus { entry, block }, rows: None })
     });
     let pieces: Vec<Piece> = pieces.collect();
-    begin(state, pieces, Form::Markdown)
+    begin(reader, pieces, Form::Markdown)
 }
 
 /// Copies, or asks for the texts that are on disk.
-pub fn begin(state: &mut State, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
-    go_on(state, PendingCopy { pieces, form, tries: 0 })
+pub fn begin(reader: &mut Reader, pieces: Vec<Piece>, form: Form) -> Vec<Effect> {
+    go_on(reader, PendingCopy { pieces, form, tries: 0 })
 }
 
 /// Texts have come; what waited for them may go on.
-pub fn resume(state: &mut State) -> Vec<Effect> {
-    state.clipboard.taking.take().map_or_else(Vec::new, |taking| go_on(state, taking))
+pub fn resume(reader: &mut Reader) -> Vec<Effect> {
+    reader.text.pending_copy.take().map_or_else(Vec::new, |taking| go_on(reader, taking))
 }
 
-fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
+fn go_on(reader: &mut Reader, mut taking: PendingCopy) -> Vec<Effect> {
     let mut entries: Vec<EntryId> = Vec::new();
     let mut origins: Vec<Origin> = Vec::new();
     let mut size = 0_u64;
     for piece in &taking.pieces {
-        let Some(block) = state
+        let Some(block) = reader
             .session
             .transcript
             .get(piece.focus.entry)
@@ -257,34 +252,34 @@ fn go_on(state: &mut State, mut taking: PendingCopy) -> Vec<Effect> {
     }
     if size > MOST_BYTES {
         let size = figures::bytes(size);
-        state.screen.say(format!("{size} are too much to copy; | pipes the records to a command"));
+        reader.screen.say(format!("{size} are too much to copy; | pipes the records to a command"));
         return Vec::new();
     }
     if origins.is_empty() {
-        return finish(state, &taking);
+        return finish(reader, &taking);
     }
     if taking.tries >= PATIENCE {
-        state.screen.say("the records cannot be read any more");
+        reader.screen.say("the records cannot be read any more");
         return Vec::new();
     }
     taking.tries += 1;
-    state.clipboard.taking = Some(taking);
+    reader.text.pending_copy = Some(taking);
     origins.sort_unstable();
     origins.dedup();
     vec![Effect::Page { entries, origins }]
 }
 
-fn finish(state: &mut State, taking: &PendingCopy) -> Vec<Effect> {
+fn finish(reader: &mut Reader, taking: &PendingCopy) -> Vec<Effect> {
     let text = match taking.form {
         Form::Markdown => {
             let mut entries: Vec<EntryId> = taking.pieces.iter().map(|piece| piece.focus.entry).collect();
             entries.dedup();
-            telling::markdown(&state.session.transcript, &entries)
+            telling::markdown(&reader.session.transcript, &entries)
                 .map_or_else(|IsAway| Excerpt::Away, Excerpt::Text)
         }
         Form::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
-                let entry = state.session.transcript.get(piece.focus.entry);
+                let entry = reader.session.transcript.get(piece.focus.entry);
                 entry.map_or(Excerpt::Nothing("nothing is focused"), |entry| {
                     excerpt::of(entry, piece.focus.block, what)
                 })
@@ -293,14 +288,14 @@ fn finish(state: &mut State, taking: &PendingCopy) -> Vec<Effect> {
             joined(each.collect(), between)
         }
         Form::Selected => {
-            let parts = taking.pieces.iter().map(|piece| selected(state, *piece)).collect();
+            let parts = taking.pieces.iter().map(|piece| selected(reader, *piece)).collect();
             joined(parts, "\n\n")
         }
     };
     match text {
         Excerpt::Text(text) => return vec![Effect::Copy(text)],
-        Excerpt::Nothing(why) => state.screen.say(why),
-        Excerpt::Away => state.screen.say("the records cannot be read any more"),
+        Excerpt::Nothing(why) => reader.screen.say(why),
+        Excerpt::Away => reader.screen.say("the records cannot be read any more"),
     }
     Vec::new()
 }
@@ -319,9 +314,9 @@ fn joined(parts: Vec<Excerpt>, between: &str) -> Excerpt {
     if texts.is_empty() { Excerpt::Nothing(nothing) } else { Excerpt::Text(texts.join(between)) }
 }
 
-fn selected(state: &mut State, piece: Piece) -> Excerpt {
-    let rows = piece.rows.map(|_| rows_of(state, piece.focus)).unwrap_or_default();
-    let Some(entry) = state.session.transcript.get(piece.focus.entry) else {
+fn selected(reader: &mut Reader, piece: Piece) -> Excerpt {
+    let rows = piece.rows.map(|_| rows_of(reader, piece.focus)).unwrap_or_default();
+    let Some(entry) = reader.session.transcript.get(piece.focus.entry) else {
         return Excerpt::Nothing("it is gone");
     };
     let Some((first, last)) = piece.rows else { return excerpt::of_block(entry, piece.focus.block) };
@@ -330,9 +325,9 @@ fn selected(state: &mut State, piece: Piece) -> Excerpt {
 }
 
 /// The rows of an item, without the air after it.
-pub fn rows_of(state: &mut State, focus: Focus) -> Vec<Row> {
-    let frame = divide(state);
-    with_layouts(state, frame, |layouts, _| {
+pub fn rows_of(reader: &mut Reader, focus: Focus) -> Vec<Row> {
+    let frame = divide(reader);
+    with_layouts(reader, frame, |layouts, _| {
         let Some(place) = layouts.place(focus) else { return Vec::new() };
         let rows = layouts.rows(place);
         let is_own = |row: &&Row| row.block == focus.block && row.kind != RowKind::Gap;

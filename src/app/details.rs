@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::effect::Effect;
-use super::state::State;
+use super::reader::Reader;
 use crate::model::details::{Details, records_below};
 use crate::model::entry::Entry;
 use crate::model::record::Origin;
@@ -47,31 +47,32 @@ impl Shown {
 }
 
 /// Asks for what is in sight and not known, each record once.
-pub fn ask(state: &mut State) -> Option<Effect> {
-    if state.text.level < Level::Full {
+pub fn ask(reader: &mut Reader) -> Option<Effect> {
+    if reader.text.level < Level::Full {
         return None;
     }
-    let is_whole = state.text.level == Level::Raw;
-    if state.text.details.is_whole != is_whole {
-        state.text.details = Shown { is_whole, ..Shown::default() };
+    let is_whole = reader.text.level == Level::Raw;
+    if reader.text.details.is_whole != is_whole {
+        reader.text.details = Shown { is_whole, ..Shown::default() };
     }
     let mut wanted = Vec::new();
-    for line in state.text.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first)
+    for line in
+        reader.text.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first)
     {
-        let Some(entry) = state.session.transcript.get(line.entry) else { continue };
-        let within = state.text.sequence.portions().at(line.place).blocks();
+        let Some(entry) = reader.session.transcript.get(line.entry) else { continue };
+        let within = reader.text.sequence.portions().at(line.place).blocks();
         for block in within.start..within.end.min(entry.blocks.len()) {
             let records = records_below(entry, block).into_iter().map(|(_, origin)| origin);
-            wanted.extend(records.filter(|origin| !state.text.details.known.contains_key(origin)));
+            wanted.extend(records.filter(|origin| !reader.text.details.known.contains_key(origin)));
         }
     }
-    wanted.retain(|origin| state.text.details.asked.insert(*origin));
+    wanted.retain(|origin| reader.text.details.asked.insert(*origin));
     (!wanted.is_empty()).then_some(Effect::Details { origins: wanted, is_whole })
 }
 
 /// Takes what was asked for.
-pub fn take(state: &mut State, is_whole: bool, found: Vec<(Origin, Details)>) {
-    let shown = &mut state.text.details;
+pub fn take(reader: &mut Reader, is_whole: bool, found: Vec<(Origin, Details)>) {
+    let shown = &mut reader.text.details;
     let mut is_seen = false;
     for (origin, details) in found {
         // What was asked for before records were told anew may be of others.
@@ -90,6 +91,6 @@ pub fn take(state: &mut State, is_whole: bool, found: Vec<(Origin, Details)>) {
         }
     }
     if is_seen {
-        state.text.cache.clear();
+        reader.text.cache.clear();
     }
 }

@@ -1,6 +1,7 @@
 //! What the reader searches for, and the filter that hides the rest.
 
 use super::filter::Filter;
+use super::saved_position::SavedPosition;
 use super::search::{AtHit, Search, Sought};
 use super::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -18,14 +19,25 @@ pub struct Find {
     pub same_id: Option<(Focus, String)>,
     /// Whether searches take what is typed literally.
     pub is_literal: bool,
-    /// Whether more was typed since the last search.
-    pub is_typed_anew: bool,
+    /// A search that is being typed.
+    pub typing: Option<Box<Typing>>,
     /// The filter in force.
     pub filter: Option<Filter>,
     /// A filter that takes its place as soon as all texts are read.
     pub next_filter: Option<Filter>,
     /// Tells answers for the current search, or filter, from earlier ones.
     pub generation: u32,
+}
+
+/// A search that is being typed.
+#[derive(Debug)]
+pub struct Typing {
+    /// What is typed so far.
+    pub text: String,
+    /// Whether more was typed since the last search.
+    pub is_new: bool,
+    /// Where the reader was before.
+    pub from: SavedPosition,
 }
 
 impl Find {
@@ -47,6 +59,9 @@ impl Find {
             ..sought
         });
         self.same_id = self.same_id.take().and_then(|(focus, id)| Some((focus.moved(moved)?, id)));
+        if let Some(typing) = &mut self.typing {
+            typing.from.carry(moved);
+        }
         self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: at.focus.moved(moved)?, ..at }));
     }
 }

@@ -8,9 +8,9 @@
 //! Invariant: work depends on the rows and the entries of the window, and no row depends on it.
 
 use super::filter::Filter;
-use super::panes::Frame;
+use super::layout::Frame;
+use super::reader::Reader;
 use super::sequence::Sequence;
-use super::state::State;
 use super::viewport::{Focus, Line};
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::flights::{Flight, Flights};
@@ -64,28 +64,28 @@ pub struct Gutter {
 }
 
 /// Finds the lanes beside the rows of the window.
-pub fn arrange(state: &mut State, frame: &Frame) {
+pub fn arrange(reader: &mut Reader, frame: &Frame) {
     let columns = usize::from(frame.lanes);
-    let is_shown = columns > 0 && state.text.level != Level::Prompts;
-    state.text.gutter.lines = if is_shown { make(state, columns) } else { Vec::new() };
+    let is_shown = columns > 0 && reader.text.level != Level::Prompts;
+    reader.text.gutter.lines = if is_shown { make(reader, columns) } else { Vec::new() };
 }
 
-fn make(state: &State, columns: usize) -> Vec<Vec<Cell>> {
+fn make(reader: &Reader, columns: usize) -> Vec<Vec<Cell>> {
     let mut scene = Scene {
-        transcript: &state.session.transcript,
-        flights: &state.session.indexes.flights,
-        sequence: &state.text.sequence,
-        filter: state.find.filter.as_ref(),
-        opens: &|lane: &Name| state.find.filter.is_some() || state.text.open_lanes.contains(lane),
+        transcript: &reader.session.transcript,
+        flights: &reader.session.indexes.flights,
+        sequence: &reader.text.sequence,
+        filter: reader.find.filter.as_ref(),
+        opens: &|lane: &Name| reader.find.filter.is_some() || reader.text.open_lanes.contains(lane),
         outer: None,
     };
-    let mut lines = Vec::with_capacity(state.text.view.lines.len());
-    for of_entry in state.text.view.lines.chunk_by(|line, next| line.place == next.place) {
+    let mut lines = Vec::with_capacity(reader.text.view.lines.len());
+    for of_entry in reader.text.view.lines.chunk_by(|line, next| line.place == next.place) {
         let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else { continue };
-        let portion = state.text.sequence.portions().at(first.place);
+        let portion = reader.text.sequence.portions().at(first.place);
         let in_sight = InSight { rows: &first.rows, range: first.row..last.row + 1, portion };
         let passes = scene.passes(first.entry, &in_sight);
-        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, state.text.view.focus);
+        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, reader.text.view.focus);
         lines.extend(of_entry.iter().map(cells));
     }
     lines

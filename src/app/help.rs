@@ -4,7 +4,8 @@ use super::bindings::{BINDINGS, Binding, GROUPS};
 use super::keymap::Keymap;
 use super::mode::Mode;
 use super::raw::RawView;
-use super::state::State;
+use super::reader::Reader;
+use super::state::App;
 use crate::render::code::Colours;
 use crate::render::manual::{self, Page};
 use crate::render::row::{Look, Row};
@@ -28,30 +29,30 @@ pub enum HelpLine {
 }
 
 /// Opens a page of the manual.
-pub fn open_page(state: &mut State, page: &'static Page) {
+pub fn open_page(app: &mut App, page: &'static Page) {
     let title = format!("Help on {}", page.topic);
-    let mut view = RawView::of_text(title, page_rows(state, page), page.text(asked_for));
+    let mut view = RawView::of_text(title, page_rows(&app.reader, page), page.text(asked_for));
     view.page = Some(page);
-    state.mode = Mode::Raw(view);
+    app.mode = Mode::Raw(view);
 }
 
 /// Lays the open page out again, for a screen of another size; about the same part stays in sight.
-pub fn fit_page(state: &mut State) {
-    let Mode::Raw(RawView { page: Some(page), .. }) = state.mode else { return };
-    let rows = page_rows(state, page);
-    let Mode::Raw(view) = &mut state.mode else { return };
+pub fn fit_page(app: &mut App) {
+    let Mode::Raw(RawView { page: Some(page), .. }) = app.mode else { return };
+    let rows = page_rows(&app.reader, page);
+    let Mode::Raw(view) = &mut app.mode else { return };
     let before = view.rows.len().max(1);
     // The last row stays the last.
     let now = |row: usize| ((row + 1) * rows.len() / before).saturating_sub(1);
     (view.top, view.at) = (now(view.top), now(view.at));
     view.rows = rows;
-    view.scroll(0, usize::from(state.screen.size.1).saturating_sub(2));
+    view.scroll(0, usize::from(app.reader.screen.size.1).saturating_sub(2));
 }
 
-fn page_rows(state: &State, page: &Page) -> Vec<Row> {
-    let width = state.screen.size.0.saturating_sub(2).max(1);
+fn page_rows(reader: &Reader, page: &Page) -> Vec<Row> {
+    let width = reader.screen.size.0.saturating_sub(2).max(1);
     // The samples of code are few and short: nobody waits for their colours.
-    manual::rows(&page.text(asked_for), &Look::full(width, &state.screen.theme, &Colours::never()))
+    manual::rows(&page.text(asked_for), &Look::full(width, &reader.screen.theme, &Colours::never()))
 }
 
 fn asked_for(topic: &str) -> String {

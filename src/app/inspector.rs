@@ -9,11 +9,13 @@ use super::action::{Action, Way, What};
 use super::clipboard;
 use super::effect::Effect;
 use super::excerpt::{self, Excerpt};
+use super::layout;
+use super::layout::Frame;
 use super::moving;
 use super::paging::Paging;
-use super::panes::{self, Frame, Pane};
+use super::panes::{self, Pane};
 use super::portions::BLOCKS;
-use super::state::State;
+use super::reader::Reader;
 use super::viewport::{Focus, Motion};
 use crate::analysis::calls::Place;
 use crate::model::entry::EntryId;
@@ -153,35 +155,35 @@ impl Inspector {
 }
 
 /// Collects what is known of the focused item, as far as it is in sight.
-pub fn arrange(state: &mut State, frame: &Frame) -> Vec<Effect> {
+pub fn arrange(reader: &mut Reader, frame: &Frame) -> Vec<Effect> {
     let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
     if !is_shown {
-        state.inspector.moved = None;
+        reader.inspector.moved = None;
         return Vec::new();
     }
-    let Some(focus) = next_item(state, frame.is_pushed) else { return Vec::new() };
+    let Some(focus) = next_item(reader, frame.is_pushed) else { return Vec::new() };
     let height = usize::from(frame.inspector.height).saturating_sub(1);
-    let seen = if state.inspector.tab == Tab::Raw { RECORD_ROWS } else { 0 };
-    let wanted = state.inspector.top.saturating_add(height + 1).max(seen);
-    let known = state.inspector.made.map_or(0, |made| made.limit);
+    let seen = if reader.inspector.tab == Tab::Raw { RECORD_ROWS } else { 0 };
+    let wanted = reader.inspector.top.saturating_add(height + 1).max(seen);
+    let known = reader.inspector.made.map_or(0, |made| made.limit);
     // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
     let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
     let made = Made {
         focus,
-        tab: state.inspector.tab,
+        tab: reader.inspector.tab,
         width: frame.inspector.width.saturating_sub(2),
         limit,
-        generation: state.session.indexes.generation,
-        colours: state.text.colours_seen,
-        second: if is_running(state, focus) { state.screen.now.0 / 1_000 } else { 0 },
+        generation: reader.session.indexes.generation,
+        colours: reader.text.colours_seen,
+        second: if is_running(reader, focus) { reader.screen.now.0 / 1_000 } else { 0 },
     };
     let mut effects = Vec::new();
-    if state.inspector.made != Some(made) {
-        effects = make(state, made);
+    if reader.inspector.made != Some(made) {
+        effects = make(reader, made);
     }
-    seek_item(&mut state.inspector, height);
-    let rows = state.inspector.rows.len();
-    let inspector = &mut state.inspector;
+    seek_item(&mut reader.inspector, height);
+    let rows = reader.inspector.rows.len();
+    let inspector = &mut reader.inspector;
     inspector.at = inspector.at.min(rows.saturating_sub(1));
     inspector.top = inspector.top.min(rows.saturating_sub(height));
     effects
@@ -201,56 +203,56 @@ fn seek_item(inspector: &mut Inspector, height: usize) {
 }
 
 /// The item to show: the focused one, once the cursor rests; until then the one before.
-fn next_item(state: &mut State, is_pushed: bool) -> Option<Focus> {
-    let focus = state.text.view.focus?;
-    let shown = state.inspector.shown();
+fn next_item(reader: &mut Reader, is_pushed: bool) -> Option<Focus> {
+    let focus = reader.text.view.focus?;
+    let shown = reader.inspector.shown();
     if shown == Some(focus) {
-        state.inspector.moved = None;
+        reader.inspector.moved = None;
         return Some(focus);
     }
-    let is_there = shown.is_some_and(|shown| state.session.transcript.get(shown.entry).is_some());
+    let is_there = shown.is_some_and(|shown| reader.session.transcript.get(shown.entry).is_some());
     if is_there && !is_pushed {
-        let due = match state.inspector.moved {
+        let due = match reader.inspector.moved {
             Some((to, due)) if to == focus => due,
-            _ => Timestamp(state.screen.now.0.saturating_add(REST_MS)),
+            _ => Timestamp(reader.screen.now.0.saturating_add(REST_MS)),
         };
-        if state.screen.now < due {
-            state.inspector.moved = Some((focus, due));
+        if reader.screen.now < due {
+            reader.inspector.moved = Some((focus, due));
             return shown;
         }
     }
-    state.inspector.moved = None;
-    (state.inspector.top, state.inspector.at) = (0, 0);
-    state.inspector.seeks_item = true;
-    state.inspector.made = None;
-    state.inspector.focus = Some(focus);
+    reader.inspector.moved = None;
+    (reader.inspector.top, reader.inspector.at) = (0, 0);
+    reader.inspector.seeks_item = true;
+    reader.inspector.made = None;
+    reader.inspector.focus = Some(focus);
     Some(focus)
 }
 
-fn is_running(state: &State, focus: Focus) -> bool {
-    let entry = state.session.transcript.get(focus.entry);
+fn is_running(reader: &Reader, focus: Focus) -> bool {
+    let entry = reader.session.transcript.get(focus.entry);
     let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
     call.is_some_and(|call| call.state.is_open())
-        && state.session.is_at_work_on(focus.entry, state.screen.now)
+        && reader.session.is_at_work_on(focus.entry, reader.screen.now)
 }
 
-fn make(state: &mut State, made: Made) -> Vec<Effect> {
+fn make(reader: &mut Reader, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
-    let earlier = state.session.indexes.calls.earlier(&state.session.transcript, place, EARLIER);
-    let turn = state.session.indexes.account.turn_of(&state.session.transcript, made.focus.entry);
-    let turn = turn
-        .and_then(|turn| subject::Turn::of(&state.session.transcript, &state.session.indexes.account, turn));
-    let effects = ask(state, made, &earlier.unread);
-    let state_now = &*state;
-    let Some(entry) = state_now.session.transcript.get(made.focus.entry) else { return effects };
-    let subject = Subject { state: state_now, focus: made.focus, entry, earlier, turn };
-    let look =
-        Look { times: false, ..Look::full(made.width, &state_now.screen.theme, &state_now.screen.colours) };
+    let earlier = reader.session.indexes.calls.earlier(&reader.session.transcript, place, EARLIER);
+    let turn = reader.session.indexes.account.turn_of(&reader.session.transcript, made.focus.entry);
+    let turn = turn.and_then(|turn| {
+        subject::Turn::of(&reader.session.transcript, &reader.session.indexes.account, turn)
+    });
+    let effects = ask(reader, made, &earlier.unread);
+    let Some(entry) = reader.session.transcript.get(made.focus.entry) else { return effects };
+    let subject =
+        Subject { session: &reader.session, screen: &reader.screen, focus: made.focus, entry, earlier, turn };
+    let look = Look { times: false, ..Look::full(made.width, &reader.screen.theme, &reader.screen.colours) };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
         (Tab::Item, None) => item::lay_out(&subject, &mut page),
-        (Tab::Raw, _) => raw::lay_out(&subject, state_now.inspector.records.as_ref(), &mut page),
+        (Tab::Raw, _) => raw::lay_out(&subject, reader.inspector.records.as_ref(), &mut page),
         (Tab::Diff, _) => call::diff(&subject, &mut page),
         (Tab::Context, _) => context::lay_out(&subject, &mut page),
         (Tab::Timing, _) => timing::lay_out(&subject, &mut page),
@@ -258,75 +260,75 @@ fn make(state: &mut State, made: Made) -> Vec<Effect> {
     }
     let is_call = subject.call().is_some();
     let (rows, is_cut) = page.finish();
-    state.inspector.rows = rows;
-    state.inspector.is_cut = is_cut;
-    state.inspector.is_call = is_call;
-    state.inspector.made = Some(made);
+    reader.inspector.rows = rows;
+    reader.inspector.is_cut = is_cut;
+    reader.inspector.is_call = is_call;
+    reader.inspector.made = Some(made);
     effects
 }
 
 /// Asks for what is on disk: bodies of the item, arguments of calls that look the same, its records.
-fn ask(state: &mut State, made: Made, unread: &[EntryId]) -> Vec<Effect> {
+fn ask(reader: &mut Reader, made: Made, unread: &[EntryId]) -> Vec<Effect> {
     let mut paging = Paging::default();
     for id in unread {
-        if let Some(entry) = state.session.transcript.get(*id) {
-            paging.other(&mut state.text.asked, (*id, entry), None);
+        if let Some(entry) = reader.session.transcript.get(*id) {
+            paging.other(&mut reader.text.asked, (*id, entry), None);
         }
     }
     let Focus { entry: id, block } = made.focus;
-    if let Some(entry) = state.session.transcript.get(id) {
-        paging.portion(&mut state.text.asked, (id, entry), block / BLOCKS);
+    if let Some(entry) = reader.session.transcript.get(id) {
+        paging.portion(&mut reader.text.asked, (id, entry), block / BLOCKS);
     }
     let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
-    let records = clipboard::origins_of(state, &[made.focus]);
-    if made.tab == Tab::Raw && state.inspector.asked.as_ref() != Some(&records) {
-        state.inspector.asked = Some(records.clone());
-        state.inspector.records = None;
+    let records = clipboard::origins_of(&reader.session, &[made.focus]);
+    if made.tab == Tab::Raw && reader.inspector.asked.as_ref() != Some(&records) {
+        reader.inspector.asked = Some(records.clone());
+        reader.inspector.records = None;
         effects.push(Effect::Inspect(records));
     }
     effects
 }
 
 /// Takes records that were asked for.
-pub fn take(state: &mut State, records: Records) {
-    state.inspector.records = Some(records);
-    state.inspector.forget_rows();
+pub fn take(reader: &mut Reader, records: Records) {
+    reader.inspector.records = Some(records);
+    reader.inspector.forget_rows();
 }
 
 /// Shows a tab, and the inspector with it.
-pub fn choose(state: &mut State, tab: Tab) {
-    if panes::divide(state).inspector.width == 0 {
-        panes::show_inspector(state, true);
+pub fn choose(reader: &mut Reader, tab: Tab) {
+    if layout::divide(reader).inspector.width == 0 {
+        panes::show_inspector(reader, true);
     }
-    state.inspector.tab = tab;
-    state.inspector.seeks_item = true;
-    (state.inspector.top, state.inspector.at) = (0, 0);
+    reader.inspector.tab = tab;
+    reader.inspector.seeks_item = true;
+    (reader.inspector.top, reader.inspector.at) = (0, 0);
 }
 
 /// What the inspector does with an action while it has the keys; `None` if that is not its own.
-pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
-    let page = usize::from(panes::divide(state).inspector.height).saturating_sub(2).max(1);
+pub fn act(reader: &mut Reader, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let page = usize::from(layout::divide(reader).inspector.height).saturating_sub(2).max(1);
     let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
     match action {
-        Action::Next | Action::LineDown => step(state, by(1)),
-        Action::Previous | Action::LineUp => step(state, -by(1)),
-        Action::PageDown => step(state, by(page)),
-        Action::PageUp => step(state, -by(page)),
-        Action::HalfDown => step(state, by(page.div_ceil(2))),
-        Action::HalfUp => step(state, -by(page.div_ceil(2))),
-        Action::Top => step(state, isize::MIN / 2),
-        Action::Bottom => step(state, isize::MAX / 2),
-        Action::Expand => return Some(enter(state)),
-        Action::Copy(What::Text) => return Some(copy(state)),
+        Action::Next | Action::LineDown => step(reader, by(1)),
+        Action::Previous | Action::LineUp => step(reader, -by(1)),
+        Action::PageDown => step(reader, by(page)),
+        Action::PageUp => step(reader, -by(page)),
+        Action::HalfDown => step(reader, by(page.div_ceil(2))),
+        Action::HalfUp => step(reader, -by(page.div_ceil(2))),
+        Action::Top => step(reader, isize::MIN / 2),
+        Action::Bottom => step(reader, isize::MAX / 2),
+        Action::Expand => return Some(enter(reader)),
+        Action::Copy(What::Text) => return Some(copy(reader)),
         _ => return None,
     }
     Some(Vec::new())
 }
 
 /// Moves the row that the keys are on, and the rows in sight with it.
-fn step(state: &mut State, by: isize) {
-    let height = usize::from(panes::divide(state).inspector.height).saturating_sub(1).max(1);
-    let inspector = &mut state.inspector;
+fn step(reader: &mut Reader, by: isize) {
+    let height = usize::from(layout::divide(reader).inspector.height).saturating_sub(1).max(1);
+    let inspector = &mut reader.inspector;
     let last = if inspector.is_cut { MOST_ROWS } else { inspector.rows.len().saturating_sub(1) };
     inspector.at = inspector.at.saturating_add_signed(by).min(last);
     if inspector.at < inspector.top {
@@ -334,38 +336,40 @@ fn step(state: &mut State, by: isize) {
     } else if inspector.at >= inspector.top + height {
         inspector.top = inspector.at + 1 - height;
     }
-    show_spot(state);
+    show_spot(reader);
 }
 
 /// Brings the text into sight that shows what the keys are on. Another item than the shown one is left where it
 /// is: the inspector would follow it.
-fn show_spot(state: &mut State) {
-    let shown = state.inspector.shown();
-    let Some(spot) = state.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else { return };
-    let rows = clipboard::rows_of(state, spot.focus);
+fn show_spot(reader: &mut Reader) {
+    let shown = reader.inspector.shown();
+    let Some(spot) = reader.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else {
+        return;
+    };
+    let rows = clipboard::rows_of(reader, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
-        state.text.view.ask(Motion::ShowRow(spot.focus, row));
+        reader.text.view.ask(Motion::ShowRow(spot.focus, row));
     }
 }
 
 /// Goes to what the row names.
-fn enter(state: &mut State) -> Vec<Effect> {
-    match state.inspector.rows.get(state.inspector.at).and_then(|fact| fact.target) {
+fn enter(reader: &mut Reader) -> Vec<Effect> {
+    match reader.inspector.rows.get(reader.inspector.at).and_then(|fact| fact.target) {
         Some(target) => {
-            state.panes.is_pushed = false;
-            state.panes.focus = Pane::Transcript;
-            moving::jump(state, target);
+            reader.panes.is_pushed = false;
+            reader.panes.focus = Pane::Transcript;
+            moving::jump(reader, target);
         }
-        None => state.screen.say("this row names no other item"),
+        None => reader.screen.say("this row names no other item"),
     }
     Vec::new()
 }
 
 /// Copies what the row is a part of: a value of the input, the output, or the row itself.
-fn copy(state: &mut State) -> Vec<Effect> {
-    let Some(fact) = state.inspector.rows.get(state.inspector.at) else { return Vec::new() };
+fn copy(reader: &mut Reader) -> Vec<Effect> {
+    let Some(fact) = reader.inspector.rows.get(reader.inspector.at) else { return Vec::new() };
     let entry =
-        state.inspector.shown().and_then(|focus| Some((state.session.transcript.get(focus.entry)?, focus)));
+        reader.inspector.shown().and_then(|focus| Some((reader.session.transcript.get(focus.entry)?, focus)));
     let Some((entry, focus)) = entry else { return Vec::new() };
     let excerpt = match fact.take {
         Take::Row => Excerpt::Text(words(&fact.line)),
@@ -376,11 +380,11 @@ fn copy(state: &mut State) -> Vec<Effect> {
     match excerpt {
         Excerpt::Text(text) => vec![Effect::Copy(text)],
         Excerpt::Nothing(why) => {
-            state.screen.say(why);
+            reader.screen.say(why);
             Vec::new()
         }
         Excerpt::Away => {
-            state.screen.say("still being read; try again");
+            reader.screen.say("still being read; try again");
             Vec::new()
         }
     }

@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use super::action::{Kind, Way};
+use super::reader::Reader;
 use super::seek::{is_headline, is_kind, nearest};
 use super::sequence::place_in_file;
-use super::state::State;
 use super::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::expression::judge::ids_of;
@@ -19,26 +19,26 @@ const PAUSE: u64 = 30_000;
 const EXPENSIVE: f64 = 2.0;
 
 /// The next item of a kind, seen from the focus.
-pub fn next(state: &State, kind: Kind, way: Way) -> Option<Focus> {
-    let focus = state.text.view.focus;
-    let start = focus.and_then(|focus| state.text.sequence.place_of(focus.entry)).unwrap_or(0);
+pub fn next(reader: &Reader, kind: Kind, way: Way) -> Option<Focus> {
+    let focus = reader.text.view.focus;
+    let start = focus.and_then(|focus| reader.text.sequence.place_of(focus.entry)).unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
     let costly = if kind == Kind::Costly {
-        expensive_turns(&state.session.transcript, &state.session.indexes.account)
+        expensive_turns(&reader.session.transcript, &reader.session.indexes.account)
     } else {
         HashSet::new()
     };
-    nearest(&state.session.transcript, state.text.sequence.order(), from, way, |focus, entry| {
+    nearest(&reader.session.transcript, reader.text.sequence.order(), from, way, |focus, entry| {
         let is_wanted = match kind {
             Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
-            Kind::Gap => is_first_shown(state, focus) && follows_a_pause(state, focus.entry, entry),
+            Kind::Gap => is_first_shown(reader, focus) && follows_a_pause(reader, focus.entry, entry),
             Kind::News => {
-                let first = state.places.news.as_ref().map(|news| news.first);
-                first == Some(focus.entry) && is_first_shown(state, focus)
+                let first = reader.places.news.as_ref().map(|news| news.first);
+                first == Some(focus.entry) && is_first_shown(reader, focus)
             }
-            kind => is_kind(&state.session.transcript, focus, entry, kind),
+            kind => is_kind(&reader.session.transcript, focus, entry, kind),
         };
-        is_wanted && state.find.shows(focus)
+        is_wanted && reader.find.shows(focus)
     })
 }
 
@@ -56,25 +56,25 @@ fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryI
     costs.into_iter().filter(|(_, usd)| *usd >= bound).map(|(prompt, _)| prompt).collect()
 }
 
-fn is_first_shown(state: &State, focus: Focus) -> bool {
-    (0..focus.block).all(|block| !state.find.shows(Focus { block, ..focus }))
+fn is_first_shown(reader: &Reader, focus: Focus) -> bool {
+    (0..focus.block).all(|block| !reader.find.shows(Focus { block, ..focus }))
 }
 
 /// Whether nothing was written for a while before an entry, of all that is shown above it.
-fn follows_a_pause(state: &State, id: EntryId, entry: &Entry) -> bool {
-    let above = state.text.sequence.place_of(id).and_then(|place| place.checked_sub(1));
-    let above = above.and_then(|place| state.session.transcript.get(state.text.sequence.at(place)?));
+fn follows_a_pause(reader: &Reader, id: EntryId, entry: &Entry) -> bool {
+    let above = reader.text.sequence.place_of(id).and_then(|place| place.checked_sub(1));
+    let above = above.and_then(|place| reader.session.transcript.get(reader.text.sequence.at(place)?));
     let silent = above.and_then(Entry::last_time).and_then(|before| Some(entry.at?.since(before)));
     silent.is_some_and(|ms| ms > PAUSE)
 }
 
 /// The next item with an id, in the order of the file, sub-agents included.
-pub fn same_id(state: &State, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
-    let transcript = &state.session.transcript;
+pub fn same_id(reader: &Reader, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
+    let transcript = &reader.session.transcript;
     let start = place_in_file(transcript, here.entry)?;
     nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
         let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
-        entry.blocks.get(focus.block).is_some_and(has_id) && state.find.shows(focus)
+        entry.blocks.get(focus.block).is_some_and(has_id) && reader.find.shows(focus)
     })
 }
 

@@ -10,7 +10,8 @@ use super::effect::Effect;
 use super::moving::{go, jump};
 use super::outline::row::title_of;
 use super::places::Item;
-use super::state::State;
+use super::reader::Reader;
+use super::state::App;
 use super::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
@@ -19,60 +20,59 @@ use crate::model::entry::{BlockKind, EntryId};
 pub type Marks = HashMap<char, Item>;
 
 /// Sets a mark, goes to one, or to where jumps came from.
-pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
+pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     match action {
-        Action::SetMark => return set(state),
-        Action::ToMark => go_to(state),
+        Action::SetMark => return set(app),
+        Action::ToMark => go_to(app),
         other => {
             let is_back = other == Action::Back;
-            return (0..times.min(1_000)).flat_map(|_| travel(state, is_back)).collect();
+            return (0..times.min(1_000)).flat_map(|_| travel(&mut app.reader, is_back)).collect();
         }
     }
     Vec::new()
 }
 
 /// Marks the focused item with the letter that was pressed.
-fn set(state: &mut State) -> Vec<Effect> {
-    let Some(letter) = state.keys.letter.filter(|letter| letter.is_alphanumeric()) else {
-        state.screen.say("a letter or a digit names the mark");
+fn set(app: &mut App) -> Vec<Effect> {
+    let Some(letter) = app.keys.letter.filter(|letter| letter.is_alphanumeric()) else {
+        app.reader.screen.say("a letter or a digit names the mark");
         return Vec::new();
     };
-    let marked = state
-        .text
-        .view
-        .focus
-        .and_then(|focus| Some((state.session.transcript.get(focus.entry)?.key.clone(), focus.block)));
+    let marked =
+        app.reader.text.view.focus.and_then(|focus| {
+            Some((app.reader.session.transcript.get(focus.entry)?.key.clone(), focus.block))
+        });
     let Some(marked) = marked else {
-        state.screen.say("nothing is focused");
+        app.reader.screen.say("nothing is focused");
         return Vec::new();
     };
-    state.places.marks.insert(letter, marked);
-    state.text.stale.spine = true;
-    state.screen.say(format!("marked {letter}"));
+    app.reader.places.marks.insert(letter, marked);
+    app.reader.text.stale.spine = true;
+    app.reader.screen.say(format!("marked {letter}"));
     vec![Effect::Remember]
 }
 
 /// To the item with the letter that was pressed.
-fn go_to(state: &mut State) {
-    let Some(letter) = state.keys.letter.filter(|letter| letter.is_alphanumeric()) else {
-        return state.screen.say("a letter or a digit names the mark");
+fn go_to(app: &mut App) {
+    let Some(letter) = app.keys.letter.filter(|letter| letter.is_alphanumeric()) else {
+        return app.reader.screen.say("a letter or a digit names the mark");
     };
-    let Some((key, block)) = state.places.marks.get(&letter) else {
-        return state.screen.say(format!("nothing is marked {letter}"));
+    let Some((key, block)) = app.reader.places.marks.get(&letter).cloned() else {
+        return app.reader.screen.say(format!("nothing is marked {letter}"));
     };
-    match state.session.transcript.find(key) {
-        Some(entry) => jump(state, Focus { entry, block: *block }),
-        None if state.session.ends.is_part() => {
-            state.screen.say(format!("what was marked {letter} is not read yet"));
+    match app.reader.session.transcript.find(&key) {
+        Some(entry) => jump(&mut app.reader, Focus { entry, block }),
+        None if app.reader.session.ends.is_part() => {
+            app.reader.screen.say(format!("what was marked {letter} is not read yet"));
         }
-        None => state.screen.say(format!("what was marked {letter} is not in the session any more")),
+        None => app.reader.screen.say(format!("what was marked {letter} is not in the session any more")),
     }
 }
 
 /// The marks in the order of their letters, each with what it stands at.
-pub fn listed(state: &State) -> Vec<(char, String)> {
+pub fn listed(reader: &Reader) -> Vec<(char, String)> {
     let at = |(key, block): &(Key, usize)| {
-        let entry = state.session.transcript.find(key).and_then(|id| state.session.transcript.get(id));
+        let entry = reader.session.transcript.find(key).and_then(|id| reader.session.transcript.get(id));
         entry.map_or_else(
             || "gone".to_owned(),
             |entry| match entry.blocks.get(*block).map(|block| &block.kind) {
@@ -87,24 +87,24 @@ pub fn listed(state: &State) -> Vec<(char, String)> {
         )
     };
     let mut marks: Vec<(char, String)> =
-        state.places.marks.iter().map(|(letter, mark)| (*letter, at(mark))).collect();
+        reader.places.marks.iter().map(|(letter, mark)| (*letter, at(mark))).collect();
     marks.sort_unstable();
     marks
 }
 
 /// Entries with marks.
-pub fn entries(state: &State) -> impl Iterator<Item = EntryId> {
-    state.places.marks.values().filter_map(|(key, _)| state.session.transcript.find(key))
+pub fn entries(reader: &Reader) -> impl Iterator<Item = EntryId> {
+    reader.places.marks.values().filter_map(|(key, _)| reader.session.transcript.find(key))
 }
 
 /// Takes the last jump back, or goes forward again.
-fn travel(state: &mut State, is_back: bool) -> Vec<Effect> {
+fn travel(reader: &mut Reader, is_back: bool) -> Vec<Effect> {
     // From the beginning of a session that is being read to where the reader was among its last entries.
-    let effects = if is_back && !state.places.can_go_back() { apply::to_end(state) } else { Vec::new() };
-    match state.places.travel(&state.session.transcript, state.text.view.focus, is_back) {
-        Some(focus) => go(state, focus),
-        None if is_back => state.screen.say("no jump to take back"),
-        None => state.screen.say("no jump was taken back"),
+    let effects = if is_back && !reader.places.can_go_back() { apply::to_end(reader) } else { Vec::new() };
+    match reader.places.travel(&reader.session.transcript, reader.text.view.focus, is_back) {
+        Some(focus) => go(reader, focus),
+        None if is_back => reader.screen.say("no jump to take back"),
+        None => reader.screen.say("no jump was taken back"),
     }
     effects
 }

@@ -4,7 +4,6 @@ use tui_input::Input;
 
 use super::palette::Palette;
 use super::raw::RawView;
-use super::saved_position::SavedPosition;
 use crate::model::record::Origin;
 
 /// What keys mean.
@@ -17,8 +16,6 @@ pub enum Mode {
     Search {
         /// What is typed so far.
         input: Input,
-        /// Where the reader stood.
-        from: Box<SavedPosition>,
     },
     /// A filter is being typed.
     Filter {

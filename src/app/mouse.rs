@@ -1,6 +1,6 @@
 //! The mouse: which part of the screen a cell belongs to, and what a gesture there does.
 //!
-//! Invariant: [`part_at`] is pure, and knows places only from [`super::panes::divide`].
+//! Invariant: [`part_at`] is pure, and knows places only from [`super::layout::divide`].
 
 use ratatui::layout::{Position, Rect};
 
@@ -8,11 +8,13 @@ use super::action::{Action, Way};
 use super::effect::Effect;
 use super::folding;
 use super::inspector;
+use super::layout::{Frame, divide};
 use super::mode::Mode;
 use super::moving::jump;
 use super::palette;
-use super::panes::{Frame, Pane, divide, drag_divider};
-use super::state::State;
+use super::panes::{Pane, drag_divider};
+use super::reader::Reader;
+use super::state::App;
 use super::update::{act, scroll_pop_up};
 use super::viewport::{Mark, Motion, Selection, focus_of, mark_of};
 use super::views;
@@ -50,6 +52,15 @@ pub enum Gesture {
     WheelUp,
     /// The wheel turned towards the end.
     WheelDown,
+}
+
+/// The mouse.
+#[derive(Debug, Default)]
+pub struct Mouse {
+    /// Whether the terminal tells of it.
+    pub is_on: bool,
+    /// What it drags.
+    pub dragged: Option<Dragged>,
 }
 
 /// What is being dragged.
@@ -110,10 +121,10 @@ pub fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
 }
 
 /// Turns the mouse on or off.
-pub fn switch(state: &mut State, is_on: bool) -> Vec<Effect> {
-    state.screen.has_mouse = is_on;
-    state.screen.dragged = None;
-    state.screen.say(if is_on {
+pub fn switch(app: &mut App, is_on: bool) -> Vec<Effect> {
+    app.mouse.is_on = is_on;
+    app.mouse.dragged = None;
+    app.reader.screen.say(if is_on {
         "mouse on; with shift the terminal selects text as usual"
     } else {
         "mouse off"
@@ -122,8 +133,8 @@ pub fn switch(state: &mut State, is_on: bool) -> Vec<Effect> {
 }
 
 /// Carries out what the mouse did.
-pub fn take(state: &mut State, pointer: Pointer) -> Vec<Effect> {
-    if !state.screen.has_mouse {
+pub fn take(app: &mut App, pointer: Pointer) -> Vec<Effect> {
+    if !app.mouse.is_on {
         return Vec::new();
     }
     let wheel = match pointer.gesture {
@@ -131,92 +142,89 @@ pub fn take(state: &mut State, pointer: Pointer) -> Vec<Effect> {
         Gesture::WheelDown => Some(WHEEL),
         Gesture::Press | Gesture::Double | Gesture::Drag | Gesture::Release => None,
     };
-    match (&state.mode, wheel) {
-        (Mode::Help { .. } | Mode::Raw(_), Some(by)) => scroll_pop_up(state, by),
-        (Mode::Picker | Mode::Palette(_), Some(by)) => scroll_pop_up(state, by.signum()),
-        (_, Some(by)) => return turn_wheel(state, pointer, by),
-        (Mode::Normal, None) => return touch(state, pointer),
+    match (&app.mode, wheel) {
+        (Mode::Help { .. } | Mode::Raw(_), Some(by)) => scroll_pop_up(app, by),
+        (Mode::Picker | Mode::Palette(_), Some(by)) => scroll_pop_up(app, by.signum()),
+        (_, Some(by)) => return turn_wheel(&mut app.reader, pointer, by),
+        (Mode::Normal, None) => return touch(app, pointer),
         (_, None) => {}
     }
     Vec::new()
 }
 
-fn turn_wheel(state: &mut State, pointer: Pointer, by: isize) -> Vec<Effect> {
-    match part_at(&divide(state), pointer.column, pointer.line) {
+fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Vec<Effect> {
+    match part_at(&divide(reader), pointer.column, pointer.line) {
         Part::Outline(_) => {
             let way = if by < 0 { Way::Previous } else { Way::Next };
-            super::moving::seek_on(state, super::action::Kind::Prompt, way);
+            super::moving::seek_on(reader, super::action::Kind::Prompt, way);
         }
         Part::Inspector => {
             let action = if by < 0 { Action::LineUp } else { Action::LineDown };
-            return inspector::act(state, action, by.unsigned_abs()).unwrap_or_default();
+            return inspector::act(reader, action, by.unsigned_abs()).unwrap_or_default();
         }
         Part::View(_) => {
             let action = if by < 0 { Action::LineUp } else { Action::LineDown };
-            return views::act(state, action, by.unsigned_abs()).unwrap_or_default();
+            return views::act(reader, action, by.unsigned_abs()).unwrap_or_default();
         }
-        _ => state.text.view.ask(Motion::Lines(by)),
+        _ => reader.text.view.ask(Motion::Lines(by)),
     }
     Vec::new()
 }
 
-fn touch(state: &mut State, pointer: Pointer) -> Vec<Effect> {
-    let frame = divide(state);
+fn touch(app: &mut App, pointer: Pointer) -> Vec<Effect> {
+    let frame = divide(&app.reader);
     let part = part_at(&frame, pointer.column, pointer.line);
-    match (pointer.gesture, state.screen.dragged) {
-        (Gesture::Release, _) => state.screen.dragged = None,
-        (Gesture::Drag, Some(Dragged::Divider(pane))) => drag_divider(state, pane, pointer.column),
-        (Gesture::Drag, Some(Dragged::Rows(anchor))) => select_to(state, anchor, &frame, pointer.line),
-        (Gesture::Press | Gesture::Double, _) => return press(state, &frame, part, pointer.gesture),
+    match (pointer.gesture, app.mouse.dragged) {
+        (Gesture::Release, _) => app.mouse.dragged = None,
+        (Gesture::Drag, Some(Dragged::Divider(pane))) => drag_divider(&mut app.reader, pane, pointer.column),
+        (Gesture::Drag, Some(Dragged::Rows(anchor))) => {
+            select_to(&mut app.reader, anchor, &frame, pointer.line);
+        }
+        (Gesture::Press | Gesture::Double, _) => return press(app, &frame, part, pointer.gesture),
         (Gesture::Drag | Gesture::WheelUp | Gesture::WheelDown, _) => {}
     }
     Vec::new()
 }
 
-fn press(state: &mut State, frame: &Frame, part: Part, gesture: Gesture) -> Vec<Effect> {
-    state.screen.dragged = None;
+fn press(app: &mut App, frame: &Frame, part: Part, gesture: Gesture) -> Vec<Effect> {
+    app.mouse.dragged = None;
     match part {
-        Part::Divider(pane) => state.screen.dragged = Some(Dragged::Divider(pane)),
-        Part::Outline(line) => to_outline_row(state, line),
+        Part::Divider(pane) => app.mouse.dragged = Some(Dragged::Divider(pane)),
+        Part::Outline(line) => to_outline_row(&mut app.reader, line),
         Part::Spine(line) => {
-            state.panes.focus = Pane::Transcript;
+            app.reader.panes.focus = Pane::Transcript;
             let last = frame.spine.height.saturating_sub(1).max(1);
-            palette::go_down(state, u64::from(line), u64::from(last));
+            palette::go_down(&mut app.reader, u64::from(line), u64::from(last));
         }
-        Part::Inspector => state.panes.focus = Pane::Inspector,
-        Part::View(line) => views::press(state, line, gesture == Gesture::Double),
-        Part::Pill => return act(state, Action::Bottom, 1),
-        Part::Text(line, column) => return press_row(state, frame, (line, column), gesture),
+        Part::Inspector => app.reader.panes.focus = Pane::Inspector,
+        Part::View(line) => views::press(&mut app.reader, line, gesture == Gesture::Double),
+        Part::Pill => return act(app, Action::Bottom, 1),
+        Part::Text(line, column) => return press_row(app, frame, (line, column), gesture),
         Part::Other => {}
     }
     Vec::new()
 }
 
 /// A row of the transcript: its item gets the focus; marks of what is folded away open.
-fn press_row(
-    state: &mut State,
-    frame: &Frame,
-    (line, column): (usize, u16),
-    gesture: Gesture,
-) -> Vec<Effect> {
-    state.panes.focus = Pane::Transcript;
-    let Some(shown) = state.text.view.lines.get(line) else { return Vec::new() };
+fn press_row(app: &mut App, frame: &Frame, (line, column): (usize, u16), gesture: Gesture) -> Vec<Effect> {
+    app.reader.panes.focus = Pane::Transcript;
+    let Some(shown) = app.reader.text.view.lines.get(line) else { return Vec::new() };
     let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row()) else {
         return Vec::new();
     };
     let within = column.checked_sub(frame.numbers + frame.left());
-    let touched = touched(row, within, frame.text(), state.screen.theme.glyphs());
-    let was_selecting = state.text.view.selection.take().is_some();
-    state.screen.dragged = Some(Dragged::Rows(mark));
-    state.text.view.focus = Some(focus);
-    state.text.view.ask(Motion::Pause);
+    let touched = touched(row, within, frame.text(), app.reader.screen.theme.glyphs());
+    let was_selecting = app.reader.text.view.selection.take().is_some();
+    app.mouse.dragged = Some(Dragged::Rows(mark));
+    app.reader.text.view.focus = Some(focus);
+    app.reader.text.view.ask(Motion::Pause);
     match touched {
-        _ if gesture == Gesture::Double => return act(state, Action::Expand, 1),
+        _ if gesture == Gesture::Double => return act(app, Action::Expand, 1),
         // The click that ends a selection does nothing else.
         _ if was_selecting => {}
-        Touched::Hidden => folding::open(state, focus),
-        Touched::Closed => return act(state, Action::Expand, 1),
-        Touched::Open => return act(state, Action::Collapse, 1),
+        Touched::Hidden => folding::open(&mut app.reader, focus),
+        Touched::Closed => return act(app, Action::Expand, 1),
+        Touched::Open => return act(app, Action::Collapse, 1),
         Touched::Text => {}
     }
     Vec::new()
@@ -255,33 +263,34 @@ fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touch
 }
 
 /// Selects the rows from one to that of a line of the screen; beyond the window it scrolls.
-fn select_to(state: &mut State, anchor: Mark, frame: &Frame, line: u16) {
+fn select_to(reader: &mut Reader, anchor: Mark, frame: &Frame, line: u16) {
     let area = frame.transcript;
     if line < area.y {
-        state.text.view.ask(Motion::Lines(-1));
+        reader.text.view.ask(Motion::Lines(-1));
     } else if line >= area.bottom() {
-        state.text.view.ask(Motion::Lines(1));
+        reader.text.view.ask(Motion::Lines(1));
     }
-    let within = usize::from(line.saturating_sub(area.y)).min(state.text.view.lines.len().saturating_sub(1));
-    let Some(cursor) = state.text.view.lines.get(within).and_then(mark_of) else { return };
-    if state.text.view.selection.is_some() || cursor != anchor {
-        state.text.view.selection = Some(Selection { anchor, cursor });
-        state.text.view.ask(Motion::Select);
+    let within = usize::from(line.saturating_sub(area.y)).min(reader.text.view.lines.len().saturating_sub(1));
+    let Some(cursor) = reader.text.view.lines.get(within).and_then(mark_of) else { return };
+    if reader.text.view.selection.is_some() || cursor != anchor {
+        reader.text.view.selection = Some(Selection { anchor, cursor });
+        reader.text.view.ask(Motion::Select);
     }
 }
 
-fn to_outline_row(state: &mut State, line: usize) {
+fn to_outline_row(reader: &mut Reader, line: usize) {
     if let Some(focus) =
-        state.outline.click(line, &state.session.transcript, &state.session.indexes.files, &state.checks)
+        reader.outline.click(line, &reader.session.transcript, &reader.session.indexes.files, &reader.checks)
     {
-        jump(state, focus);
+        jump(reader, focus);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Part, Touched, part_at, touched};
-    use crate::app::panes::{Frame, Pane};
+    use crate::app::layout::Frame;
+    use crate::app::panes::Pane;
     use crate::render::glyphs::Glyphs;
     use crate::render::row::{Row, RowKind};
     use crate::render::source::Source;

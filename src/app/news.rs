@@ -5,8 +5,8 @@
 
 use ratatui::text::Span;
 
+use super::reader::Reader;
 use super::sequence::place_in_file;
-use super::state::State;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::timestamp::Timestamp;
@@ -34,66 +34,69 @@ pub struct News {
 }
 
 /// The end of the session as it is now; `None` while it is still being read.
-pub fn end_of(state: &State, now: Timestamp) -> Option<Seen> {
-    if !state.session.file.is_caught_up && !state.session.ends.is_part() {
+pub fn end_of(reader: &Reader, now: Timestamp) -> Option<Seen> {
+    if !reader.session.file.is_caught_up && !reader.session.ends.is_part() {
         return None;
     }
-    let transcript = state.session.last_entries();
+    let transcript = reader.session.last_entries();
     let entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
     let last = entries.into_iter().find(|entry| entry.lane.is_none())?;
     Some(Seen { key: last.key.clone(), at: now })
 }
 
 /// All of the session was read: if nothing is new by now, nothing will be.
-pub fn settle(state: &mut State) {
+pub fn settle(reader: &mut Reader) {
     let is_known = |seen: &Seen| {
-        let is_new = |id: EntryId| state.session.transcript.lane_at(id).is_none();
-        candidates(state, seen).any(is_new)
+        let is_new = |id: EntryId| reader.session.transcript.lane_at(id).is_none();
+        candidates(reader, seen).any(is_new)
     };
-    if !state.places.seen.as_ref().is_some_and(is_known) {
-        state.places.seen = None;
+    if !reader.places.seen.as_ref().is_some_and(is_known) {
+        reader.places.seen = None;
     }
 }
 
 /// Finds the place of the line among the entries that are shown now.
-pub fn place(state: &mut State) {
-    let news = find(state);
-    if news != state.places.news {
+pub fn place(reader: &mut Reader) {
+    let news = find(reader);
+    if news != reader.places.news {
         let both =
-            [&state.places.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
+            [&reader.places.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
         for id in both {
-            state.text.cache.forget(id);
+            reader.text.cache.forget(id);
         }
-        state.places.news = news;
+        reader.places.news = news;
     }
 }
 
-fn find(state: &State) -> Option<News> {
-    let seen = state.places.seen.as_ref()?;
+fn find(reader: &Reader) -> Option<News> {
+    let seen = reader.places.seen.as_ref()?;
     let is_shown = |id: &EntryId| {
-        state.session.transcript.lane_at(*id).is_none() && state.text.sequence.place_of(*id).is_some()
+        reader.session.transcript.lane_at(*id).is_none() && reader.text.sequence.place_of(*id).is_some()
     };
-    let first = candidates(state, seen).find(is_shown)?;
-    let above = state.text.sequence.place_of(first)?.checked_sub(1)?;
-    let words = format!("new since {}", seen.at.as_told(state.screen.now));
-    Some(News { above: state.text.sequence.at(above)?, first, words })
+    let first = candidates(reader, seen).find(is_shown)?;
+    let above = reader.text.sequence.place_of(first)?.checked_sub(1)?;
+    let words = format!("new since {}", seen.at.as_told(reader.screen.now));
+    Some(News { above: reader.text.sequence.at(above)?, first, words })
 }
 
 /// The entries that came after what was seen, in the order of the file. If its last entry is not in the
 /// session any more, times decide; but not before all of it was read.
-fn candidates<'s>(state: &'s State, seen: &Seen) -> Box<dyn Iterator<Item = EntryId> + 's> {
-    let order = state.session.transcript.order();
-    let last =
-        state.session.transcript.find(&seen.key).and_then(|id| place_in_file(&state.session.transcript, id));
+fn candidates<'s>(reader: &'s Reader, seen: &Seen) -> Box<dyn Iterator<Item = EntryId> + 's> {
+    let order = reader.session.transcript.order();
+    let last = reader
+        .session
+        .transcript
+        .find(&seen.key)
+        .and_then(|id| place_in_file(&reader.session.transcript, id));
     if let Some(last) = last {
         return Box::new(order.get(last + 1..).unwrap_or_default().iter().copied());
     }
-    if !state.session.file.is_caught_up {
+    if !reader.session.file.is_caught_up {
         return Box::new(std::iter::empty());
     }
     let at = seen.at;
     let is_older = |entry: &Entry| entry.at.is_some_and(|told| told <= at);
-    let older = state.session.transcript.last_such(order, is_older).map_or(0, |last| last + 1);
+    let older = reader.session.transcript.last_such(order, is_older).map_or(0, |last| last + 1);
     Box::new(order.get(older..).unwrap_or_default().iter().copied())
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::effect::Effect;
 use super::portions::BLOCKS;
-use super::state::State;
+use super::reader::Reader;
 use crate::model::body::Body;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::record::Origin;
@@ -83,18 +83,18 @@ fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
 }
 
 /// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
-pub fn page(state: &mut State) -> Option<Effect> {
+pub fn page(reader: &mut Reader) -> Option<Effect> {
     let mut paging = Paging::default();
-    let portions = state.text.view.lines.chunk_by(|line, next| line.place == next.place);
+    let portions = reader.text.view.lines.chunk_by(|line, next| line.place == next.place);
     for line in portions.filter_map(<[_]>::first) {
-        let portion = state.text.sequence.portions().at(line.place);
-        if let Some(entry) = state.session.transcript.get(line.entry) {
-            paging.portion(&mut state.text.asked, (line.entry, entry), portion.number);
+        let portion = reader.text.sequence.portions().at(line.place);
+        if let Some(entry) = reader.session.transcript.get(line.entry) {
+            paging.portion(&mut reader.text.asked, (line.entry, entry), portion.number);
         }
     }
-    for (id, holder, body) in std::mem::take(&mut state.text.cache.wanted) {
-        if let Some(entry) = state.session.transcript.get(holder) {
-            paging.other(&mut state.text.asked, (holder, entry), Some(body));
+    for (id, holder, body) in std::mem::take(&mut reader.text.cache.wanted) {
+        if let Some(entry) = reader.session.transcript.get(holder) {
+            paging.other(&mut reader.text.asked, (holder, entry), Some(body));
             paging.needs_layout(id);
         }
     }

@@ -11,7 +11,8 @@ use super::keymap::Keymap;
 use super::mode::Mode;
 use super::moving::jump;
 use super::panes::{show_inspector, show_outline};
-use super::state::State;
+use super::reader::Reader;
+use super::state::App;
 use super::viewport::Focus;
 use super::wrapping;
 use crate::model::entry::{Entry, EntryId};
@@ -44,16 +45,16 @@ pub struct Choice {
 }
 
 /// Opens the command line.
-pub fn open(state: &mut State) {
-    let palette = Palette { choices: choices(&state.keys.keymap, ""), ..Palette::default() };
-    state.mode = Mode::Palette(palette);
+pub fn open(app: &mut App) {
+    let palette = Palette { choices: choices(&app.keys.keymap, ""), ..Palette::default() };
+    app.mode = Mode::Palette(palette);
 }
 
 /// Changes the line; what could be meant follows.
-pub fn type_on(state: &mut State, request: InputRequest) {
-    let Mode::Palette(palette) = &mut state.mode else { return };
+pub fn type_on(app: &mut App, request: InputRequest) {
+    let Mode::Palette(palette) = &mut app.mode else { return };
     palette.input.handle(request);
-    palette.choices = choices(&state.keys.keymap, palette.input.value());
+    palette.choices = choices(&app.keys.keymap, palette.input.value());
     palette.selected = 0;
 }
 
@@ -64,35 +65,35 @@ pub fn select(palette: &mut Palette, by: isize) {
 }
 
 /// Completes the line to what is chosen.
-pub fn complete(state: &mut State) {
-    let Mode::Palette(palette) = &mut state.mode else { return };
+pub fn complete(app: &mut App) {
+    let Mode::Palette(palette) = &mut app.mode else { return };
     let Some(choice) = palette.choices.get(palette.selected) else { return };
     let gap = if choice.argument.is_empty() { "" } else { " " };
     palette.input = Input::new(format!("{}{gap}", choice.name));
-    palette.choices = choices(&state.keys.keymap, palette.input.value());
+    palette.choices = choices(&app.keys.keymap, palette.input.value());
     palette.selected = 0;
 }
 
 /// What the line means, else what is chosen. Closes the command line, unless an argument is missing.
-pub fn accept(state: &mut State) -> Option<Command> {
-    let Mode::Palette(palette) = &state.mode else { return None };
+pub fn accept(app: &mut App) -> Option<Command> {
+    let Mode::Palette(palette) = &app.mode else { return None };
     let typed = palette.input.value().trim().to_owned();
     let is_meant = |choice: &&Choice| !typed.contains(' ') || choice.name.starts_with(&typed);
     let chosen = palette.choices.get(palette.selected).filter(is_meant).cloned();
     match (typed.parse(), chosen) {
         (Ok(command), _) => {
-            state.mode = Mode::Normal;
+            app.mode = Mode::Normal;
             return Some(command);
         }
         (Err(_), Some(choice)) if choice.argument.is_empty() => {
-            state.mode = Mode::Normal;
+            app.mode = Mode::Normal;
             return choice.name.parse().ok();
         }
-        (Err(_), Some(_)) => complete(state),
+        (Err(_), Some(_)) => complete(app),
         (Err(why), None) => {
-            state.mode = Mode::Normal;
+            app.mode = Mode::Normal;
             if !typed.is_empty() {
-                state.screen.say(why);
+                app.reader.screen.say(why);
             }
         }
     }
@@ -135,45 +136,45 @@ fn forms() -> impl Iterator<Item = Choice> {
 }
 
 /// Goes to a place, or says why not.
-pub fn go(state: &mut State, place: Place) {
+pub fn go(reader: &mut Reader, place: Place) {
     if let Place::Line(line) = place {
-        return match at_line(state, line) {
-            Some(focus) => jump(state, focus),
-            None => state.screen.say(format!("nothing is at {place}")),
+        return match at_line(reader, line) {
+            Some(focus) => jump(reader, focus),
+            None => reader.screen.say(format!("nothing is at {place}")),
         };
     }
     let entry = match place {
         Place::Entry(number) => number.checked_sub(1).and_then(|at| {
-            let from = state.session.transcript.order().get(at..)?;
-            from.iter().copied().find(|id| has_rows(state, *id))
+            let from = reader.session.transcript.order().get(at..)?;
+            from.iter().copied().find(|id| has_rows(reader, *id))
         }),
         Place::Line(_) => None,
-        Place::Percent(percent) => so_far_down(state, u64::from(percent), 100),
+        Place::Percent(percent) => so_far_down(reader, u64::from(percent), 100),
         Place::Clock(clock) => {
             let focused =
-                state.text.view.focus.and_then(|focus| state.session.transcript.get(focus.entry)?.at);
-            let day = focused.unwrap_or(state.screen.now);
+                reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry)?.at);
+            let day = focused.unwrap_or(reader.screen.now);
             let then = day.at(clock);
-            first(state, |entry| entry.at.is_some() && entry.at >= then)
+            first(reader, |entry| entry.at.is_some() && entry.at >= then)
         }
-        Place::Timestamp(then) => first(state, |entry| entry.at >= Some(then)),
+        Place::Timestamp(then) => first(reader, |entry| entry.at >= Some(then)),
     };
     match entry {
-        Some(entry) => jump(state, Focus { entry, block: 0 }),
-        None => state.screen.say(format!("nothing is at {place}")),
+        Some(entry) => jump(reader, Focus { entry, block: 0 }),
+        None => reader.screen.say(format!("nothing is at {place}")),
     }
 }
 
 /// The item that a line of the session's file brought; of a line that brought none, the last one before it.
-fn at_line(state: &State, line: u32) -> Option<Focus> {
-    let mut passing = state.session.transcript.passing();
+fn at_line(reader: &Reader, line: u32) -> Option<Focus> {
+    let mut passing = reader.session.transcript.passing();
     let mut best: Option<(u32, Focus)> = None;
     let mut next: Option<(u32, Focus)> = None;
     let mut is_reached = false;
     // Neither what is shown nor what was told must stand in the order of the lines.
-    for id in state.text.sequence.order().iter().copied() {
+    for id in reader.text.sequence.order().iter().copied() {
         let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
-        if entry.marks.trace && state.text.level < Level::Full {
+        if entry.marks.trace && reader.text.level < Level::Full {
             continue;
         }
         let begins = entry.origin.line;
@@ -197,52 +198,52 @@ fn at_line(state: &State, line: u32) -> Option<Focus> {
 }
 
 /// Goes so far down.
-pub fn go_down(state: &mut State, share: u64, of: u64) {
-    if let Some(entry) = so_far_down(state, share, of) {
-        jump(state, Focus { entry, block: 0 });
+pub fn go_down(reader: &mut Reader, share: u64, of: u64) {
+    if let Some(entry) = so_far_down(reader, share, of) {
+        jump(reader, Focus { entry, block: 0 });
     }
 }
 
-fn so_far_down(state: &State, share: u64, of: u64) -> Option<EntryId> {
-    let row = state.text.heights.total() * share / of.max(1);
-    let from = state.text.sequence.order().get(state.text.heights.place_at(row)..).unwrap_or_default();
-    from.iter().copied().find(|id| has_rows(state, *id)).or_else(|| from.first().copied())
+fn so_far_down(reader: &Reader, share: u64, of: u64) -> Option<EntryId> {
+    let row = reader.text.heights.total() * share / of.max(1);
+    let from = reader.text.sequence.order().get(reader.text.heights.place_at(row)..).unwrap_or_default();
+    from.iter().copied().find(|id| has_rows(reader, *id)).or_else(|| from.first().copied())
 }
 
 /// The first shown entry for which this holds.
-fn first(state: &State, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
+fn first(reader: &Reader, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
     let is_meant =
-        |id: &EntryId| has_rows(state, *id) && state.session.transcript.get(*id).is_some_and(&holds);
-    state.text.sequence.order().iter().copied().find(is_meant)
+        |id: &EntryId| has_rows(reader, *id) && reader.session.transcript.get(*id).is_some_and(&holds);
+    reader.text.sequence.order().iter().copied().find(is_meant)
 }
 
 /// Whether an entry can be seen: bookkeeping has rows at the full levels only.
-fn has_rows(state: &State, id: EntryId) -> bool {
-    let is_trace = state.session.transcript.get(id).is_none_or(|entry| entry.marks.trace);
-    state.text.sequence.place_of(id).is_some() && (!is_trace || state.text.level >= Level::Full)
+fn has_rows(reader: &Reader, id: EntryId) -> bool {
+    let is_trace = reader.session.transcript.get(id).is_none_or(|entry| entry.marks.trace);
+    reader.text.sequence.place_of(id).is_some() && (!is_trace || reader.text.level >= Level::Full)
 }
 
 /// Changes the look.
-pub fn set(state: &mut State, setting: Setting) -> Vec<Effect> {
+pub fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
     match setting {
-        Setting::Mouse(is_on) => return super::mouse::switch(state, is_on),
+        Setting::Mouse(is_on) => return super::mouse::switch(app, is_on),
         Setting::Theme(name) => return vec![Effect::Theme(name)],
-        Setting::Notify(means) => state.alarms.means = means,
+        Setting::Notify(means) => app.reader.alarms.means = means,
         Setting::Images(choice) => return vec![Effect::Images(choice)],
-        Setting::AsOf(is_on) => super::as_of::switch(state, is_on),
-        Setting::Hints(is_on) => state.screen.shows_hints = is_on,
-        Setting::Thinking(is_on) => state.text.shows_thinking = is_on,
-        Setting::Outline(is_on) => show_outline(state, is_on),
-        Setting::Inspector(is_on) => show_inspector(state, is_on),
-        Setting::Wrap(is_on) => wrapping::wrap(state, is_on),
-        Setting::Gutter(numbers) => wrapping::number(state, numbers),
-        Setting::Lanes(is_on) => wrapping::show_lanes(state, is_on),
-        Setting::Rulers(is_on) => wrapping::show_rulers(state, is_on),
-        Setting::Strip(is_on) => state.panes.wants_strip = Some(is_on),
-        Setting::Marks(is_on) => state.screen.theme.has_marks = is_on,
-        Setting::Clean(is_on) => state.clipboard.copying.is_clean = is_on,
-        Setting::Redact(is_on) => state.clipboard.copying.is_redacted = is_on,
+        Setting::AsOf(is_on) => super::as_of::switch(&mut app.reader, is_on),
+        Setting::Hints(is_on) => app.reader.screen.shows_hints = is_on,
+        Setting::Thinking(is_on) => app.reader.text.shows_thinking = is_on,
+        Setting::Outline(is_on) => show_outline(&mut app.reader, is_on),
+        Setting::Inspector(is_on) => show_inspector(&mut app.reader, is_on),
+        Setting::Wrap(is_on) => wrapping::wrap(&mut app.reader, is_on),
+        Setting::Gutter(numbers) => wrapping::number(&mut app.reader, numbers),
+        Setting::Lanes(is_on) => wrapping::show_lanes(&mut app.reader, is_on),
+        Setting::Rulers(is_on) => wrapping::show_rulers(&mut app.reader, is_on),
+        Setting::Strip(is_on) => app.reader.panes.wants_strip = Some(is_on),
+        Setting::Marks(is_on) => app.reader.screen.theme.has_marks = is_on,
+        Setting::Clean(is_on) => app.copying.is_clean = is_on,
+        Setting::Redact(is_on) => app.copying.is_redacted = is_on,
     }
-    state.look_changed();
+    app.reader.look_changed();
     Vec::new()
 }

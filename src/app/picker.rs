@@ -13,7 +13,7 @@ use tui_input::{Input, InputRequest};
 use self::sieve::{Grist, Sieve};
 use super::effect::Effect;
 use super::mode::Mode;
-use super::state::State;
+use super::state::App;
 use crate::model::found::{Found, Place, Preview, Sighting};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -104,12 +104,12 @@ pub enum Pane {
 }
 
 /// Divides the screen. Small ones have no preview, tiny ones no hints and no header.
-pub fn divide(state: &State) -> Division {
-    let (columns, lines) = state.screen.size;
+pub fn divide(app: &App) -> Division {
+    let (columns, lines) = app.reader.screen.size;
     let (header, status) = (lines >= 3, lines >= 2);
-    let hints = state.screen.shows_hints && lines >= 10;
+    let hints = app.reader.screen.shows_hints && lines >= 10;
     let rest = lines.saturating_sub(u16::from(header) + u16::from(status) + u16::from(hints));
-    let (list, width, pane) = match (state.picker.hides_preview, columns >= WIDE, lines >= TALL) {
+    let (list, width, pane) = match (app.picker.hides_preview, columns >= WIDE, lines >= TALL) {
         (false, true, _) => (rest, columns - columns * 2 / 5, Pane::Beside(columns * 2 / 5)),
         (false, false, true) => (rest - rest * 2 / 5, columns, Pane::Below(rest * 2 / 5)),
         (true, _, _) | (false, false, false) => (rest, columns, Pane::Hidden),
@@ -286,61 +286,61 @@ impl Picker {
 }
 
 /// Opens the picker over whatever is shown.
-pub fn open(state: &mut State) -> Vec<Effect> {
-    state.mode = Mode::Picker;
-    state.picker.begin();
+pub fn open(app: &mut App) -> Vec<Effect> {
+    app.mode = Mode::Picker;
+    app.picker.begin();
     vec![Effect::Seek]
 }
 
 /// Changes what is typed.
-pub fn type_on(state: &mut State, request: InputRequest) {
-    state.picker.type_on(request);
+pub fn type_on(app: &mut App, request: InputRequest) {
+    app.picker.type_on(request);
 }
 
 /// Chooses another session.
-pub fn select(state: &mut State, by: isize) {
-    state.picker.move_by(by);
+pub fn select(app: &mut App, by: isize) {
+    app.picker.move_by(by);
 }
 
 /// Shows or hides the preview.
-pub fn toggle_preview(state: &mut State) {
-    state.picker.hides_preview = !state.picker.hides_preview;
-    if !state.picker.hides_preview && divide(state).pane == Pane::Hidden {
-        state.screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
+pub fn toggle_preview(app: &mut App) {
+    app.picker.hides_preview = !app.picker.hides_preview;
+    if !app.picker.hides_preview && divide(app).pane == Pane::Hidden {
+        app.reader.screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
     }
 }
 
 /// Opens the chosen session.
-pub fn accept(state: &mut State) -> Vec<Effect> {
-    state.picker.match_on(usize::MAX);
-    state.picker.order();
-    state.picker.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
+pub fn accept(app: &mut App) -> Vec<Effect> {
+    app.picker.match_on(usize::MAX);
+    app.picker.order();
+    app.picker.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
 }
 
 /// Clears what is typed, then goes back to the session behind, then ends.
-pub fn cancel(state: &mut State) -> Vec<Effect> {
-    if !state.picker.input.value().is_empty() {
-        state.picker.type_on(InputRequest::DeleteLine);
+pub fn cancel(app: &mut App) -> Vec<Effect> {
+    if !app.picker.input.value().is_empty() {
+        app.picker.type_on(InputRequest::DeleteLine);
         return Vec::new();
     }
-    if state.session.file.opened.is_none() {
+    if app.reader.session.file.opened.is_none() {
         return vec![Effect::Quit];
     }
-    state.mode = Mode::Normal;
+    app.mode = Mode::Normal;
     vec![Effect::EndSeeking]
 }
 
 /// Takes a preview that was asked for.
-pub fn take(state: &mut State, place: &Place, preview: Preview) {
-    if let Some(known) = state.picker.previewed.as_mut().filter(|known| known.place == *place) {
+pub fn take(app: &mut App, place: &Place, preview: Preview) {
+    if let Some(known) = app.picker.previewed.as_mut().filter(|known| known.place == *place) {
         known.preview = Some(preview);
     }
 }
 
 /// Matches, orders and scrolls; says what must be read for the preview.
-pub fn arrange(state: &mut State) -> Vec<Effect> {
-    let parts = divide(state);
-    let picker = &mut state.picker;
+pub fn arrange(app: &mut App) -> Vec<Effect> {
+    let parts = divide(app);
+    let picker = &mut app.picker;
     picker.match_on(STEP);
     picker.order();
     picker.scroll(usize::from(parts.lines));

@@ -9,7 +9,7 @@ use super::action::What;
 use super::effect::Effect;
 use super::excerpt;
 use super::mode::Mode;
-use super::state::State;
+use super::state::App;
 use crate::model::body::Tree;
 use crate::render::manual::Page;
 use crate::render::row::{Level, Look, Row};
@@ -40,16 +40,20 @@ pub struct RawView {
 }
 
 /// Shows records, each under its title.
-pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
+pub fn show(app: &mut App, title: String, trees: &[(String, Tree)]) {
     let look = Look {
         level: Level::Raw,
         times: false,
-        ..Look::full(state.screen.size.0.saturating_sub(2).max(1), &state.screen.theme, &state.screen.colours)
+        ..Look::full(
+            app.reader.screen.size.0.saturating_sub(2).max(1),
+            &app.reader.screen.theme,
+            &app.reader.screen.colours,
+        )
     };
     let mut view = RawView { title, ..RawView::default() };
     for (name, tree) in trees {
         view.push(
-            Row { line: Line::styled(name.clone(), state.screen.theme.heading), ..Row::default() },
+            Row { line: Line::styled(name.clone(), app.reader.screen.theme.heading), ..Row::default() },
             None,
         );
         for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
@@ -60,7 +64,7 @@ pub fn show(state: &mut State, title: String, trees: &[(String, Tree)]) {
     }
     // The first title says nothing that could be copied.
     view.at = usize::from(view.rows.len() > 1);
-    state.mode = Mode::Raw(view);
+    app.mode = Mode::Raw(view);
 }
 
 impl RawView {
@@ -88,15 +92,15 @@ impl RawView {
 }
 
 /// Copies the records that are shown, or the path of the row under the cursor.
-pub fn copy(state: &mut State, what: What) -> Vec<Effect> {
-    let Mode::Raw(view) = &state.mode else { return Vec::new() };
+pub fn copy(app: &mut App, what: What) -> Vec<Effect> {
+    let Mode::Raw(view) = &app.mode else { return Vec::new() };
     if what != What::Query {
         return vec![Effect::Copy(view.texts.join("\n"))];
     }
     if let Some(path) = view.paths.get(view.at).cloned().flatten() {
         vec![Effect::Copy(path.to_string())]
     } else {
-        state.screen.say("no value stands in this row");
+        app.reader.screen.say("no value stands in this row");
         Vec::new()
     }
 }

@@ -6,10 +6,11 @@ use super::action::{Action, Way, What};
 use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
+use super::layout;
 use super::mode::Mode;
-use super::panes::{self, Pane};
+use super::panes::Pane;
 use super::picker;
-use super::state::State;
+use super::state::App;
 use crate::model::timestamp::Timestamp;
 
 /// What a key press asks for.
@@ -37,8 +38,8 @@ pub enum Request {
 const MAX_COUNT: usize = 99_999;
 
 /// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
-pub fn route(state: &mut State, press: Press) -> Request {
-    match state.mode {
+pub fn route(app: &mut App, press: Press) -> Request {
+    match app.mode {
         Mode::Search { .. } => match (press.code, press.ctrl) {
             (Code::Char('r'), true) => Request::ToggleLiteral,
             _ => recalling(press),
@@ -46,47 +47,47 @@ pub fn route(state: &mut State, press: Press) -> Request {
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
         Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
-        Mode::Picker => picking(picker::divide(state).lines, press),
+        Mode::Picker => picking(picker::divide(app).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
-        Mode::Raw(_) => raw(state, press),
-        Mode::Help { .. } => pop_up(state.screen.size.1, press),
-        Mode::Normal => normal(state, press),
+        Mode::Raw(_) => raw(app, press),
+        Mode::Help { .. } => pop_up(app.reader.screen.size.1, press),
+        Mode::Normal => normal(app, press),
     }
 }
 
-fn normal(state: &mut State, press: Press) -> Request {
-    if let Some(tab) = tab_of(state, press) {
+fn normal(app: &mut App, press: Press) -> Request {
+    if let Some(tab) = tab_of(app, press) {
         return Request::Act(Action::Inspect(tab), 1);
     }
-    if let Some(digit) = digit_of_count(state, press) {
+    if let Some(digit) = digit_of_count(app, press) {
         // One digit may be a key of its own; two are a count.
-        state.keys.typed_digit = state.keys.count.is_none().then_some(state.screen.now);
-        state.keys.count = Some((state.keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
+        app.keys.typed_digit = app.keys.count.is_none().then_some(app.reader.screen.now);
+        app.keys.count = Some((app.keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
         return Request::Wait;
     }
-    state.keys.typed_digit = None;
+    app.keys.typed_digit = None;
     // What is selected can only be copied as it is: no second key says what of it.
-    if state.text.view.selection.is_some() && state.keys.pressed.is_empty() && press.typed() == Some('y') {
-        state.keys.count = None;
+    if app.reader.text.view.selection.is_some() && app.keys.pressed.is_empty() && press.typed() == Some('y') {
+        app.keys.count = None;
         return Request::Act(Action::Copy(What::Text), 1);
     }
-    let cancels = press.code == Code::Esc && (!state.keys.pressed.is_empty() || state.keys.count.is_some());
-    state.keys.pressed.push(press);
-    match state.keys.keymap.look_up(&state.keys.pressed) {
+    let cancels = press.code == Code::Esc && (!app.keys.pressed.is_empty() || app.keys.count.is_some());
+    app.keys.pressed.push(press);
+    match app.keys.keymap.look_up(&app.keys.pressed) {
         _ if cancels => {
-            state.keys.pressed.clear();
-            state.keys.count = None;
+            app.keys.pressed.clear();
+            app.keys.count = None;
             Request::Wait
         }
         Match::Action(action) => {
-            state.keys.letter = press.typed();
-            state.keys.pressed.clear();
-            Request::Act(action, state.keys.count.take().unwrap_or(1).max(1))
+            app.keys.letter = press.typed();
+            app.keys.pressed.clear();
+            Request::Act(action, app.keys.count.take().unwrap_or(1).max(1))
         }
         Match::Prefix => Request::Wait,
         Match::None => {
-            state.keys.pressed.clear();
-            state.keys.count = None;
+            app.keys.pressed.clear();
+            app.keys.count = None;
             Request::Wait
         }
     }
@@ -96,24 +97,24 @@ fn normal(state: &mut State, press: Press) -> Request {
 const DIGIT_MS: i64 = 250;
 
 /// In how many ms a digit that was typed will be a key of its own.
-pub fn waits_for(state: &State) -> Option<u64> {
-    let until = Timestamp(state.keys.typed_digit?.0 + DIGIT_MS);
-    own_meaning(state).map(|_| until.since(state.screen.now).max(1))
+pub fn waits_for(app: &App) -> Option<u64> {
+    let until = Timestamp(app.keys.typed_digit?.0 + DIGIT_MS);
+    own_meaning(app).map(|_| until.since(app.reader.screen.now).max(1))
 }
 
 /// What a digit means that no other key has followed.
-pub fn settle_digit(state: &mut State) -> Option<Action> {
-    state.keys.typed_digit.filter(|since| state.screen.now.0 >= since.0 + DIGIT_MS)?;
-    let action = own_meaning(state)?;
-    (state.keys.typed_digit, state.keys.count) = (None, None);
+pub fn settle_digit(app: &mut App) -> Option<Action> {
+    app.keys.typed_digit.filter(|since| app.reader.screen.now.0 >= since.0 + DIGIT_MS)?;
+    let action = own_meaning(app)?;
+    (app.keys.typed_digit, app.keys.count) = (None, None);
     Some(action)
 }
 
 /// What the digit that was typed means if it is no count.
-pub fn own_meaning(state: &State) -> Option<Action> {
-    let digit = state.keys.count.filter(|_| state.keys.typed_digit.is_some())?;
+pub fn own_meaning(app: &App) -> Option<Action> {
+    let digit = app.keys.count.filter(|_| app.keys.typed_digit.is_some())?;
     let digit = char::from_digit(u32::try_from(digit).ok()?, 10)?;
-    match state.keys.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
+    match app.keys.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
         Match::Action(action) => Some(action),
         Match::Prefix | Match::None => None,
     }
@@ -121,15 +122,15 @@ pub fn own_meaning(state: &State) -> Option<Action> {
 
 /// While the inspector has the keys, digits choose its tabs, and what folds and unfolds elsewhere chooses
 /// the one beside; `enter` goes to what a row names.
-fn tab_of(state: &State, press: Press) -> Option<Tab> {
-    if !state.keys.pressed.is_empty() || panes::focused(state) != Pane::Inspector {
+fn tab_of(app: &App, press: Press) -> Option<Tab> {
+    if !app.keys.pressed.is_empty() || layout::focused(&app.reader) != Pane::Inspector {
         return None;
     }
     if let Some(digit) = press.typed().and_then(|typed| typed.to_digit(10)) {
         return Tab::of(usize::try_from(digit).ok()?);
     }
-    let here = state.inspector.tab;
-    match state.keys.keymap.look_up(&[press]) {
+    let here = app.reader.inspector.tab;
+    match app.keys.keymap.look_up(&[press]) {
         Match::Action(Action::Expand) if press.code != Code::Enter => here.beside(Way::Next).or(Some(here)),
         Match::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
         _ => None,
@@ -137,12 +138,12 @@ fn tab_of(state: &State, press: Press) -> Option<Tab> {
 }
 
 /// Digits count only at the start of a key sequence, and 0 only after another digit.
-fn digit_of_count(state: &State, press: Press) -> Option<usize> {
-    if !state.keys.pressed.is_empty() {
+fn digit_of_count(app: &App, press: Press) -> Option<usize> {
+    if !app.keys.pressed.is_empty() {
         return None;
     }
     let digit = usize::try_from(press.typed()?.to_digit(10)?).ok()?;
-    (digit > 0 || state.keys.count.is_some()).then_some(digit)
+    (digit > 0 || app.keys.count.is_some()).then_some(digit)
 }
 
 fn typing(press: Press) -> Request {
@@ -201,16 +202,16 @@ fn picking(lines: u16, press: Press) -> Request {
 }
 
 /// In the raw record `y` waits for what is to be copied.
-fn raw(state: &mut State, press: Press) -> Request {
-    let is_copying = !std::mem::take(&mut state.keys.pressed).is_empty();
-    let is_list = matches!(&state.mode, Mode::Raw(view) if view.is_list);
+fn raw(app: &mut App, press: Press) -> Request {
+    let is_copying = !std::mem::take(&mut app.keys.pressed).is_empty();
+    let is_list = matches!(&app.mode, Mode::Raw(view) if view.is_list);
     match (is_copying, press.typed()) {
         (false, Some('y')) if is_list => Request::Act(Action::Copy(What::Json), 1),
         (false, Some('y')) => {
-            state.keys.pressed.push(press);
+            app.keys.pressed.push(press);
             Request::Wait
         }
-        (false, _) => pop_up(state.screen.size.1, press),
+        (false, _) => pop_up(app.reader.screen.size.1, press),
         (true, Some('y' | 'j')) => Request::Act(Action::Copy(What::Json), 1),
         (true, Some('q')) => Request::Act(Action::Copy(What::Query), 1),
         (true, _) => Request::Wait,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::mouse::Dragged;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
@@ -14,6 +13,8 @@ const MESSAGE_MS: i64 = 4_000;
 /// The screen, and how it looks.
 #[derive(Debug)]
 pub struct Screen {
+    /// Column and line of the terminal at which it begins.
+    pub at: (u16, u16),
     /// Columns and lines.
     pub size: (u16, u16),
     /// Colours and glyphs.
@@ -26,10 +27,6 @@ pub struct Screen {
     pub now: Timestamp,
     /// Whether the line of hints is shown.
     pub shows_hints: bool,
-    /// Whether the terminal tells of the mouse.
-    pub has_mouse: bool,
-    /// What the mouse drags.
-    pub dragged: Option<Dragged>,
     /// A message in the status line.
     pub message: Option<Message>,
 }
@@ -47,14 +44,13 @@ impl Screen {
     /// A screen of the usual size.
     pub fn new(theme: Theme, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
+            at: (0, 0),
             size: (80, 24),
             theme,
             colours,
             pictures: Arc::default(),
             now,
             shows_hints: true,
-            has_mouse: false,
-            dragged: None,
             message: None,
         }
     }

@@ -1,133 +1,67 @@
-//! All that the viewer knows: the session, what is looked at, and the mode of the keys.
+//! The viewer: the session on the screen, and what is one for all sessions: keys, the mouse, the sessions to choose
+//! from.
 
 use std::sync::Arc;
 
-use super::alarms::Alarms;
-use super::checks::Checks;
 use super::chord::Keys;
-use super::clipboard::Clipboard;
-use super::find::Find;
+use super::clipboard::Copying;
 use super::history::Histories;
-use super::inspector::Inspector;
 use super::mode::Mode;
-use super::outline::Outline;
-use super::panes::Panes;
+use super::mouse::Mouse;
 use super::picker::Picker;
-use super::places::Places;
+use super::reader::Reader;
 use super::route;
-use super::screen::Screen;
-use super::strip::Strip;
-use super::text::TextPane;
-use super::views::Views;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
 use crate::render::theme::Theme;
-use crate::session::Session;
 
 /// The state of the viewer.
-pub struct State {
-    /// The session.
-    pub session: Session,
-    /// The window onto its text.
-    pub text: TextPane,
-    /// What is searched for, and what a filter hides.
-    pub find: Find,
-    /// Places that the reader marked, came from, or has not seen.
-    pub places: Places,
-    /// What is wrong with the session, or may be.
-    pub checks: Checks,
-    /// The outline.
-    pub outline: Outline,
-    /// All about the focused item.
-    pub inspector: Inspector,
-    /// The turn's time on one line.
-    pub strip: Strip,
-    /// Pages over the transcript.
-    pub views: Views,
-    /// Alarms that the reader set.
-    pub alarms: Alarms,
-    /// The screen, and how it looks.
-    pub screen: Screen,
-    /// Which panes are shown, how wide, and which has the keys.
-    pub panes: Panes,
+pub struct App {
+    /// The session that is shown, with its panes.
+    pub reader: Reader,
     /// What keys mean, and those of an unfinished chord.
     pub keys: Keys,
+    /// The mouse.
+    pub mouse: Mouse,
     /// What keys mean just now.
     pub mode: Mode,
     /// Lines that were typed.
     pub history: Histories,
-    /// Copies, and what becomes of them.
-    pub clipboard: Clipboard,
+    /// What becomes of copies.
+    pub copying: Copying,
     /// The sessions to choose from.
     pub picker: Picker,
     /// Whether the session was chosen there, so that leaving it leads back.
     pub is_picked: bool,
 }
 
-impl State {
+impl App {
     /// Nothing read yet.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
-            session: Session::default(),
-            text: TextPane::new(level),
-            find: Find::default(),
-            places: Places::default(),
-            checks: Checks::default(),
-            outline: Outline::default(),
-            inspector: Inspector::default(),
-            strip: Strip::default(),
-            views: Views::default(),
-            alarms: Alarms::default(),
-            screen: Screen::new(theme, colours, now),
-            panes: Panes::default(),
+            reader: Reader::new(theme, level, colours, now),
             keys: Keys::default(),
+            mouse: Mouse::default(),
             mode: Mode::Normal,
             history: Histories::default(),
-            clipboard: Clipboard::default(),
+            copying: Copying::default(),
             picker: Picker::default(),
             is_picked: false,
         }
-    }
-
-    /// Whether the screen changes with every second: a second hand, or a message that goes away. The
-    /// clocks of calls run only while the agent is at work.
-    pub fn ticks(&self) -> bool {
-        let is_at_work = self.session.is_at_work(self.screen.now);
-        is_at_work || self.screen.message.is_some() || self.alarms.needs_clock()
     }
 
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),
-            _ => self.session.indexes.is_behind() || self.outline.is_behind(),
+            _ => self.reader.is_unfinished(),
         }
     }
 
-    /// In how many ms the next frame would show more, because the cursor rests.
+    /// In how many ms the next frame would show more, because the cursor or the keys rest.
     pub fn rests_for(&self) -> Option<u64> {
-        [self.inspector.rests_for(self.screen.now), route::waits_for(self)].into_iter().flatten().min()
-    }
-
-    /// Forgets all rows, because the look changed.
-    pub fn look_changed(&mut self) {
-        self.text.cache.clear();
-        self.inspector.forget_rows();
-        self.text.stale.spine = true;
-    }
-
-    /// The turn of the focused item, or the last one.
-    pub fn focused_turn(&self) -> Option<usize> {
-        let Session { transcript, indexes, .. } = &self.session;
-        match self.text.view.focus {
-            Some(focus) => indexes.account.turn_of(transcript, focus.entry),
-            None => transcript.turns().len().checked_sub(1),
-        }
-    }
-
-    /// Remembers where a jump starts.
-    pub fn remember_place(&mut self) {
-        self.places.remember(&self.session.transcript, self.text.view.focus);
+        let cursor = self.reader.inspector.rests_for(self.reader.screen.now);
+        [cursor, route::waits_for(self)].into_iter().flatten().min()
     }
 }

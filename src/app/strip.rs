@@ -3,8 +3,8 @@
 //! Invariant: columns stand for time that the account tells, one stretch after the other, so that a clock
 //! that was set back breaks nothing. Work depends on the columns and on the entries around the cursor.
 
-use super::panes::Frame;
-use super::state::State;
+use super::layout::Frame;
+use super::reader::Reader;
 use super::viewport::Focus;
 use crate::analysis::account::{Class, Stretch};
 use crate::analysis::activity::Activity;
@@ -111,46 +111,46 @@ impl Strip {
 }
 
 /// Makes the strip, if it is in sight and anything has changed.
-pub fn arrange(state: &mut State, frame: &Frame) {
+pub fn arrange(reader: &mut Reader, frame: &Frame) {
     if frame.strip.height == 0 {
         return;
     }
-    let is_live = state.session.is_at_work(state.screen.now);
+    let is_live = reader.session.is_at_work(reader.screen.now);
     let made = Made {
-        focus: state.text.view.focus,
+        focus: reader.text.view.focus,
         width: frame.strip.width,
-        generation: state.session.indexes.generation,
-        second: if is_live { state.screen.now.0 / 1_000 } else { 0 },
+        generation: reader.session.indexes.generation,
+        second: if is_live { reader.screen.now.0 / 1_000 } else { 0 },
     };
-    if state.strip.made != Some(made) {
-        let strip = make(state, usize::from(frame.strip.width));
-        state.strip = Strip { made: Some(made), ..strip };
+    if reader.strip.made != Some(made) {
+        let strip = make(reader, usize::from(frame.strip.width));
+        reader.strip = Strip { made: Some(made), ..strip };
     }
 }
 
-fn make(state: &State, width: usize) -> Strip {
-    let turns = state.session.transcript.turns();
-    let all = state.session.indexes.account.time(None).total();
-    let focused = state.text.view.focus.map(|focus| focus.entry);
+fn make(reader: &Reader, width: usize) -> Strip {
+    let turns = reader.session.transcript.turns();
+    let all = reader.session.indexes.account.time(None).total();
+    let focused = reader.text.view.focus.map(|focus| focus.entry);
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
     let turn = focused.map_or(last, |id| {
-        Some(state.session.indexes.account.turn_of(&state.session.transcript, id).unwrap_or(0))
+        Some(reader.session.indexes.account.turn_of(&reader.session.transcript, id).unwrap_or(0))
     });
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
     let first_of_all =
-        || state.session.transcript.order().iter().find(|id| is_of_main_lane(state, **id)).copied();
+        || reader.session.transcript.order().iter().find(|id| is_of_main_lane(reader, **id)).copied();
     let first = shown.and_then(|turn| turns.get(turn)).map(|turn| turn.prompt).or_else(first_of_all);
     let Some(first) = first else {
         return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
-    let holder = focused.map_or(first, |id| holder_of(state, id));
-    let stretches = state.session.indexes.account.between(first, end, holder, AROUND);
-    let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(state, stretch)).collect();
+    let holder = focused.map_or(first, |id| holder_of(reader, id));
+    let stretches = reader.session.indexes.account.between(first, end, holder, AROUND);
+    let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(reader, stretch)).collect();
     if end.is_none() {
-        parts.extend(going_on(state, &stretches));
+        parts.extend(going_on(reader, &stretches));
     }
     let total: u64 = parts.iter().map(|part| part.ms).sum();
     let what = match shown {
@@ -160,7 +160,7 @@ fn make(state: &State, width: usize) -> Strip {
     if total == 0 {
         return Strip { legend: format!("{what}: no times to tell"), ..Strip::default() };
     }
-    let work = work_ms(state, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
+    let work = work_ms(reader, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
     let took = match work {
         0 => figures::duration(total),
         work if work == total => figures::duration(total),
@@ -174,7 +174,7 @@ fn make(state: &State, width: usize) -> Strip {
     let scale = SCALES.into_iter().find(|scale| total.div_ceil(*scale) <= room as u64);
     let Some(scale) = scale else { return Strip { legend: what, ..Strip::default() } };
     let cursor = focused.and_then(|id| {
-        let at = offset(state, &stretches, id)?;
+        let at = offset(reader, &stretches, id)?;
         usize::try_from(at.min(total - 1) / scale).ok()
     });
     Strip {
@@ -186,10 +186,10 @@ fn make(state: &State, width: usize) -> Strip {
 }
 
 /// What the turn, or the session, took without the time of the human, in ms.
-fn work_ms(state: &State, turn: Option<usize>) -> u64 {
-    let account = &state.session.indexes.account;
+fn work_ms(reader: &Reader, turn: Option<usize>) -> u64 {
+    let account = &reader.session.indexes.account;
     match turn {
-        Some(turn) => account.turn(&state.session.transcript, turn).time.work(),
+        Some(turn) => account.turn(&reader.session.transcript, turn).time.work(),
         None => account.time(None).work(),
     }
 }
@@ -204,19 +204,19 @@ fn column(ms: u64) -> String {
     }
 }
 
-fn is_of_main_lane(state: &State, id: EntryId) -> bool {
-    state.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
+fn is_of_main_lane(reader: &Reader, id: EntryId) -> bool {
+    reader.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
 }
 
 /// The entry of the main lane that an item belongs to.
-fn holder_of(state: &State, id: EntryId) -> EntryId {
-    let lane = state.session.transcript.get(id).and_then(|entry| entry.lane.as_ref());
-    let lane = lane.and_then(|name| state.session.transcript.lane(name));
-    lane.and_then(|lane| state.session.transcript.root_caller(lane)).unwrap_or(id)
+fn holder_of(reader: &Reader, id: EntryId) -> EntryId {
+    let lane = reader.session.transcript.get(id).and_then(|entry| entry.lane.as_ref());
+    let lane = lane.and_then(|name| reader.session.transcript.lane(name));
+    lane.and_then(|lane| reader.session.transcript.root_caller(lane)).unwrap_or(id)
 }
 
-fn part(state: &State, stretch: &Stretch) -> Part {
-    let entry = state.session.transcript.get(stretch.entry);
+fn part(reader: &Reader, stretch: &Stretch) -> Part {
+    let entry = reader.session.transcript.get(stretch.entry);
     let call = entry.zip(stretch.block).and_then(|(entry, block)| call_at(entry, block));
     Part {
         ms: stretch.ms(),
@@ -228,28 +228,28 @@ fn part(state: &State, stretch: &Stretch) -> Part {
 }
 
 /// What the agent has been doing since the last sign.
-fn going_on(state: &State, stretches: &[Stretch]) -> Option<Part> {
-    let last = stretches.last().filter(|_| !state.session.ends.is_beginning())?.to;
-    let (class, tool) = match &state.session.status.activity {
+fn going_on(reader: &Reader, stretches: &[Stretch]) -> Option<Part> {
+    let last = stretches.last().filter(|_| !reader.session.ends.is_beginning())?.to;
+    let (class, tool) = match &reader.session.status.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
         Activity::Model { .. } => (Class::Model, None),
         Activity::Retry { .. } => (Class::Retry, None),
-        Activity::Waiting { .. } if state.session.is_at_work(state.screen.now) => (Class::Human, None),
+        Activity::Waiting { .. } if reader.session.is_at_work(reader.screen.now) => (Class::Human, None),
         _ => return None,
     };
-    let ms = state.screen.now.since(last);
+    let ms = reader.screen.now.since(last);
     (ms > 0).then_some(Part { ms, class, tool, has_failed: false, goes_on: true })
 }
 
 /// Where an item lies on the line, in ms from its beginning.
-fn offset(state: &State, stretches: &[Stretch], id: EntryId) -> Option<u64> {
-    let block = state.text.view.focus.map(|focus| focus.block);
+fn offset(reader: &Reader, stretches: &[Stretch], id: EntryId) -> Option<u64> {
+    let block = reader.text.view.focus.map(|focus| focus.block);
     let own = stretches.iter().position(|one| one.entry == id && one.block.is_some() && one.block == block);
     let before = |place: usize| stretches.iter().take(place).map(Stretch::ms).sum::<u64>();
     if let Some(place) = own {
         return Some(before(place));
     }
-    let at: Timestamp = state.session.transcript.get(id)?.at?;
+    let at: Timestamp = reader.session.transcript.get(id)?.at?;
     let place = stretches.iter().position(|one| one.from <= at && at <= one.to)?;
     Some(before(place) + at.since(stretches.get(place)?.from))
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::as_of::AsOf;
+use super::clipboard::PendingCopy;
 use super::details::Shown;
 use super::filter::Filter;
 use super::folds::Folds;
@@ -58,6 +59,8 @@ pub struct TextPane {
     pub colours_seen: u64,
     /// Which state of the branches the rows were made for.
     pub branches_seen: u32,
+    /// A copy that waits for texts to be read.
+    pub pending_copy: Option<PendingCopy>,
     /// What must be made anew before the next frame.
     pub stale: Stale,
 }
@@ -93,6 +96,7 @@ impl TextPane {
             cache: RowCache::default(),
             colours_seen: 0,
             branches_seen: 0,
+            pending_copy: None,
             stale: Stale { sequence: true, spine: true },
         }
     }
@@ -167,6 +171,7 @@ impl TextPane {
         self.view.carry(moved);
         self.cache.clear();
         self.asked.clear();
+        self.pending_copy = None;
         self.stale.sequence = true;
     }
 }

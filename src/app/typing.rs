@@ -10,20 +10,20 @@ use super::palette;
 use super::picker;
 use super::piping;
 use super::searching;
-use super::state::State;
+use super::state::App;
 use crate::model::text::Text;
 
 /// A longer paste was meant for something else.
 const LONGEST_PASTE: usize = 1_000;
 
 /// Changes the line that is being typed.
-pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
-    match &mut state.mode {
-        Mode::Search { .. } => searching::type_on(state, request),
-        Mode::Filter { .. } => filtering::type_on(state, request),
-        Mode::Pipe { .. } => piping::type_on(state, request),
-        Mode::Palette(_) => palette::type_on(state, request),
-        Mode::Picker => picker::type_on(state, request),
+pub fn type_on(app: &mut App, request: InputRequest) -> Vec<Effect> {
+    match &mut app.mode {
+        Mode::Search { .. } => searching::type_on(app, request),
+        Mode::Filter { .. } => filtering::type_on(app, request),
+        Mode::Pipe { .. } => piping::type_on(app, request),
+        Mode::Palette(_) => palette::type_on(app, request),
+        Mode::Picker => picker::type_on(app, request),
         Mode::Help { top, wanted, is_typing, .. } => {
             *is_typing = true;
             *top = 0;
@@ -35,38 +35,38 @@ pub fn type_on(state: &mut State, request: InputRequest) -> Vec<Effect> {
 }
 
 /// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
-pub fn paste(state: &mut State, text: &str) -> Vec<Effect> {
+pub fn paste(app: &mut App, text: &str) -> Vec<Effect> {
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
-    let Some(line) = line(state) else { return Vec::new() };
+    let Some(line) = line(app) else { return Vec::new() };
     let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
     let Some(last) = taken.pop() else { return Vec::new() };
     for c in taken {
         line.handle(InputRequest::InsertChar(c));
     }
     if typed.next().is_some() {
-        state.screen.say(format!("cut after {LONGEST_PASTE} characters"));
+        app.reader.screen.say(format!("cut after {LONGEST_PASTE} characters"));
     }
-    type_on(state, InputRequest::InsertChar(last))
+    type_on(app, InputRequest::InsertChar(last))
 }
 
 /// The line that is being typed.
-fn line(state: &mut State) -> Option<&mut Input> {
-    match &mut state.mode {
-        Mode::Search { input, .. } | Mode::Filter { input } | Mode::Pipe { input, .. } => Some(input),
+fn line(app: &mut App) -> Option<&mut Input> {
+    match &mut app.mode {
+        Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. } => Some(input),
         Mode::Palette(palette) => Some(&mut palette.input),
-        Mode::Picker => Some(&mut state.picker.input),
+        Mode::Picker => Some(&mut app.picker.input),
         Mode::Help { wanted, .. } => Some(wanted),
         Mode::Raw { .. } | Mode::Normal => None,
     }
 }
 
 /// Another line that was typed before takes the place of this one.
-pub fn recall(state: &mut State, is_older: bool) -> Vec<Effect> {
-    match &state.mode {
-        Mode::Search { .. } => return searching::recall(state, is_older),
-        Mode::Filter { .. } => filtering::recall(state, is_older),
-        Mode::Pipe { .. } => piping::recall(state, is_older),
+pub fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
+    match &app.mode {
+        Mode::Search { .. } => return searching::recall(app, is_older),
+        Mode::Filter { .. } => filtering::recall(app, is_older),
+        Mode::Pipe { .. } => piping::recall(app, is_older),
         Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => {}
     }
     Vec::new()
@@ -81,12 +81,12 @@ pub enum Finished {
 }
 
 /// The line is finished.
-pub fn accept(state: &mut State) -> Finished {
-    let effects = match &mut state.mode {
-        Mode::Search { .. } => searching::accept(state),
-        Mode::Filter { .. } => filtering::accept(state),
-        Mode::Pipe { .. } => piping::accept(state),
-        Mode::Palette(_) => match palette::accept(state) {
+pub fn accept(app: &mut App) -> Finished {
+    let effects = match &mut app.mode {
+        Mode::Search { .. } => searching::accept(app),
+        Mode::Filter { .. } => filtering::accept(app),
+        Mode::Pipe { .. } => piping::accept(app),
+        Mode::Palette(_) => match palette::accept(app) {
             Some(command) => return Finished::Command(command),
             None => Vec::new(),
         },
@@ -100,10 +100,10 @@ pub fn accept(state: &mut State) -> Finished {
 }
 
 /// Tab: completes the line, or shows more of what is chosen.
-pub fn complete(state: &mut State) {
-    match state.mode {
-        Mode::Palette(_) => palette::complete(state),
-        Mode::Picker => picker::toggle_preview(state),
+pub fn complete(app: &mut App) {
+    match app.mode {
+        Mode::Palette(_) => palette::complete(app),
+        Mode::Picker => picker::toggle_preview(app),
         Mode::Normal
         | Mode::Search { .. }
         | Mode::Filter { .. }
@@ -114,25 +114,25 @@ pub fn complete(state: &mut State) {
 }
 
 /// Leaves a pop-up, the typing, or the search, one at a time.
-pub fn cancel(state: &mut State) -> Vec<Effect> {
-    match std::mem::take(&mut state.mode) {
+pub fn cancel(app: &mut App) -> Vec<Effect> {
+    match std::mem::take(&mut app.mode) {
         Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
-            state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
             Vec::new()
         }
         Mode::Help { is_over_picker: true, .. } => {
-            state.mode = Mode::Picker;
+            app.mode = Mode::Picker;
             Vec::new()
         }
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
             Vec::new()
         }
-        Mode::Search { from, .. } => searching::give_up(state, &from),
+        Mode::Search { .. } => searching::give_up(&mut app.reader),
         Mode::Picker => {
-            state.mode = Mode::Picker;
-            picker::cancel(state)
+            app.mode = Mode::Picker;
+            picker::cancel(app)
         }
-        Mode::Normal if state.find.next_filter.is_some() => filtering::cancel(state),
-        Mode::Normal => searching::end(state),
+        Mode::Normal if app.reader.find.next_filter.is_some() => filtering::cancel(&mut app.reader),
+        Mode::Normal => searching::end(&mut app.reader),
     }
 }

@@ -5,35 +5,32 @@ use tui_input::Input;
 use super::action::Action;
 use super::alarms;
 use super::apply;
+use super::arrange;
 use super::as_of;
-use super::branch_folds;
-use super::clipboard::{self, focused_origins};
+use super::clipboard::{self};
 use super::command::Command;
 use super::details;
 use super::effect::Effect;
 use super::filtering;
-use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
 use super::help;
 use super::inspector::{self, Records};
 use super::keys::Press;
 use super::marks;
 use super::mode::Mode;
 use super::mouse::{self, Pointer};
-use super::moving::{follow, pair, same_id, scroll, seek_on, to_branch};
 use super::palette;
 use super::panes;
 use super::picker;
 use super::piping;
 use super::raw;
+use super::reading;
 use super::route::{self, Request, route};
 use super::search::Hit;
 use super::searching;
 use super::selecting;
-use super::state::State;
+use super::state::App;
 use super::typing::{self, Finished};
 use super::viewport::{Focus, Motion};
-use super::views;
-use super::wrapping;
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::details::Details;
@@ -43,7 +40,6 @@ use crate::model::found::{Place, Preview, Sighting};
 use crate::model::pages::WasPacked;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::render::row::Level;
 
 /// What can happen.
 #[derive(Clone, Debug)]
@@ -120,102 +116,110 @@ pub enum Event {
     Say(String),
 }
 
+/// Fills what is in sight, before a frame. Says what must be read for it.
+pub fn arrange(app: &mut App) -> Vec<Effect> {
+    match app.mode {
+        Mode::Picker => picker::arrange(app),
+        _ => arrange::arrange(&mut app.reader),
+    }
+}
+
 /// Carries out an event.
-pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
+pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(press) => {
-            let request = route(state, press);
-            return carry_out(state, request);
+            let request = route(app, press);
+            return carry_out(app, request);
         }
-        Event::Mouse(pointer) => return mouse::take(state, pointer),
-        Event::Paste(text) => return typing::paste(state, &text),
+        Event::Mouse(pointer) => return mouse::take(app, pointer),
+        Event::Paste(text) => return typing::paste(app, &text),
         Event::Resize(columns, lines) => {
-            state.screen.size = (columns, lines);
-            state.look_changed();
-            help::fit_page(state);
-            if state.text.view.selection.is_some() {
-                state.text.view.ask(Motion::Select);
+            app.reader.screen.size = (columns, lines);
+            app.reader.look_changed();
+            help::fit_page(app);
+            if app.reader.text.view.selection.is_some() {
+                app.reader.text.view.ask(Motion::Select);
             }
         }
-        Event::Feed(feed) => return apply::take(state, *feed),
+        Event::Feed(feed) => return apply::take(&mut app.reader, *feed),
         Event::Tick { now } => {
-            state.screen.tick(now);
-            let mut effects = alarms::look(state);
-            if let Some(action) = route::settle_digit(state) {
-                effects.extend(panes::act(state, action, 1));
+            app.reader.screen.tick(now);
+            let mut effects = alarms::look(&mut app.reader);
+            if let Some(action) = route::settle_digit(app) {
+                effects.extend(panes::act(app, action, 1));
             }
             return effects;
         }
-        Event::Written(at) => state.session.file.last_write = Some(LastWrite::seen(at)),
+        Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
-            apply::fill(state, &entries, &contents);
-            return clipboard::resume(state);
+            apply::fill(&mut app.reader, &entries, &contents);
+            return clipboard::resume(&mut app.reader);
         }
-        Event::Detailed { is_whole, found } => details::take(state, is_whole, found),
-        Event::Packed(page) => state.session.take_back(page),
+        Event::Detailed { is_whole, found } => details::take(&mut app.reader, is_whole, found),
+        Event::Packed(page) => app.reader.session.take_back(page),
         Event::Searched { generation, number, hits } => {
-            return searching::found(state, generation, number, hits);
+            return searching::found(&mut app.reader, generation, number, hits);
         }
         Event::Filtered { generation, percent, matched } => {
-            filtering::answered(state, generation, percent, matched.as_deref());
+            filtering::answered(&mut app.reader, generation, percent, matched.as_deref());
         }
-        Event::Seen(sighting) => state.picker.see(sighting),
-        Event::Previewed(place, preview) => picker::take(state, &place, preview),
-        Event::Inspected(records) => inspector::take(state, records),
-        Event::Records { title, trees } => raw::show(state, title, &trees),
-        Event::Background(is_light) if is_light != state.screen.theme.is_light => {
+        Event::Seen(sighting) => app.picker.see(sighting),
+        Event::Previewed(place, preview) => picker::take(app, &place, preview),
+        Event::Inspected(records) => inspector::take(&mut app.reader, records),
+        Event::Records { title, trees } => raw::show(app, title, &trees),
+        Event::Background(is_light) if is_light != app.reader.screen.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
         }
         // The next arrangement sees that the colours have changed.
         Event::Coloured | Event::Background(_) => {}
-        Event::Say(text) => state.screen.say(text),
+        Event::Say(text) => app.reader.screen.say(text),
     }
     Vec::new()
 }
 
 /// Scrolls a pop-up; its last line stays at the foot.
-pub fn scroll_pop_up(state: &mut State, by: isize) {
-    let height = usize::from(state.screen.size.1).saturating_sub(2);
-    let (top, lines) = match &mut state.mode {
-        Mode::Help { top, wanted, .. } => (top, help::lines(&state.keys.keymap, wanted.value()).len()),
+pub fn scroll_pop_up(app: &mut App, by: isize) {
+    let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
+    let (top, lines) = match &mut app.mode {
+        Mode::Help { top, wanted, .. } => (top, help::lines(&app.keys.keymap, wanted.value()).len()),
         Mode::Raw(view) => return view.scroll(by, height),
         Mode::Palette(palette) => return palette::select(palette, by),
-        Mode::Picker => return picker::select(state, by),
+        Mode::Picker => return picker::select(app, by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
     };
     *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
 }
 
-fn carry_out(state: &mut State, request: Request) -> Vec<Effect> {
+fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
     if !goes_on {
-        state.find.sought = None;
+        app.reader.find.sought = None;
     }
     if matches!(request, Request::Type(_)) {
-        return act_on(state, request);
+        return act_on(app, request);
     }
-    let mut effects = searching::catch_up(state);
-    effects.extend(act_on(state, request));
+    let mut effects = searching::catch_up(&mut app.reader);
+    effects.extend(act_on(app, request));
     effects
 }
 
-fn act_on(state: &mut State, request: Request) -> Vec<Effect> {
+fn act_on(app: &mut App, request: Request) -> Vec<Effect> {
     match request {
-        Request::Act(action, times) => panes::act(state, action, times),
-        Request::Type(request) => typing::type_on(state, request),
+        Request::Act(action, times) => panes::act(app, action, times),
+        Request::Type(request) => typing::type_on(app, request),
         Request::Complete => {
-            typing::complete(state);
+            typing::complete(app);
             Vec::new()
         }
-        Request::Accept if matches!(state.mode, Mode::Picker) => picker::accept(state),
-        Request::Accept => match typing::accept(state) {
-            Finished::Command(command) => run(state, command),
+        Request::Accept if matches!(app.mode, Mode::Picker) => picker::accept(app),
+        Request::Accept => match typing::accept(app) {
+            Finished::Command(command) => run(app, command),
             Finished::Effects(effects) => effects,
         },
-        Request::Recall(is_older) => typing::recall(state, is_older),
-        Request::ToggleLiteral => searching::toggle_literal(state),
+        Request::Recall(is_older) => typing::recall(app, is_older),
+        Request::ToggleLiteral => searching::toggle_literal(&mut app.reader),
         Request::ScrollPopUp(by) => {
-            scroll_pop_up(state, by);
+            scroll_pop_up(app, by);
             Vec::new()
         }
         Request::Wait => Vec::new(),
@@ -223,147 +227,82 @@ fn act_on(state: &mut State, request: Request) -> Vec<Effect> {
 }
 
 /// Carries out a command.
-fn run(state: &mut State, command: Command) -> Vec<Effect> {
+fn run(app: &mut App, command: Command) -> Vec<Effect> {
     match command {
-        Command::Act(action) => panes::act(state, action, 1),
+        Command::Act(action) => panes::act(app, action, 1),
         Command::Goto(place) => {
-            palette::go(state, place);
+            palette::go(&mut app.reader, place);
             Vec::new()
         }
-        Command::Set(setting) => palette::set(state, setting),
-        Command::Pipe(command) => piping::run_on_focus(state, &command),
+        Command::Set(setting) => palette::set(app, setting),
+        Command::Pipe(command) => piping::run_on_focus(app, &command),
         Command::Filter(expr) => {
             let typed = expr.to_string();
-            filtering::set(state, &typed, expr)
+            filtering::set(&mut app.reader, &typed, expr)
         }
         Command::Context => {
-            as_of::list(state);
+            as_of::list(app);
             Vec::new()
         }
         Command::Help(page) => {
-            help::open_page(state, page);
+            help::open_page(app, page);
             Vec::new()
         }
         Command::Watch(wish) => {
-            alarms::watch(state, wish);
+            alarms::watch(&mut app.reader, wish);
             Vec::new()
         }
         Command::Watched => {
-            alarms::list(state);
+            alarms::list(app);
             Vec::new()
         }
         Command::Unwatch(name) => {
-            alarms::unwatch(state, &name);
+            alarms::unwatch(&mut app.reader, &name);
             Vec::new()
         }
         Command::Forget => {
-            state.places.marks.clear();
-            (state.places.seen, state.places.news) = (None, None);
-            state.look_changed();
+            app.reader.places.marks.clear();
+            (app.reader.places.seen, app.reader.places.news) = (None, None);
+            app.reader.look_changed();
             vec![Effect::Forget]
         }
     }
 }
 
-fn open_help(state: &mut State) {
-    let is_over_picker = matches!(state.mode, Mode::Picker);
-    state.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
-}
-
-fn to_top(state: &mut State) -> Vec<Effect> {
-    state.remember_place();
-    let effects = apply::to_beginning(state);
-    scroll(state, Motion::Top);
-    effects
-}
-
-fn to_bottom(state: &mut State) -> Vec<Effect> {
-    state.remember_place();
-    follow(state)
-}
-
-fn toggle_thinking(state: &mut State) {
-    state.text.shows_thinking = !state.text.shows_thinking;
-    state.look_changed();
-}
-
-fn edit(state: &mut State) -> Option<Effect> {
-    focused_origins(state)?.first().copied().map(Effect::Edit)
+fn open_help(app: &mut App) {
+    let is_over_picker = matches!(app.mode, Mode::Picker);
+    app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
 }
 
 /// Carries out an action so many times, whichever pane has the keys.
-pub fn act(state: &mut State, action: Action, times: usize) -> Vec<Effect> {
-    if matches!(state.mode, Mode::Normal)
-        && let Some(effects) = selecting::act(state, action)
+pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+    if matches!(app.mode, Mode::Normal)
+        && let Some(effects) = selecting::act(app, action)
     {
         return effects;
     }
-    state.session.ends.forget_wish();
-    let n = isize::try_from(times).unwrap_or(isize::MAX);
+    app.reader.session.ends.forget_wish();
     match action {
-        Action::Next => scroll(state, Motion::Items(n)),
-        Action::Previous => scroll(state, Motion::Items(-n)),
-        Action::LineDown => scroll(state, Motion::Lines(n)),
-        Action::LineUp => scroll(state, Motion::Lines(-n)),
-        // Even numbers of half pages are whole pages.
-        Action::PageDown => scroll(state, Motion::HalfPages(n.saturating_mul(2))),
-        Action::PageUp => scroll(state, Motion::HalfPages(n.saturating_mul(-2))),
-        Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(1))),
-        Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(state, Motion::HalfPages(-1))),
-        Action::Top => return to_top(state),
-        Action::Bottom => return to_bottom(state),
-        Action::ToggleFollow if state.text.view.follows() => scroll(state, Motion::Pause),
-        Action::ToggleFollow => return follow(state),
-        Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(state, kind, way)),
-        // As in other pagers: half down is `50%`.
-        Action::Pair if times > 1 => palette::go_down(state, times.min(100) as u64, 100),
-        Action::Pair => pair(state),
-        Action::Collapse => collapse(state),
-        Action::Expand => return expand(state),
-        Action::ToggleFold => toggle_fold(state),
-        Action::FoldBranch => branch_folds::toggle(state),
-        Action::Branch => to_branch(state, times),
-        Action::OpenAll => fold_all(state, Level::Full),
-        Action::CloseAll => fold_all(state, Level::Outline),
-        Action::LevelUp => set_level(state, state.text.level.number() + 1),
-        Action::LevelDown => set_level(state, state.text.level.number() - 1),
-        Action::Level(number) => set_level(state, number),
-        Action::ToggleThinking => toggle_thinking(state),
-        Action::ToggleAsOf => as_of::switch(state, !state.text.as_of.is_on),
-        Action::ToggleTools => set_level(state, if state.text.level == Level::Preview { 4 } else { 3 }),
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
-            return searching::act(state, action, times);
+            return searching::act(app, action, times);
         }
-        Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(state, way)),
-        Action::Filter | Action::Quick(_) => return filtering::act(state, action),
+        Action::Filter | Action::Quick(_) => return filtering::act(app, action),
         Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
-            return marks::act(state, action, times);
+            return marks::act(app, action, times);
         }
-        Action::Copy(what) if matches!(state.mode, Mode::Raw(_)) => return raw::copy(state, what),
-        Action::Copy(what) => return clipboard::copy(state, what, times),
-        Action::Pipe => piping::begin(state, times),
-        Action::ToggleMouse => return mouse::switch(state, !state.screen.has_mouse),
-        // Taken by the selection.
-        Action::Select => {}
-        Action::Raw => return focused_origins(state).map(Effect::ShowRecords).into_iter().collect(),
-        Action::Edit => return edit(state).into_iter().collect(),
-        Action::Inspect(tab) => inspector::choose(state, tab),
-        Action::Panes(change) => panes::change(state, change, times),
-        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => {
-            wrapping::act(state, action, times);
-        }
-        Action::View(view) => views::open(state, view),
-        // Taken by the views.
-        Action::Shift(_) | Action::Reverse => state.screen.say("this is for the views; 2 to 7 open them"),
-        Action::Sessions => return picker::open(state),
-        Action::Palette => palette::open(state),
-        Action::Help => open_help(state),
+        Action::Copy(what) if matches!(app.mode, Mode::Raw(_)) => return raw::copy(app, what),
+        Action::Pipe => piping::begin(app, times),
+        Action::ToggleMouse => return mouse::switch(app, !app.mouse.is_on),
+        Action::Sessions => return picker::open(app),
+        Action::Palette => palette::open(app),
+        Action::Help => open_help(app),
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
-        Action::Cancel => return typing::cancel(state),
-        Action::Quit if state.is_picked => return vec![Effect::Leave],
+        Action::Cancel => return typing::cancel(app),
+        Action::Quit if app.is_picked => return vec![Effect::Leave],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
+        action => return reading::act(&mut app.reader, action, times),
     }
     Vec::new()
 }

@@ -21,9 +21,11 @@ use std::collections::HashSet;
 
 use super::action::Action;
 use super::effect::Effect;
+use super::layout;
+use super::layout::Frame;
 use super::moving::{follow, go};
-use super::panes::{self, Frame};
-use super::state::State;
+use super::panes;
+use super::reader::Reader;
 use super::viewport::Focus;
 use crate::analysis::awaited::Awaited;
 use crate::model::text::Name;
@@ -133,8 +135,8 @@ impl Views {
 }
 
 /// What must be known of calls and of time for the page that is open.
-pub fn wants(state: &State) -> Wants {
-    match state.views.open() {
+pub fn wants(reader: &Reader) -> Wants {
+    match reader.views.open() {
         None | Some(View::Transcript | View::Files) => Wants::default(),
         Some(View::Timeline) => Wants { calls: true, spans: true, ..Wants::default() },
         Some(View::Money) => Wants { money: true, ..Wants::default() },
@@ -146,149 +148,149 @@ pub fn wants(state: &State) -> Wants {
 }
 
 /// Opens a view, or leaves it if it is seen; the text is under all others, so it closes them.
-pub fn open(state: &mut State, view: View) {
-    state.panes.is_pushed = false;
+pub fn open(reader: &mut Reader, view: View) {
+    reader.panes.is_pushed = false;
     if view == View::Transcript {
-        return close(state);
+        return close(reader);
     }
-    if state.views.open() == Some(view) {
-        return leave(state);
+    if reader.views.open() == Some(view) {
+        return leave(reader);
     }
-    if state.views.stack.is_empty() {
-        state.remember_place();
-        state.views.lanes = Some(state.text.open_lanes.clone());
+    if reader.views.stack.is_empty() {
+        reader.remember_place();
+        reader.views.lanes = Some(reader.text.open_lanes.clone());
     }
-    state.views.stack.retain(|open| *open != view);
-    state.views.stack.push(view);
-    state.views.told = None;
-    state.panes.focus = panes::Pane::View;
-    state.look_changed();
+    reader.views.stack.retain(|open| *open != view);
+    reader.views.stack.push(view);
+    reader.views.told = None;
+    reader.panes.focus = panes::Pane::View;
+    reader.look_changed();
 }
 
 /// Closes all views.
-pub fn close(state: &mut State) {
-    state.views.stack.clear();
-    state.views.lanes = None;
-    state.views.sheet = Sheet::default();
-    state.panes.focus = panes::Pane::Transcript;
-    state.look_changed();
+pub fn close(reader: &mut Reader) {
+    reader.views.stack.clear();
+    reader.views.lanes = None;
+    reader.views.sheet = Sheet::default();
+    reader.panes.focus = panes::Pane::Transcript;
+    reader.look_changed();
 }
 
 /// Back to what was seen before.
-fn leave(state: &mut State) {
-    state.views.stack.pop();
-    state.views.told = None;
-    if state.views.stack.is_empty() {
-        close(state);
+fn leave(reader: &mut Reader) {
+    reader.views.stack.pop();
+    reader.views.told = None;
+    if reader.views.stack.is_empty() {
+        close(reader);
     }
 }
 
 /// Lends the page that is open, and what it may look at.
-fn with_page<T>(state: &mut State, work: impl FnOnce(&mut dyn Page, &Scene<'_>) -> T) -> Option<T> {
-    let mut views = std::mem::take(&mut state.views);
-    let frame = panes::divide_with(state, views.open());
-    let done = views.open().and_then(|open| views.page(open)).map(|page| work(page, &scene(state, &frame)));
-    state.views = views;
+fn with_page<T>(reader: &mut Reader, work: impl FnOnce(&mut dyn Page, &Scene<'_>) -> T) -> Option<T> {
+    let mut views = std::mem::take(&mut reader.views);
+    let frame = layout::divide_with(reader, views.open());
+    let done = views.open().and_then(|open| views.page(open)).map(|page| work(page, &scene(reader, &frame)));
+    reader.views = views;
     done
 }
 
-fn scene<'a>(state: &'a State, frame: &Frame) -> Scene<'a> {
+fn scene<'a>(reader: &'a Reader, frame: &Frame) -> Scene<'a> {
     Scene {
-        transcript: &state.session.transcript,
-        indexes: &state.session.indexes,
-        findings: &state.session.findings,
-        checks: &state.checks,
-        theme: &state.screen.theme,
+        transcript: &reader.session.transcript,
+        indexes: &reader.session.indexes,
+        findings: &reader.session.findings,
+        checks: &reader.checks,
+        theme: &reader.screen.theme,
         width: usize::from(frame.view.width),
         height: usize::from(frame.view.height),
-        now: state.screen.now,
-        activity: &state.session.status.activity,
-        is_at_work: state.session.is_at_work(state.screen.now),
-        awaited: Awaited::of(&state.session.transcript),
-        is_whole: !state.session.ends.is_part() && state.session.file.is_caught_up,
-        focus: state.text.view.focus,
-        follows: state.text.view.follows(),
-        filter: state.find.filter.as_ref(),
+        now: reader.screen.now,
+        activity: &reader.session.status.activity,
+        is_at_work: reader.session.is_at_work(reader.screen.now),
+        awaited: Awaited::of(&reader.session.transcript),
+        is_whole: !reader.session.ends.is_part() && reader.session.file.is_caught_up,
+        focus: reader.text.view.focus,
+        follows: reader.text.view.follows(),
+        filter: reader.find.filter.as_ref(),
     }
 }
 
 /// Carries out an action in the page that has the keys; `None` leaves it to the transcript.
-pub fn act(state: &mut State, action: Action, times: usize) -> Option<Vec<Effect>> {
+pub fn act(reader: &mut Reader, action: Action, times: usize) -> Option<Vec<Effect>> {
     if matches!(action, Action::Cancel | Action::Quit) {
-        state.views.open()?;
-        leave(state);
+        reader.views.open()?;
+        leave(reader);
         return Some(Vec::new());
     }
     let (answer, has_end) =
-        with_page(state, |page, scene| (page.act(scene, action, times), page.ends_with_session()))?;
+        with_page(reader, |page, scene| (page.act(scene, action, times), page.ends_with_session()))?;
     match answer {
-        Answer::Pass if action == Action::Expand => enter(state),
+        Answer::Pass if action == Action::Expand => enter(reader),
         Answer::Pass => return None,
-        Answer::Say(words) => state.screen.say(words),
-        Answer::Done if action == Action::Bottom && has_end => return Some(follow(state)),
-        Answer::Done => lead(state),
+        Answer::Say(words) => reader.screen.say(words),
+        Answer::Done if action == Action::Bottom && has_end => return Some(follow(reader)),
+        Answer::Done => lead(reader),
     }
     Some(Vec::new())
 }
 
 /// Chooses a row of the page, as a mouse does; one that is chosen already is entered if it is pressed twice.
-pub fn press(state: &mut State, line: usize, is_double: bool) {
-    let row = line.checked_sub(1 + state.views.sheet.heads.len());
-    let Some(number) = row.and_then(|row| state.views.sheet.rows.get(row)).map(|row| row.number) else {
+pub fn press(reader: &mut Reader, line: usize, is_double: bool) {
+    let row = line.checked_sub(1 + reader.views.sheet.heads.len());
+    let Some(number) = row.and_then(|row| reader.views.sheet.rows.get(row)).map(|row| row.number) else {
         return;
     };
-    state.panes.focus = panes::Pane::View;
-    with_page(state, |page, _| page.choose(number));
-    lead(state);
+    reader.panes.focus = panes::Pane::View;
+    with_page(reader, |page, _| page.choose(number));
+    lead(reader);
     if is_double {
-        act(state, Action::Expand, 1);
+        act(reader, Action::Expand, 1);
     }
 }
 
 /// Goes to what the chosen row names, and closes the views.
-fn enter(state: &mut State) {
-    match with_page(state, |page, scene| page.target(scene)).flatten() {
+fn enter(reader: &mut Reader) {
+    match with_page(reader, |page, scene| page.target(scene)).flatten() {
         Some(target) => {
-            lead(state);
-            if panes::divide(state).covers {
-                close(state);
+            lead(reader);
+            if layout::divide(reader).covers {
+                close(reader);
             } else {
-                state.panes.focus = panes::Pane::Transcript;
+                reader.panes.focus = panes::Pane::Transcript;
             }
-            go(state, target);
+            go(reader, target);
         }
-        None => state.screen.say("this leads nowhere"),
+        None => reader.screen.say("this leads nowhere"),
     }
 }
 
 /// Moves the reader to what the chosen row names. Only the sub-agent that this leads to is opened for it, not
 /// all that were passed.
-fn lead(state: &mut State) {
-    let Some(target) = with_page(state, |page, scene| page.target(scene)).flatten() else { return };
-    if state.text.view.focus == Some(target) {
+fn lead(reader: &mut Reader) {
+    let Some(target) = with_page(reader, |page, scene| page.target(scene)).flatten() else { return };
+    if reader.text.view.focus == Some(target) {
         return;
     }
-    if let Some(lanes) = &state.views.lanes
-        && *lanes != state.text.open_lanes
+    if let Some(lanes) = &reader.views.lanes
+        && *lanes != reader.text.open_lanes
     {
-        state.text.open_lanes.clone_from(lanes);
-        state.text.stale.sequence = true;
-        state.text.cache.clear();
+        reader.text.open_lanes.clone_from(lanes);
+        reader.text.stale.sequence = true;
+        reader.text.cache.clear();
     }
-    go(state, target);
-    state.views.leads = true;
+    go(reader, target);
+    reader.views.leads = true;
 }
 
 /// Writes out the page that is open, after the transcript has found the reader's place.
-pub fn arrange(state: &mut State) {
-    if state.views.open().is_none() {
+pub fn arrange(reader: &mut Reader) {
+    if reader.views.open().is_none() {
         return;
     }
-    let here = state.text.view.focus;
-    let leads = std::mem::take(&mut state.views.leads);
-    let has_moved = !leads && state.views.told != here;
-    state.views.told = here;
-    let told = with_page(state, |page, scene| {
+    let here = reader.text.view.focus;
+    let leads = std::mem::take(&mut reader.views.leads);
+    let has_moved = !leads && reader.views.told != here;
+    reader.views.told = here;
+    let told = with_page(reader, |page, scene| {
         // What is new is taken in before the row of the reader's place is looked for.
         let sheet = page.arrange(scene);
         let sheet = match here.filter(|_| has_moved) {
@@ -300,5 +302,5 @@ pub fn arrange(state: &mut State) {
         };
         (sheet, page.hints())
     });
-    (state.views.sheet, state.views.hints) = told.unwrap_or_default();
+    (reader.views.sheet, reader.views.hints) = told.unwrap_or_default();
 }

@@ -4,8 +4,8 @@
 
 use super::action::{Action, Way};
 use super::arrange::with_layouts;
-use super::panes::divide;
-use super::state::State;
+use super::layout::divide;
+use super::reader::Reader;
 use super::viewport::{Anchor, Focus, Rows};
 use crate::model::entry::Entry;
 use crate::render::row::Row;
@@ -72,43 +72,43 @@ impl Numbers {
 }
 
 /// Carries out an action of this room.
-pub fn act(state: &mut State, action: Action, times: usize) {
+pub fn act(reader: &mut Reader, action: Action, times: usize) {
     match action {
-        Action::ToggleWrap => wrap(state, state.text.wrapping.sideways.is_some()),
-        Action::Sideways(way) => sideways(state, way, times),
-        _ => number(state, state.text.wrapping.numbers.next()),
+        Action::ToggleWrap => wrap(reader, reader.text.wrapping.sideways.is_some()),
+        Action::Sideways(way) => sideways(reader, way, times),
+        _ => number(reader, reader.text.wrapping.numbers.next()),
     }
 }
 
 /// Wraps long lines, or cuts them.
-pub fn wrap(state: &mut State, wraps: bool) {
-    if wraps != state.text.wrapping.sideways.is_none() {
-        keeping_place(state, |state| state.text.wrapping.sideways = (!wraps).then_some(0));
+pub fn wrap(reader: &mut Reader, wraps: bool) {
+    if wraps != reader.text.wrapping.sideways.is_none() {
+        keeping_place(reader, |reader| reader.text.wrapping.sideways = (!wraps).then_some(0));
     }
-    state.screen.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
+    reader.screen.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
 }
 
 /// Scrolls long lines sideways.
-fn sideways(state: &mut State, way: Way, times: usize) {
-    let Some(from) = state.text.wrapping.sideways else {
-        return state.screen.say("long lines are wrapped; w cuts them");
+fn sideways(reader: &mut Reader, way: Way, times: usize) {
+    let Some(from) = reader.text.wrapping.sideways else {
+        return reader.screen.say("long lines are wrapped; w cuts them");
     };
     let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
     let to = match way {
         Way::Next => from.saturating_add(by).min(FARTHEST),
         Way::Previous => from.saturating_sub(by),
     };
-    state.text.wrapping.sideways = Some(to);
-    state.look_changed();
-    state.screen.say(format!("from column {} on", to + 1));
+    reader.text.wrapping.sideways = Some(to);
+    reader.look_changed();
+    reader.screen.say(format!("from column {} on", to + 1));
 }
 
 /// Shows this kind of numbers.
-pub fn number(state: &mut State, numbers: Numbers) {
-    if numbers != state.text.wrapping.numbers {
-        keeping_place(state, |state| state.text.wrapping.numbers = numbers);
+pub fn number(reader: &mut Reader, numbers: Numbers) {
+    if numbers != reader.text.wrapping.numbers {
+        keeping_place(reader, |reader| reader.text.wrapping.numbers = numbers);
     }
-    state.screen.say(match numbers {
+    reader.screen.say(match numbers {
         Numbers::None => "no numbers",
         Numbers::Lines => "lines of the file",
         Numbers::Bytes => "bytes of the file",
@@ -116,64 +116,64 @@ pub fn number(state: &mut State, numbers: Numbers) {
 }
 
 /// Shows lanes of calls in flight, or not.
-pub fn show_lanes(state: &mut State, is_shown: bool) {
-    if is_shown != state.text.wrapping.lanes {
-        keeping_place(state, |state| state.text.wrapping.lanes = is_shown);
+pub fn show_lanes(reader: &mut Reader, is_shown: bool) {
+    if is_shown != reader.text.wrapping.lanes {
+        keeping_place(reader, |reader| reader.text.wrapping.lanes = is_shown);
     }
-    state.screen.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
+    reader.screen.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
 }
 
 /// Shows long times between entries, or not.
-pub fn show_rulers(state: &mut State, is_shown: bool) {
-    if is_shown != state.text.wrapping.rulers {
-        keeping_place(state, |state| state.text.wrapping.rulers = is_shown);
+pub fn show_rulers(reader: &mut Reader, is_shown: bool) {
+    if is_shown != reader.text.wrapping.rulers {
+        keeping_place(reader, |reader| reader.text.wrapping.rulers = is_shown);
     }
-    state.screen.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
+    reader.screen.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
 }
 
 /// Columns of the numbers with a blank behind them: as many as those of the newest entry need.
-pub fn width_of_numbers(state: &State) -> u16 {
-    let least = match state.text.wrapping.numbers {
+pub fn width_of_numbers(reader: &Reader) -> u16 {
+    let least = match reader.text.wrapping.numbers {
         Numbers::None => return 0,
         Numbers::Lines => 4,
         Numbers::Bytes => 7,
     };
-    let last = state.session.transcript.order().last().and_then(|id| state.session.transcript.get(*id));
-    let digits = last.map_or(1, |entry| number_of(state, entry, 0).to_string().len());
+    let last = reader.session.transcript.order().last().and_then(|id| reader.session.transcript.get(*id));
+    let digits = last.map_or(1, |entry| number_of(reader, entry, 0).to_string().len());
     u16::try_from(digits.max(least) + 1).unwrap_or(u16::MAX)
 }
 
 /// The number beside a block of an entry.
-pub fn number_of(state: &State, entry: &Entry, block: usize) -> u64 {
+pub fn number_of(reader: &Reader, entry: &Entry, block: usize) -> u64 {
     let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
     let origin = bodies.first().map_or(entry.origin, |body| body.from);
-    match state.text.wrapping.numbers {
+    match reader.text.wrapping.numbers {
         Numbers::Bytes => origin.at,
         Numbers::None | Numbers::Lines => u64::from(origin.line),
     }
 }
 
 /// Changes how lines are laid out. The row that holds the window is found again by the line that it is of.
-fn keeping_place(state: &mut State, change: impl FnOnce(&mut State)) {
-    let before = anchored(state);
-    change(state);
-    state.look_changed();
-    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, state.text.view.anchor)
+fn keeping_place(reader: &mut Reader, change: impl FnOnce(&mut Reader)) {
+    let before = anchored(reader);
+    change(reader);
+    reader.look_changed();
+    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, reader.text.view.anchor)
     else {
         return;
     };
     let number = rows.iter().take(row + 1).filter(|row| !row.continues).count();
-    let Some((rows, _)) = anchored(state) else { return };
+    let Some((rows, _)) = anchored(reader) else { return };
     let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
     let row = starts.take(number).last().unwrap_or(0);
-    state.text.view.anchor = Anchor::Row { entry, block, row, node, line };
+    reader.text.view.anchor = Anchor::Row { entry, block, row, node, line };
 }
 
 /// The rows of the block that holds the window, and which of them does.
-fn anchored(state: &mut State) -> Option<(Vec<Row>, usize)> {
-    let Anchor::Row { entry, block, row, .. } = state.text.view.anchor else { return None };
-    let frame = divide(state);
+fn anchored(reader: &mut Reader) -> Option<(Vec<Row>, usize)> {
+    let Anchor::Row { entry, block, row, .. } = reader.text.view.anchor else { return None };
+    let frame = divide(reader);
     let laid =
-        with_layouts(state, frame, |layouts, _| Some(layouts.rows(layouts.place(Focus { entry, block })?)))?;
+        with_layouts(reader, frame, |layouts, _| Some(layouts.rows(layouts.place(Focus { entry, block })?)))?;
     Some((laid.iter().filter(|row| row.block == block).cloned().collect(), row))
 }

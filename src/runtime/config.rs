@@ -7,7 +7,8 @@ use super::graphics::Setup;
 use crate::app::alarms::{Alarms, Ring, Wish};
 use crate::app::clipboard::Copying;
 use crate::app::keymap::Keymap;
-use crate::app::state::State;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 use crate::app::wrapping::Wrapping;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
@@ -86,20 +87,25 @@ pub struct ViewConfig {
 }
 
 impl ViewConfig {
-    /// Gives a new state what the reader set.
-    pub fn apply(&self, state: &mut State) {
-        state.keys.keymap = self.keymap.clone();
-        state.text.shows_thinking = self.thinking;
-        state.panes.wants_outline = self.outline;
-        state.panes.wants_inspector = self.inspector;
-        state.panes.wants_strip = self.strip;
-        state.screen.shows_hints = self.hints;
-        state.text.as_of.is_on = self.asof;
-        state.screen.has_mouse |= self.mouse;
-        state.text.wrapping = self.wrapping;
-        state.screen.theme.has_marks = self.marks;
-        state.clipboard.copying = self.copying;
-        state.alarms = Alarms::of(&self.watched, self.notify);
+    /// Gives the viewer what the reader set.
+    pub fn apply(&self, app: &mut App) {
+        app.keys.keymap = self.keymap.clone();
+        app.mouse.is_on |= self.mouse;
+        app.copying = self.copying;
+        self.apply_to(&mut app.reader);
+    }
+
+    /// Gives the panes of a session what the reader set.
+    pub fn apply_to(&self, reader: &mut Reader) {
+        reader.text.shows_thinking = self.thinking;
+        reader.text.as_of.is_on = self.asof;
+        reader.text.wrapping = self.wrapping;
+        reader.panes.wants_outline = self.outline;
+        reader.panes.wants_inspector = self.inspector;
+        reader.panes.wants_strip = self.strip;
+        reader.screen.shows_hints = self.hints;
+        reader.screen.theme.has_marks = self.marks;
+        reader.alarms = Alarms::of(&self.watched, self.notify);
     }
 }
 

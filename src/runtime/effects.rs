@@ -32,7 +32,7 @@ impl Viewer {
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => match self.lines_of(&origins) {
                 Some(text) => self.copy(&text)?,
-                None => self.state.screen.say("the record cannot be read any more"),
+                None => self.app.reader.screen.say("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
@@ -49,11 +49,11 @@ impl Viewer {
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),
             Effect::View(image) => self.work(|workers| workers.view(image)),
-            Effect::Theme(name) => look::set(&name, &self.config, &mut self.state),
+            Effect::Theme(name) => look::set(&name, &self.config, &mut self.app.reader),
             Effect::Images(choice) => self.set_images(choice)?,
             Effect::Notify(notice) => self.notify(&notice)?,
-            Effect::Remember => self.keeper.keep_marks(&mut self.state),
-            Effect::Forget => self.keeper.forget_all(&mut self.state),
+            Effect::Remember => self.keeper.keep_marks(&mut self.app.reader),
+            Effect::Forget => self.keeper.forget_all(&mut self.app.reader),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
@@ -71,7 +71,7 @@ impl Viewer {
     /// Opens a session that was chosen.
     fn open(&mut self, target: Target) {
         if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
-            self.state.mode = Mode::Normal;
+            self.app.mode = Mode::Normal;
             self.seeking = None;
             return;
         }
@@ -79,17 +79,17 @@ impl Viewer {
             Ok(session) => {
                 self.seeking = None;
                 self.begin(session, target);
-                self.state.is_picked = true;
+                self.app.is_picked = true;
             }
-            Err(error) => self.state.screen.say(Text::clean(&error.to_string()).to_string()),
+            Err(error) => self.app.reader.screen.say(Text::clean(&error.to_string()).to_string()),
         }
     }
 
     /// Leaves the session for the picker.
     fn leave(&mut self) -> anyhow::Result<()> {
-        self.keeper.put_away(&mut self.state);
+        self.keeper.put_away(&mut self.app.reader);
         self.opened = None;
-        opened::clear(&mut self.state, &self.config);
+        opened::clear(&mut self.app, &self.config);
         self.choose()
     }
 
@@ -98,13 +98,13 @@ impl Viewer {
         let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
         match ingest::open(&target) {
             Ok(session) => {
-                let is_picked = self.state.is_picked;
-                let kept = Kept::of(&mut self.state);
+                let is_picked = self.app.is_picked;
+                let kept = Kept::of(&mut self.app.reader);
                 self.show(session, target, kept);
-                self.state.is_picked = is_picked;
-                self.state.screen.say("read anew");
+                self.app.is_picked = is_picked;
+                self.app.reader.screen.say("read anew");
             }
-            Err(error) => self.state.screen.say(error.to_string()),
+            Err(error) => self.app.reader.screen.say(error.to_string()),
         }
     }
 }

@@ -14,10 +14,10 @@ use crate::model::record::Origin;
 impl Viewer {
     /// Puts a text on the clipboard and says so.
     pub(super) fn copy(&mut self, text: &str) -> anyhow::Result<()> {
-        let (text, more) = self.state.clipboard.copying.prepare(text);
+        let (text, more) = self.app.copying.prepare(text);
         let copied = self.config.clipboard.copy(&text);
         self.screen.tell(&copied.sequence)?;
-        self.state.screen.say(copied.words + &more);
+        self.app.reader.screen.say(copied.words + &more);
         Ok(())
     }
 
@@ -42,23 +42,23 @@ impl Viewer {
 
     /// Opens a record's file in the editor.
     pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Next> {
-        let path = self.state.session.file.path(origin.file).cloned();
+        let path = self.app.reader.session.file.path(origin.file).cloned();
         let Some(path) = path.filter(|path| path.is_file()) else {
-            self.state.screen.say("there is no file to open");
+            self.app.reader.screen.say("there is no file to open");
             return Ok(Next::Go);
         };
         if ingest::is_database(&path) {
-            self.state.screen.say("the session is in a database; r shows the record");
+            self.app.reader.screen.say("the session is in a database; r shows the record");
             return Ok(Next::Go);
         }
         let Some(editor) = self.config.editor.clone() else {
-            self.state.screen.say("neither $VISUAL nor $EDITOR is set");
+            self.app.reader.screen.say("neither $VISUAL nor $EDITOR is set");
             return Ok(Next::Go);
         };
         let started = match editor::command(&editor, &path, origin.line) {
             Ok(mut command) => self.lend(|| command.spawn()),
             Err(why) => {
-                self.state.screen.say(why);
+                self.app.reader.screen.say(why);
                 return Ok(Next::Go);
             }
         };
@@ -68,7 +68,7 @@ impl Viewer {
         };
         self.come_back()?;
         if let Some(why) = editor::failure(&editor, ended) {
-            self.state.screen.say(why);
+            self.app.reader.screen.say(why);
         }
         Ok(Next::Go)
     }
@@ -76,7 +76,7 @@ impl Viewer {
     /// Gives records to a shell command, and shows what it wrote until a key is pressed.
     pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Next> {
         let Some(text) = self.lines_of(origins) else {
-            self.state.screen.say("the record cannot be read any more");
+            self.app.reader.screen.say("the record cannot be read any more");
             return Ok(Next::Go);
         };
         let ended = match self.lend(|| pipe::start(command, text)) {
@@ -87,7 +87,7 @@ impl Viewer {
             return Ok(Next::End(ExitCode::from(code)));
         }
         self.come_back()?;
-        self.state.screen.say(format!("| {command}: {ended}"));
+        self.app.reader.screen.say(format!("| {command}: {ended}"));
         Ok(Next::Go)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::config::{ThemeChoice, ViewConfig};
-use crate::app::state::State;
+use crate::app::reader::Reader;
 use crate::render::theme::Theme;
 use crate::report::themes::Listed;
 use crate::settings::themes;
@@ -44,14 +44,14 @@ pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
 }
 
 /// Uses the colours with a name from now on.
-pub fn set(name: &str, config: &ViewConfig, state: &mut State) {
+pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     match named(name, config) {
         Ok(theme) => {
-            state.screen.theme =
-                theme.with_canvas(state.screen.theme.canvas).with_marks(state.screen.theme.has_marks);
-            state.look_changed();
+            reader.screen.theme =
+                theme.with_canvas(reader.screen.theme.canvas).with_marks(reader.screen.theme.has_marks);
+            reader.look_changed();
         }
-        Err(why) => state.screen.say(why),
+        Err(why) => reader.screen.say(why),
     }
 }
 

@@ -16,7 +16,8 @@ use super::clock::now;
 use crate::app::history::History;
 use crate::app::marks::Marks;
 use crate::app::news;
-use crate::app::state::State;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 use crate::ingest::Session;
 use crate::model::text::Text;
 use crate::settings::memory::{self, Habits, Memory, Subject, Widths};
@@ -67,70 +68,70 @@ impl Keeper {
     // === as the viewer asks for it ===
 
     /// Gives back what was typed in earlier runs.
-    pub fn recall_habits(&mut self, state: &mut State) {
+    pub fn recall_habits(&mut self, app: &mut App) {
         match self.habits() {
             Ok(habits) => {
-                state.history.searches = History::of(habits.searches);
-                state.history.filters = History::of(habits.filters);
-                state.panes.outline_width = habits.widths.outline;
-                state.panes.inspector_width = habits.widths.inspector;
+                app.history.searches = History::of(habits.searches);
+                app.history.filters = History::of(habits.filters);
+                app.reader.panes.outline_width = habits.widths.outline;
+                app.reader.panes.inspector_width = habits.widths.inspector;
                 self.widths = habits.widths;
             }
-            Err(why) => state.screen.say(why),
+            Err(why) => app.reader.screen.say(why),
         }
     }
 
     /// What is kept of a session that is opened now; of `None` nothing is.
-    pub fn take_out(&mut self, subject: Option<Subject>, state: &mut State) -> Memory {
+    pub fn take_out(&mut self, subject: Option<Subject>, reader: &mut Reader) -> Memory {
         self.recall(subject).unwrap_or_else(|why| {
-            state.screen.say(why);
+            reader.screen.say(why);
             Memory::default()
         })
     }
 
     /// Something was marked.
-    pub fn keep_marks(&mut self, state: &mut State) {
+    pub fn keep_marks(&mut self, reader: &mut Reader) {
         self.is_forgotten = false;
-        match self.keep(Memory { marks: state.places.marks.clone(), seen: None }) {
-            Ok(marks) => state.places.marks = marks,
-            Err(why) => state.screen.say(unkept(&why)),
+        match self.keep(Memory { marks: reader.places.marks.clone(), seen: None }) {
+            Ok(marks) => reader.places.marks = marks,
+            Err(why) => reader.screen.say(unkept(&why)),
         }
     }
 
     /// The reader leaves the session.
-    pub fn put_away(&mut self, state: &mut State) {
-        if let Err(why) = self.finish(state) {
-            state.screen.say(unkept(&why));
+    pub fn put_away(&mut self, reader: &mut Reader) {
+        if let Err(why) = self.finish(reader) {
+            reader.screen.say(unkept(&why));
         }
     }
 
     /// The reader leaves the program; what could not be kept is for [`tell`].
-    pub fn close(&mut self, state: &mut State) -> Vec<String> {
+    pub fn close(&mut self, app: &mut App) -> Vec<String> {
         let habits =
-            self.keep_habits((&state.history.searches, &state.history.filters), Widths::of(&state.panes));
-        [self.finish(state), habits]
+            self.keep_habits((&app.history.searches, &app.history.filters), Widths::of(&app.reader.panes));
+        [self.finish(&app.reader), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unkept(&why)))
             .collect()
     }
 
     /// The reader wants nothing to be kept.
-    pub fn forget_all(&mut self, state: &mut State) {
+    pub fn forget_all(&mut self, reader: &mut Reader) {
         self.is_forgotten = true;
         match self.forget() {
-            Ok(true) => state.screen.say("forgotten"),
-            Ok(false) => state.screen.say("nothing was kept of this session"),
-            Err(why) => state.screen.say(why),
+            Ok(true) => reader.screen.say("forgotten"),
+            Ok(false) => reader.screen.say("nothing was kept of this session"),
+            Err(why) => reader.screen.say(why),
         }
     }
 
-    fn finish(&mut self, state: &State) -> Result<(), String> {
-        let seen = news::end_of(state, now());
+    fn finish(&mut self, reader: &Reader) -> Result<(), String> {
+        let seen = news::end_of(reader, now());
         let is_wanted = self.subject.is_some()
             && !self.is_forgotten
-            && (seen.is_some() || !state.places.marks.is_empty());
+            && (seen.is_some() || !reader.places.marks.is_empty());
         let kept = if is_wanted {
-            self.keep(Memory { marks: state.places.marks.clone(), seen })
+            self.keep(Memory { marks: reader.places.marks.clone(), seen })
         } else {
             Ok(Marks::new())
         };

@@ -37,7 +37,7 @@ use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
 use crate::app::apply;
-use crate::app::state::State;
+use crate::app::state::App;
 use crate::app::update::{Event, act, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
@@ -85,8 +85,8 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     match session {
         Some((session, target)) => {
             viewer.begin(session, target);
-            viewer.state.places.wanted.clone_from(&config.entry);
-            apply::go_to_wanted(&mut viewer.state);
+            viewer.app.reader.places.wanted.clone_from(&config.entry);
+            apply::go_to_wanted(&mut viewer.app.reader);
         }
         None => viewer.choose()?,
     }
@@ -96,7 +96,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
 }
 
 struct Viewer {
-    state: State,
+    app: App,
     screen: Screen,
     config: ViewConfig,
     colours: Arc<Colours>,
@@ -125,16 +125,16 @@ impl Viewer {
         let (theme, unfit) = look::first_of_all(config).map_err(anyhow::Error::msg)?;
         let told = Told::default();
         let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
-        let mut state = State::new(theme, config.level, Arc::clone(&colours), now());
+        let mut app = App::new(theme, config.level, Arc::clone(&colours), now());
         let charset = if config.ascii { Charset::Ascii } else { Charset::Unicode };
         let screen = Screen::new(charset)?;
-        state.screen.size = screen.size();
-        config.apply(&mut state);
-        state.picker.places = session_discovery::places(&session_discovery::search(config));
+        app.reader.screen.size = screen.size();
+        config.apply(&mut app);
+        app.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
-        keeper.recall_habits(&mut state);
+        keeper.recall_habits(&mut app);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
-            state.screen.say(complaint);
+            app.reader.screen.say(complaint);
         }
         let (say, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), say.clone());
@@ -144,7 +144,7 @@ impl Viewer {
         let (opened, seeking) = (None, None);
         let gallery = Gallery::default();
         Ok(Self {
-            state,
+            app,
             screen,
             config,
             colours,
@@ -180,13 +180,13 @@ impl Viewer {
                 }
                 drawn = Instant::now();
                 was_for_key = std::mem::take(&mut self.has_key);
-                is_stale = self.state.is_unfinished();
+                is_stale = self.app.is_unfinished();
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
-            } else if let Some(ms) = self.state.rests_for() {
+            } else if let Some(ms) = self.app.rests_for() {
                 Duration::from_millis(ms)
-            } else if self.state.ticks() {
+            } else if self.app.reader.ticks() {
                 TICK
             } else {
                 Duration::from_secs(3_600)
@@ -261,7 +261,7 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let changes = self.state.ticks() || self.state.rests_for().is_some();
+        let changes = self.app.reader.ticks() || self.app.rests_for().is_some();
         self.update(Event::Tick { now: now() });
         changes
     }
@@ -274,19 +274,19 @@ impl Viewer {
             }
             return false;
         };
-        if matches!(feed, Feed::Batch { .. }) && self.state.session.file.is_caught_up {
+        if matches!(feed, Feed::Batch { .. }) && self.app.reader.session.file.is_caught_up {
             self.update(Event::Written(now()));
         }
         let is_behind =
-            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.state.session.shows_whole();
+            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.app.reader.session.shows_whole();
         self.update(Event::Feed(Box::new(feed)));
         !is_behind
     }
 
     fn update(&mut self, event: Event) {
-        for effect in update(&mut self.state, event) {
+        for effect in update(&mut self.app, event) {
             if let Err(error) = self.carry_out(effect) {
-                self.state.screen.say(error.to_string());
+                self.app.reader.screen.say(error.to_string());
             }
         }
     }
@@ -297,7 +297,7 @@ impl Viewer {
             // What a key means may hang on how long the one before it is past.
             self.update(Event::Tick { now: now() });
         }
-        let effects = update(&mut self.state, event);
+        let effects = update(&mut self.app, event);
         for effect in effects {
             if let Next::End(code) = self.carry_out(effect)? {
                 return Ok(Next::End(code));
@@ -330,10 +330,10 @@ impl Viewer {
 
     /// Shows a session that was not shown before, as the reader left it.
     fn begin(&mut self, session: Session, target: Target) {
-        self.keeper.put_away(&mut self.state);
+        self.keeper.put_away(&mut self.app.reader);
         let is_kept = !matches!(self.config.start, Start::Demo(_));
         let subject = memory::subject_of(&session).filter(|_| is_kept);
-        let memory = self.keeper.take_out(subject, &mut self.state);
+        let memory = self.keeper.take_out(subject, &mut self.app.reader);
         self.show(session, target, Kept::remembered(memory));
     }
 
@@ -341,20 +341,20 @@ impl Viewer {
     fn show(&mut self, session: Session, target: Target, kept: Kept) {
         // The earlier one goes first.
         self.opened = None;
-        self.opened = Some(Opened::show(session, target, &self.config, kept, &mut self.state));
+        self.opened = Some(Opened::show(session, target, &self.config, kept, &mut self.app));
         self.wait_for_content();
     }
 
     /// Shows the sessions to choose from.
     fn choose(&mut self) -> anyhow::Result<()> {
-        for effect in act(&mut self.state, Action::Sessions, 1) {
+        for effect in act(&mut self.app, Action::Sessions, 1) {
             self.carry_out(effect)?;
         }
         Ok(())
     }
 
     fn stop(&mut self) {
-        let unkept = self.keeper.close(&mut self.state);
+        let unkept = self.keeper.close(&mut self.app);
         self.opened = None;
         self.seeking = None;
         self.colours.stop();

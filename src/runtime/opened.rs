@@ -15,10 +15,12 @@ use crate::analysis::activity::LastWrite;
 use crate::app::alarms::Alarms;
 use crate::app::filter::Filter;
 use crate::app::marks::Marks;
+use crate::app::mode::Mode;
 use crate::app::news::Seen;
 use crate::app::panes::{Pane, Panes};
+use crate::app::reader::Reader;
 use crate::app::screen::Screen;
-use crate::app::state::State;
+use crate::app::state::App;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
 use crate::ingest::{Session, Target};
@@ -48,20 +50,14 @@ pub struct Opened {
 
 impl Opened {
     /// Shows a session in place of whatever the state shows, and follows it.
-    pub fn show(
-        session: Session,
-        target: Target,
-        config: &ViewConfig,
-        kept: Kept,
-        state: &mut State,
-    ) -> Self {
-        clear(state, config);
-        kept.give_back(state);
-        update(state, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
-        state.session.file.address = address_of(&target);
-        state.session.file.last_write = written(&session.opened.path).map(LastWrite::found);
+    pub fn show(session: Session, target: Target, config: &ViewConfig, kept: Kept, app: &mut App) -> Self {
+        clear(app, config);
+        kept.give_back(&mut app.reader);
+        update(app, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
+        app.reader.session.file.address = address_of(&target);
+        app.reader.session.file.last_write = written(&session.opened.path).map(LastWrite::found);
         let (say, answers) = unbounded();
-        let pictures = Arc::clone(&state.screen.pictures);
+        let pictures = Arc::clone(&app.reader.screen.pictures);
         let pagers = std::array::from_fn(|_| session.pager());
         let workers = Workers::start(pagers, Arc::clone(&pictures), say.clone());
         let (sender, feed) = bounded(FEED_DEPTH);
@@ -94,13 +90,13 @@ pub struct Kept {
 
 impl Kept {
     /// Takes it out of the state.
-    pub fn of(state: &mut State) -> Self {
+    pub fn of(reader: &mut Reader) -> Self {
         Self {
-            marks: std::mem::take(&mut state.places.marks),
-            seen: state.places.seen.take(),
-            filter: state.find.next_filter.take().or_else(|| state.find.filter.take()),
-            alarms: Some(std::mem::take(&mut state.alarms).again()),
-            views: std::mem::take(&mut state.views),
+            marks: std::mem::take(&mut reader.places.marks),
+            seen: reader.places.seen.take(),
+            filter: reader.find.next_filter.take().or_else(|| reader.find.filter.take()),
+            alarms: Some(std::mem::take(&mut reader.alarms).again()),
+            views: std::mem::take(&mut reader.views),
         }
     }
 
@@ -110,29 +106,28 @@ impl Kept {
     }
 
     /// Puts it back before anything is told, so that the filter judges entries as they come.
-    fn give_back(self, state: &mut State) {
-        state.places.marks = self.marks;
-        state.places.seen = self.seen;
-        state.find.filter = self.filter.map(Filter::emptied);
-        state.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut state.alarms));
-        state.views = self.views;
-        state.views.clear();
+    fn give_back(self, reader: &mut Reader) {
+        reader.places.marks = self.marks;
+        reader.places.seen = self.seen;
+        reader.find.filter = self.filter.map(Filter::emptied);
+        reader.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut reader.alarms));
+        reader.views = self.views;
+        reader.views.clear();
     }
 }
 
-/// Nothing read yet. The picker, what was typed and the division of the screen stay
-/// as they are.
-pub fn clear(state: &mut State, config: &ViewConfig) {
-    let Screen { theme, colours, size, message, .. } = &mut state.screen;
-    let mut fresh = State::new(theme.clone(), state.text.level, Arc::clone(colours), now());
+/// Nothing read yet. What is one for all sessions stays as it is, and so does the division of the screen.
+pub fn clear(app: &mut App, config: &ViewConfig) {
+    let Screen { theme, colours, size, message, .. } = &mut app.reader.screen;
+    let mut fresh = Reader::new(theme.clone(), app.reader.text.level, Arc::clone(colours), now());
     (fresh.screen.size, fresh.screen.message) = (*size, message.take());
-    config.apply(&mut fresh);
-    fresh.picker = std::mem::take(&mut state.picker);
-    fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..state.panes };
-    fresh.text.wrapping = state.text.wrapping;
-    fresh.history.searches = std::mem::take(&mut state.history.searches);
-    fresh.history.filters = std::mem::take(&mut state.history.filters);
-    *state = fresh;
+    config.apply_to(&mut fresh);
+    fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..app.reader.panes };
+    fresh.text.wrapping = app.reader.text.wrapping;
+    app.reader = fresh;
+    app.keys.forget_typed();
+    app.mode = Mode::Normal;
+    app.is_picked = false;
 }
 
 impl Drop for Opened {

@@ -8,9 +8,10 @@ use super::answers;
 use super::clock::now;
 use super::terminal_input::InputEvent;
 use super::{Next, Viewer, look};
-use crate::app::arrange::arrange;
 use crate::app::effect::Effect;
+use crate::app::mode::Mode;
 use crate::app::update::Event;
+use crate::app::update::arrange;
 use crate::render::picture::canvas::Choice;
 use crate::terminal::{self, Screen};
 use crate::ui;
@@ -45,7 +46,7 @@ impl Viewer {
 
     /// Lays out a frame, and asks for what it lacks. Says whether bodies are among that.
     fn arrange(&mut self) -> anyhow::Result<bool> {
-        let effects = arrange(&mut self.state);
+        let effects = arrange(&mut self.app);
         let asks = effects.iter().any(|effect| matches!(effect, Effect::Page { .. }));
         for effect in effects {
             self.carry_out(effect)?;
@@ -54,7 +55,7 @@ impl Viewer {
     }
 
     /// Waits a moment for the bodies that were asked for. Says whether anything came: whatever it was, the layout
-    /// is older than the state now.
+    /// is older than the app now.
     fn hears_of_bodies(&mut self) -> bool {
         let deadline = Instant::now() + SOON;
         let mut hears = false;
@@ -72,22 +73,26 @@ impl Viewer {
 
     /// Paints a frame.
     pub(super) fn draw(&mut self) -> anyhow::Result<()> {
-        self.state.screen.now = now();
+        self.app.reader.screen.now = now();
         if self.arrange()? && self.hears_of_bodies() {
             self.arrange()?;
         }
-        let (state, gallery) = (&self.state, &mut self.gallery);
-        let sent = gallery.send(&ui::pictures::in_sight(state));
+        let (app, gallery) = (&self.app, &mut self.gallery);
+        let drawings = match app.mode {
+            Mode::Picker => Vec::new(),
+            _ => ui::pictures::in_sight(&app.reader),
+        };
+        let sent = gallery.send(&drawings);
         if !sent.is_empty() {
             terminal::owe(gallery.farewell());
         }
         self.screen.draw(&sent, |frame| {
             // The terminal has another size than what was arranged: the signal that says so is on its way.
-            if (frame.area().width, frame.area().height) != state.screen.size {
+            if (frame.area().width, frame.area().height) != app.reader.screen.size {
                 return String::new();
             }
-            ui::view(state, frame);
-            let placed = ui::pictures::place(state, frame.buffer_mut());
+            ui::view(app, frame);
+            let placed = ui::pictures::place(&drawings, frame.buffer_mut());
             gallery.lay(&placed, frame.buffer_mut())
         })?;
         Ok(())
@@ -96,9 +101,9 @@ impl Viewer {
     /// Shows images as the terminal can, by all that is known of it now.
     pub(super) fn set_canvas(&mut self) {
         let canvas = self.config.graphics.canvas(&self.told, Screen::cell());
-        if canvas != self.state.screen.theme.canvas {
-            self.state.screen.theme.canvas = canvas;
-            self.state.look_changed();
+        if canvas != self.app.reader.screen.theme.canvas {
+            self.app.reader.screen.theme.canvas = canvas;
+            self.app.reader.look_changed();
         }
     }
 

@@ -9,9 +9,11 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::analysis::expression::parse::{Mistake, parse};
 use crate::app::action::{Action, Change, Kind, Way};
 use crate::app::arrange::percent;
+use crate::app::layout::focused;
 use crate::app::mode::Mode;
-use crate::app::panes::{Pane, focused};
-use crate::app::state::State;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 use crate::app::views::View;
 use crate::model::figures;
 
@@ -19,47 +21,48 @@ use crate::model::figures;
 const FILTER_COLUMNS: usize = 32;
 
 /// Between the transcript and the status line while paused: what arrived below.
-pub fn paint_pill(state: &State, area: Rect, buffer: &mut Buffer) {
-    let words = format!(" {} new below {} G to follow ", state.text.unseen, state.screen.theme.glyphs().dot);
+pub fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    let words =
+        format!(" {} new below {} G to follow ", reader.text.unseen, reader.screen.theme.glyphs().dot);
     let width = usize::from(area.width).saturating_sub(words.chars().count());
-    let rule = state.screen.theme.glyphs().rule;
+    let rule = reader.screen.theme.glyphs().rule;
     let line = Line::from(vec![
-        Span::styled(rule.repeat(width / 2), state.screen.theme.dim),
-        Span::styled(words, state.screen.theme.warn),
-        Span::styled(rule.repeat(width - width / 2), state.screen.theme.dim),
+        Span::styled(rule.repeat(width / 2), reader.screen.theme.dim),
+        Span::styled(words, reader.screen.theme.warn),
+        Span::styled(rule.repeat(width - width / 2), reader.screen.theme.dim),
     ]);
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
 /// Mode, search and level at the left; place and completeness at the right.
-pub fn paint_status(state: &State, area: Rect, buffer: &mut Buffer) {
-    buffer.set_style(area, state.screen.theme.bar);
-    if let Some((sign, input, tail)) = typed(state) {
-        return paint_typing(state, (sign, input, &tail), area, buffer);
+pub fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
+    buffer.set_style(area, app.reader.screen.theme.bar);
+    if let Some((sign, input, tail)) = typed(app) {
+        return paint_typing(app, (sign, input, &tail), area, buffer);
     }
-    let left = left_words(state);
-    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), state.screen.theme.bar);
+    let left = left_words(&app.reader);
+    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), app.reader.screen.theme.bar);
     let room = usize::from(area.width).saturating_sub(left.width());
-    let Some(right) = right_words(state).into_iter().find(|words| words.width() < room) else { return };
+    let Some(right) = right_words(&app.reader).into_iter().find(|words| words.width() < room) else { return };
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), state.screen.theme.bar);
+    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), app.reader.screen.theme.bar);
 }
 
 /// The line that is being typed, with the sign before it and the words after it.
-fn typed(state: &State) -> Option<(&'static str, &Input, String)> {
-    let (sign, input, tail) = line(state)?;
-    let tail = match &state.screen.message {
+fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
+    let (sign, input, tail) = line(app)?;
+    let tail = match &app.reader.screen.message {
         Some(message) => format!("{tail} {} ", message.text),
         None => tail,
     };
     Some((sign, input, tail))
 }
 
-fn line(state: &State) -> Option<(&'static str, &Input, String)> {
-    match &state.mode {
-        Mode::Search { input, .. } => {
-            let literal = if state.find.is_literal { "  literal" } else { "" };
-            Some(("/", input, format!("{literal}  {} ", hits(state))))
+fn line(app: &App) -> Option<(&'static str, &Input, String)> {
+    match &app.mode {
+        Mode::Search { input } => {
+            let literal = if app.reader.find.is_literal { "  literal" } else { "" };
+            Some(("/", input, format!("{literal}  {} ", hits(&app.reader))))
         }
         Mode::Filter { input } => {
             let mistake = mistake_in(input.value());
@@ -74,7 +77,7 @@ fn line(state: &State) -> Option<(&'static str, &Input, String)> {
             let records = figures::count(origins.len() as u64, "record");
             Some(("|", input, format!("  {records} ")))
         }
-        Mode::Picker => Some((">", &state.picker.input, format!("  {} ", fitting(state)))),
+        Mode::Picker => Some((">", &app.picker.input, format!("  {} ", fitting(app)))),
         Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
     }
 }
@@ -85,7 +88,7 @@ fn mistake_in(typed: &str) -> Option<Mistake> {
 }
 
 /// The typed line, scrolled so that the cursor is in sight. A filter is red from its mistake on.
-fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
+fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
@@ -94,83 +97,84 @@ fn paint_typing(state: &State, (sign, input, tail): (&str, &Input, &str), area: 
         skipped <= scroll
     });
     let typed: String = typed.collect();
-    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, state.screen.theme.bar);
+    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, app.reader.screen.theme.bar);
     let start = x;
-    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, state.screen.theme.bar);
-    if let Mode::Filter { .. } = &state.mode
+    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, app.reader.screen.theme.bar);
+    if let Mode::Filter { .. } = &app.mode
         && let Some(mistake) = mistake_in(input.value())
     {
         let before: usize = input.value().chars().take(mistake.at).map(|c| c.width().unwrap_or(0)).sum();
         let before = u16::try_from(before.saturating_sub(scroll)).unwrap_or(u16::MAX);
         let from = start.saturating_add(before).min(x);
-        buffer.set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, state.screen.theme.bad);
+        buffer
+            .set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, app.reader.screen.theme.bad);
     }
-    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), state.screen.theme.bar);
+    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), app.reader.screen.theme.bar);
 }
 
 /// Where the terminal's cursor stands while something is typed.
-pub fn cursor(state: &State, area: Rect) -> Option<(u16, u16)> {
-    let (_, input, tail) = typed(state)?;
+pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
+    let (_, input, tail) = typed(app)?;
     let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let column = input.visual_cursor().saturating_sub(input.visual_scroll(room));
     let column = u16::try_from(column).unwrap_or(u16::MAX).saturating_add(1);
     Some((area.x + column.min(area.width.saturating_sub(1)), area.y))
 }
 
-fn left_words(state: &State) -> String {
+fn left_words(reader: &Reader) -> String {
     let mut parts = Vec::new();
-    parts.push(if state.text.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
-    if state.session.file.polled.is_some() {
+    parts.push(if reader.text.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
+    if reader.session.file.polled.is_some() {
         parts.push("poll".to_owned());
     }
-    if let Some(filter) = &state.find.filter {
+    if let Some(filter) = &reader.find.filter {
         parts.push(format!(
             "&{} {} hidden",
-            shortened(&filter.typed, state.screen.theme.glyphs().cut),
+            shortened(&filter.typed, reader.screen.theme.glyphs().cut),
             filter.hidden()
         ));
     }
-    if let Some(message) = &state.screen.message {
+    if let Some(message) = &reader.screen.message {
         parts.push(message.text.clone());
         return parts.join("  ");
     }
-    if let Some((done, total)) = state.session.file.progress {
-        let end = match (state.session.ends.is_part(), state.session.ends.is_beginning()) {
+    if let Some((done, total)) = reader.session.file.progress {
+        let end = match (reader.session.ends.is_part(), reader.session.ends.is_beginning()) {
             (false, _) => "",
             (true, true) => "beginning only, ",
             (true, false) => "end only, ",
         };
         parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
     }
-    if let Some(filter) = &state.find.next_filter {
+    if let Some(filter) = &reader.find.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));
     }
-    if let Some(search) = &state.find.search {
-        parts.push(format!("/{} {}", search.typed, hits(state)));
+    if let Some(search) = &reader.find.search {
+        parts.push(format!("/{} {}", search.typed, hits(reader)));
     }
-    parts.push(format!("level {}/5", state.text.level.number()));
-    if !state.text.shows_thinking {
+    parts.push(format!("level {}/5", reader.text.level.number()));
+    if !reader.text.shows_thinking {
         parts.push("thinking hidden".to_owned());
     }
-    if state.text.as_of.is_on {
+    if reader.text.as_of.is_on {
         parts.push("as of cursor".to_owned());
     }
     parts.join("  ")
 }
 
 /// `12 of 1234`, or just how many sessions there are.
-fn fitting(state: &State) -> String {
-    let (fitting, all) = state.picker.counts();
+fn fitting(app: &App) -> String {
+    let (fitting, all) = app.picker.counts();
     if fitting == all { figures::count(all as u64, "session") } else { format!("{fitting} of {all}") }
 }
 
-fn hits(state: &State) -> String {
-    let Some(search) = &state.find.search else { return String::new() };
-    let percent = format!("{} {}%", state.screen.theme.glyphs().ellipsis, search.percent);
+fn hits(reader: &Reader) -> String {
+    let Some(search) = &reader.find.search else { return String::new() };
+    let percent = format!("{} {}%", reader.screen.theme.glyphs().ellipsis, search.percent);
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
     let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
-    match state.text.view.focus.and_then(|focus| search.number_of(focus, state.find.at_hit)) {
+    match reader.text.view.focus.and_then(|focus| search.number_of(focus, reader.find.at_hit)) {
         Some(number) => format!("{number} of {count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),
@@ -186,20 +190,20 @@ fn shortened(typed: &str, cut: &str) -> String {
 
 /// `line 4812 · 96% · 0 bad · 75 records`, and what to say where there is no room for that, the longest
 /// first.
-fn right_words(state: &State) -> Vec<String> {
-    let tally = state.session.transcript.tally();
-    let entry = state.text.view.focus.and_then(|focus| state.session.transcript.get(focus.entry));
+fn right_words(reader: &Reader) -> Vec<String> {
+    let tally = reader.session.transcript.tally();
+    let entry = reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry));
     let line = entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line));
     // How far down an end of the session is, nobody knows yet.
-    let share = (!state.session.ends.is_part()).then(|| format!("{}%", percent(state)));
+    let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(reader)));
     let (mut bad, mut records) = (None, None);
-    if state.session.file.progress.is_none() {
+    if reader.session.file.progress.is_none() {
         let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
         let unknown = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
         bad = Some(format!("{} bad{unknown}", tally.faulty));
         records = Some(figures::count(tally.records(), "record"));
     }
-    let dot = format!(" {} ", state.screen.theme.glyphs().dot);
+    let dot = format!(" {} ", reader.screen.theme.glyphs().dot);
     let join = |parts: &[&Option<String>]| {
         let parts: Vec<&str> = parts.iter().filter_map(|part| part.as_deref()).collect();
         format!("{} ", parts.join(&dot))
@@ -213,32 +217,32 @@ fn right_words(state: &State) -> Vec<String> {
 }
 
 /// The keys that help most here, whole or not at all. The last one, which tells all others, always stays.
-pub fn paint_hints(state: &State, area: Rect, buffer: &mut Buffer) {
-    let mut hints = general(state);
+pub fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
+    let mut hints = general(app);
     let width =
         |hints: &[(String, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();
     while hints.len() > 1 && width(&hints) > usize::from(area.width) + 1 {
         hints.remove(hints.len() - 2);
     }
     let mut spans = vec![Span::raw(" ")];
-    spans.extend(hints.into_iter().flat_map(|(keys, doc)| hint(state, &keys, doc)));
+    spans.extend(hints.into_iter().flat_map(|(keys, doc)| hint(&app.reader, &keys, doc)));
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
 /// A key and what it does.
-pub fn hint(state: &State, key: &str, doc: &str) -> [Span<'static>; 2] {
+pub fn hint(reader: &Reader, key: &str, doc: &str) -> [Span<'static>; 2] {
     [
-        Span::styled(key.to_owned(), state.screen.theme.accent),
-        Span::styled(format!(" {doc}  "), state.screen.theme.dim),
+        Span::styled(key.to_owned(), reader.screen.theme.accent),
+        Span::styled(format!(" {doc}  "), reader.screen.theme.dim),
     ]
 }
 
 /// Keys and what they do; those of actions as this reader has bound them.
-fn general(state: &State) -> Vec<(String, &'static str)> {
+fn general(app: &App) -> Vec<(String, &'static str)> {
     let fixed = |keys: &[(&str, &'static str)]| {
         keys.iter().map(|(keys, doc)| ((*keys).to_owned(), *doc)).collect::<Vec<_>>()
     };
-    match &state.mode {
+    match &app.mode {
         Mode::Search { .. } => fixed(&[
             ("enter", "keep"),
             ("esc", "give up"),
@@ -261,7 +265,8 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
         }
         Mode::Picker => {
-            let escape = match (state.picker.input.value().is_empty(), state.session.file.opened.is_some()) {
+            let escape = match (app.picker.input.value().is_empty(), app.reader.session.file.opened.is_some())
+            {
                 (false, _) => "clear",
                 (true, true) => "back",
                 (true, false) => "quit",
@@ -289,7 +294,7 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("yq", "copy the jq path"),
             ("q", "close"),
         ]),
-        Mode::Normal if focused(state) == Pane::Inspector => fixed(&[
+        Mode::Normal if focused(&app.reader) == Pane::Inspector => fixed(&[
             ("j/k", "row"),
             ("1-6", "tab"),
             ("enter", "go to what the row names"),
@@ -298,21 +303,21 @@ fn general(state: &State) -> Vec<(String, &'static str)> {
             ("esc", "back to the text"),
             ("?", "all keys"),
         ]),
-        Mode::Normal if state.text.view.selection.is_some() => fixed(SELECTING),
-        Mode::Normal => of_pane(state),
+        Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
+        Mode::Normal => of_pane(app),
     }
 }
 
 /// What helps most in the pane that has the keys, as the reader has bound it.
-fn of_pane(state: &State) -> Vec<(String, &'static str)> {
-    let actions = match focused(state) {
+fn of_pane(app: &App) -> Vec<(String, &'static str)> {
+    let actions = match focused(&app.reader) {
         Pane::Outline => OUTLINE,
-        Pane::View => &[PAGE, state.views.hints(), AFTER_PAGE].concat(),
-        Pane::Transcript | Pane::Inspector if state.find.search.is_some() => SEARCHING,
+        Pane::View => &[PAGE, app.reader.views.hints(), AFTER_PAGE].concat(),
+        Pane::Transcript | Pane::Inspector if app.reader.find.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
     let keys = |actions: &[Action]| {
-        let keys = actions.iter().filter_map(|action| state.keys.keymap.keys_of(*action).next());
+        let keys = actions.iter().filter_map(|action| app.keys.keymap.keys_of(*action).next());
         keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
     };
     let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
-use crate::app::state::State;
+use crate::app::reader::Reader;
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Role};
 use crate::model::figures;
@@ -35,32 +35,35 @@ const DAY: u64 = 24 * 3_600_000;
 const ITEM_MOST: usize = 20;
 
 /// Paints the header line. Where room is short the title gives way first, then the path to the item.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    buffer.set_style(area, state.screen.theme.bar);
-    let right = right(state, area.width);
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    buffer.set_style(area, reader.screen.theme.bar);
+    let right = right(reader, area.width);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
     let room = usize::from(area.width.saturating_sub(right_width + 1));
-    let left =
-        Line::from(wrap::fit(&[left(state, area.width, room).into()], room, state.screen.theme.glyphs().cut));
+    let left = Line::from(wrap::fit(
+        &[left(reader, area.width, room).into()],
+        room,
+        reader.screen.theme.glyphs().cut,
+    ));
     buffer.set_line(area.x, area.y, &left, area.width);
     buffer.set_line(area.right() - right_width, area.y, &right, right_width);
-    buffer.set_style(area, state.screen.theme.bar);
+    buffer.set_style(area, reader.screen.theme.bar);
 }
 
 /// ` tv  claude-code › fix the watcher › turn 3/14 › bash`
-fn left(state: &State, width: u16, room: usize) -> String {
-    let meta = state.session.transcript.meta();
-    let format = state.session.file.opened.as_ref().map_or("", |opened| opened.format);
+fn left(reader: &Reader, width: u16, room: usize) -> String {
+    let meta = reader.session.transcript.meta();
+    let format = reader.session.file.opened.as_ref().map_or("", |opened| opened.format);
     let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
-    let name = meta.title().map(ToString::to_string).or_else(|| file_name(state)).unwrap_or_default();
-    let turns = state.session.transcript.turns().len();
+    let name = meta.title().map(ToString::to_string).or_else(|| file_name(reader)).unwrap_or_default();
+    let turns = reader.session.transcript.turns().len();
     let turn = (turns > 0).then(|| {
-        let turn = state.focused_turn().map_or(0, |turn| turn + 1);
+        let turn = reader.focused_turn().map_or(0, |turn| turn + 1);
         format!("turn {turn}/{turns}")
     });
-    let arrow = if state.screen.theme.ascii { " > " } else { " › " };
+    let arrow = if reader.screen.theme.ascii { " > " } else { " › " };
     let head = format!(" tv  {format}{agent}");
-    let item = item(state).filter(|_| width >= WIDE);
+    let item = item(reader).filter(|_| width >= WIDE);
     let crumb = |crumb: Option<String>| crumb.map(|crumb| format!("{arrow}{crumb}")).unwrap_or_default();
     let (turn, item) = (crumb(turn), crumb(item));
     let taken = wrap::width(&head) + wrap::width(arrow);
@@ -68,15 +71,15 @@ fn left(state: &State, width: u16, room: usize) -> String {
     let leaves_a_title = |behind: &&String| taken + wrap::width(behind) + TITLE <= room;
     let behind = ways.iter().find(leaves_a_title).map_or("", String::as_str);
     let left = room.saturating_sub(taken + wrap::width(behind)).min(TITLE_MOST);
-    let name = wrap::fit(&[name.into()], left, state.screen.theme.glyphs().cut);
+    let name = wrap::fit(&[name.into()], left, reader.screen.theme.glyphs().cut);
     let name: String = name.iter().map(|span| span.content.as_ref()).collect();
     if name.is_empty() { format!("{head}{behind}") } else { format!("{head}{arrow}{name}{behind}") }
 }
 
 /// The focused item in a word: the tool, or who speaks.
-fn item(state: &State) -> Option<String> {
-    let focus = state.text.view.focus?;
-    let entry = state.session.transcript.get(focus.entry)?;
+fn item(reader: &Reader) -> Option<String> {
+    let focus = reader.text.view.focus?;
+    let entry = reader.session.transcript.get(focus.entry)?;
     let word = match &entry.blocks.get(focus.block)?.kind {
         BlockKind::Call(call) => call.name.chars().take(ITEM_MOST).collect(),
         BlockKind::Thinking(_) => "thinking".to_owned(),
@@ -93,35 +96,35 @@ fn item(state: &State) -> Option<String> {
     Some(word).filter(|word| !word.is_empty())
 }
 
-fn file_name(state: &State) -> Option<String> {
-    let path = &state.session.file.opened.as_ref()?.path;
+fn file_name(reader: &Reader) -> Option<String> {
+    let path = &reader.session.file.opened.as_ref()?.path;
     Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
 }
 
 /// `● bash 0:42  ctx 122k 61%  $1.84  +$0.21 `
-fn right(state: &State, width: u16) -> Line<'static> {
+fn right(reader: &Reader, width: u16) -> Line<'static> {
     let is_wide = width >= WIDE;
     let mut parts: Vec<String> = Vec::new();
     if is_wide {
-        let meta = state.session.transcript.meta();
+        let meta = reader.session.transcript.meta();
         let cwd = meta.cwd.as_ref().filter(|_| width >= VERY_WIDE);
-        parts.extend(cwd.map(|cwd| wrap::fit_end(cwd, CWD, state.screen.theme.glyphs().cut)));
+        parts.extend(cwd.map(|cwd| wrap::fit_end(cwd, CWD, reader.screen.theme.glyphs().cut)));
         parts.extend(meta.model.as_ref().map(|model| short_model(model)));
     }
-    parts.extend(trouble(state));
-    parts.push(state_words(state, is_wide));
-    let then = state.text.as_of.then();
+    parts.extend(trouble(reader));
+    parts.push(state_words(reader, is_wide));
+    let then = reader.text.as_of.then();
     parts.extend(then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
         None => "as of".to_owned(),
     }));
-    let context = then.map_or(state.session.status.context, |then| then.context);
+    let context = then.map_or(reader.session.status.context, |then| then.context);
     if let Some(context) = context.filter(|_| width >= NARROW) {
         let mut words = String::from("ctx ");
         if let Some(window) = context.window.filter(|window| *window > 0) {
             let percent = context.tokens * 100 / window;
             if is_wide {
-                words.push_str(&gauge(percent, state.screen.theme.ascii));
+                words.push_str(&gauge(percent, reader.screen.theme.ascii));
                 words.push_str(&format!(
                     "{}/{} {percent}%",
                     figures::tokens(context.tokens),
@@ -140,9 +143,10 @@ fn right(state: &State, width: u16) -> Line<'static> {
             let turn = then.turn.as_ref().and_then(|turn| phrases::cost(&turn.cost()));
             (phrases::cost(&then.cost).unwrap_or_default(), turn)
         }
-        None => {
-            (state.session.status.cost.clone(), state.text.turn_cost.as_ref().map(|(.., cost)| cost.clone()))
-        }
+        None => (
+            reader.session.status.cost.clone(),
+            reader.text.turn_cost.as_ref().map(|(.., cost)| cost.clone()),
+        ),
     };
     let turn = turn.filter(|turn| is_wide && !turn.is_empty() && *turn != cost);
     parts.push(cost);
@@ -166,42 +170,48 @@ fn gauge(percent: u64, ascii: bool) -> String {
 }
 
 /// What is wrong just now: a loop, or silence at work that lasts.
-fn trouble(state: &State) -> Option<String> {
-    let times = state.screen.theme.glyphs().times;
-    let run = state.session.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
+fn trouble(reader: &Reader) -> Option<String> {
+    let times = reader.screen.theme.glyphs().times;
+    let run =
+        reader.session.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
     let silence = || {
         // Of work that was given up the end is told, with its age.
         let ms =
-            state.session.silence(state.screen.now).filter(|_| state.session.status.activity.is_work())?;
-        let bearable =
-            if matches!(state.session.status.activity, Activity::Tool { .. }) { SILENT_TOOL } else { SILENT };
+            reader.session.silence(reader.screen.now).filter(|_| reader.session.status.activity.is_work())?;
+        let bearable = if matches!(reader.session.status.activity, Activity::Tool { .. }) {
+            SILENT_TOOL
+        } else {
+            SILENT
+        };
         (ms >= bearable).then(|| format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
     };
     run.or_else(silence)
 }
 
 /// What the agent does, with the time it has been doing so. Colour never says it alone.
-fn state_words(state: &State, is_wide: bool) -> String {
-    if let Some(words) = link_words(state) {
+fn state_words(reader: &Reader, is_wide: bool) -> String {
+    if let Some(words) = link_words(reader) {
         return words;
     }
     let (running, waiting, ended, broken) =
-        if state.screen.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
+        if reader.screen.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
     let ticking = |since: Option<Timestamp>| {
-        since.map(|since| format!(" {}", figures::elapsed(state.screen.now.since(since)))).unwrap_or_default()
+        since
+            .map(|since| format!(" {}", figures::elapsed(reader.screen.now.since(since))))
+            .unwrap_or_default()
     };
-    match &state.session.status.activity {
+    match &reader.session.status.activity {
         Activity::Tool { name, since } => format!("{running} {name}{}", ticking(*since)),
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
         Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
-        Activity::Idle { since: Some(since) } if state.screen.now.since(*since) > DAY => {
-            let since = since.as_told(state.screen.now);
+        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => {
+            let since = since.as_told(reader.screen.now);
             let day = since.split_whitespace().next().unwrap_or_default();
             if is_wide { format!("{ended} idle since {since}") } else { format!("{ended} idle {day}") }
         }
         Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
-        Activity::Ended => match state.session.transcript.meta().fact("archived") {
+        Activity::Ended => match reader.session.transcript.meta().fact("archived") {
             Some(how) => format!("{ended} archived: {how}"),
             None => format!("{ended} ended"),
         },
@@ -210,11 +220,11 @@ fn state_words(state: &State, is_wide: bool) -> String {
     }
 }
 
-fn link_words(state: &State) -> Option<String> {
-    if state.session.file.fault.is_some() {
+fn link_words(reader: &Reader) -> Option<String> {
+    if reader.session.file.fault.is_some() {
         return Some("reading stopped".to_owned());
     }
-    match &state.session.file.link {
+    match &reader.session.file.link {
         LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
         LinkState::Gone => Some("file gone".to_owned()),
         LinkState::Moved(None) => Some("file moved".to_owned()),

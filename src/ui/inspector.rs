@@ -5,28 +5,29 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::app::inspector::Tab;
-use crate::app::panes::{self, Pane};
-use crate::app::state::State;
+use crate::app::layout;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
 
 /// Columns that the tabs need with their words.
 const WORDY: u16 = 56;
 
 /// Paints the tabs and what is known of the focused item.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if area.width < 2 {
         return;
     }
-    let has_keys = panes::focused(state) == Pane::Inspector;
-    buffer.set_line(area.x + 1, area.y, &tabs(state, area.width), area.width - 1);
-    let glyphs = state.screen.theme.glyphs();
-    let (inspector, first) = (&state.inspector, area.y + 1);
+    let has_keys = layout::focused(reader) == Pane::Inspector;
+    buffer.set_line(area.x + 1, area.y, &tabs(reader, area.width), area.width - 1);
+    let glyphs = reader.screen.theme.glyphs();
+    let (inspector, first) = (&reader.inspector, area.y + 1);
     let rows = inspector.rows.iter().enumerate().skip(inspector.top);
     for ((place, fact), y) in rows.zip(first..area.bottom()) {
         buffer.set_line(area.x + 1, y, &fact.line, area.width.saturating_sub(2));
         let mark = match (has_keys && place == inspector.at, fact.target.is_some()) {
             (true, true) => glyphs.closed,
             (true, false) => {
-                if state.screen.theme.ascii {
+                if reader.screen.theme.ascii {
                     ">"
                 } else {
                     "▌"
@@ -35,7 +36,7 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             (false, true) if has_keys => glyphs.closed,
             (false, _) => continue,
         };
-        let style = if place == inspector.at { state.screen.theme.focus } else { state.screen.theme.dim };
+        let style = if place == inspector.at { reader.screen.theme.focus } else { reader.screen.theme.dim };
         buffer.set_stringn(area.x, y, mark, 1, style);
     }
     let shown = inspector.top + usize::from(area.height.saturating_sub(1));
@@ -49,17 +50,17 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
             area.bottom() - 1,
             &more,
             usize::from(width),
-            state.screen.theme.dim,
+            reader.screen.theme.dim,
         );
     }
 }
 
 /// `[1 call+result] 2 raw  3 diff …`, or only the numbers of those that are not shown.
-fn tabs(state: &State, width: u16) -> Line<'static> {
+fn tabs(reader: &Reader, width: u16) -> Line<'static> {
     let mut spans = Vec::new();
     for tab in Tab::ALL {
-        let is_shown = tab == state.inspector.tab;
-        let word = word(tab, state.inspector.is_call);
+        let is_shown = tab == reader.inspector.tab;
+        let word = word(tab, reader.inspector.is_call);
         let words = match (is_shown, width >= WORDY) {
             (true, _) => format!("[{} {word}]", tab.number()),
             (false, true) => format!(" {} {word} ", tab.number()),
@@ -67,7 +68,7 @@ fn tabs(state: &State, width: u16) -> Line<'static> {
         };
         spans.push(Span::styled(
             words,
-            if is_shown { state.screen.theme.focus } else { state.screen.theme.dim },
+            if is_shown { reader.screen.theme.focus } else { reader.screen.theme.dim },
         ));
     }
     Line::from(spans)

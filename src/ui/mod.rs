@@ -30,25 +30,27 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::layout::{divide, focused};
 use crate::app::mode::Mode;
-use crate::app::panes::{Pane, divide, focused};
-use crate::app::state::State;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 
 /// A character may have so many that join it: the longest emoji have ten.
 const MOST_JOINED: usize = 12;
 
 /// Paints the whole screen.
-pub fn view(state: &State, frame: &mut Frame<'_>) {
+pub fn view(app: &App, frame: &mut Frame<'_>) {
     if frame.area().is_empty() {
         return;
     }
-    if matches!(state.mode, Mode::Picker) {
-        picker::paint(state, frame);
+    if matches!(app.mode, Mode::Picker) {
+        picker::paint(app, frame);
     } else {
-        paint(state, frame);
+        paint(app, frame);
     }
     thin_out(frame.buffer_mut());
-    if state.screen.theme.ascii {
+    if app.reader.screen.theme.ascii {
         leave_ascii(frame.buffer_mut());
     }
 }
@@ -80,11 +82,10 @@ fn thin_out(buffer: &mut Buffer) {
     }
 }
 
-fn paint(state: &State, frame: &mut Frame<'_>) {
-    let screen = frame.area();
-    let parts = divide(state);
-    let buffer = frame.buffer_mut();
-    let painters: [(Rect, Painter); 10] = [
+/// Paints the panes of a session into its part of the screen: all but the lines at its foot, which are the viewer's.
+pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
+    let parts = divide(reader);
+    let painters: [(Rect, Painter); 9] = [
         (parts.header, header::paint),
         (parts.outline, outline::paint),
         (parts.outline_divider, paint_outline_divider),
@@ -93,51 +94,60 @@ fn paint(state: &State, frame: &mut Frame<'_>) {
         (parts.inspector_divider, paint_inspector_divider),
         (parts.pill, chrome::paint_pill),
         (parts.strip, strip::paint),
-        (parts.status, chrome::paint_status),
-        (parts.hints, chrome::paint_hints),
+        (parts.view, views::paint),
     ];
     for (area, paint) in painters {
         if !area.is_empty() {
-            paint(state, area, buffer);
+            paint(reader, area, buffer);
         }
-    }
-    if !parts.view.is_empty() {
-        views::paint(state, parts.view, buffer);
     }
     if !parts.inspector.is_empty() {
         Clear.render(parts.inspector, buffer);
-        inspector::paint(state, parts.inspector, buffer);
+        inspector::paint(reader, parts.inspector, buffer);
     }
-    match state.mode {
-        Mode::Normal => panel::paint_chord(state, screen, buffer),
+}
+
+fn paint(app: &App, frame: &mut Frame<'_>) {
+    let screen = frame.area();
+    let parts = divide(&app.reader);
+    let buffer = frame.buffer_mut();
+    paint_reader(&app.reader, buffer);
+    if !parts.status.is_empty() {
+        chrome::paint_status(app, parts.status, buffer);
+    }
+    if !parts.hints.is_empty() {
+        chrome::paint_hints(app, parts.hints, buffer);
+    }
+    match app.mode {
+        Mode::Normal => panel::paint_chord(app, screen, buffer),
         Mode::Palette(ref palette) => {
             let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
-            panel::paint_choices(state, palette, above, buffer);
+            panel::paint_choices(&app.reader, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
-        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(state, screen, buffer),
+        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(app, screen, buffer),
     }
     if !parts.status.is_empty()
-        && let Some((x, y)) = chrome::cursor(state, parts.status)
+        && let Some((x, y)) = chrome::cursor(app, parts.status)
     {
         frame.set_cursor_position((x, y));
     }
 }
 
-type Painter = fn(&State, Rect, &mut Buffer);
+type Painter = fn(&Reader, Rect, &mut Buffer);
 
-fn paint_outline_divider(state: &State, area: Rect, buffer: &mut Buffer) {
-    paint_divider(state, Pane::Outline, area, buffer);
+fn paint_outline_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    paint_divider(reader, Pane::Outline, area, buffer);
 }
 
-fn paint_inspector_divider(state: &State, area: Rect, buffer: &mut Buffer) {
-    paint_divider(state, Pane::Inspector, area, buffer);
+fn paint_inspector_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    paint_divider(reader, Pane::Inspector, area, buffer);
 }
 
 /// The edge of the pane that has the keys stands out.
-fn paint_divider(state: &State, of: Pane, area: Rect, buffer: &mut Buffer) {
-    let style = if focused(state) == of { state.screen.theme.focus } else { state.screen.theme.dim };
+fn paint_divider(reader: &Reader, of: Pane, area: Rect, buffer: &mut Buffer) {
+    let style = if focused(reader) == of { reader.screen.theme.focus } else { reader.screen.theme.dim };
     for y in area.y..area.bottom() {
-        buffer.set_stringn(area.x, y, state.screen.theme.glyphs().bar, 1, style);
+        buffer.set_stringn(area.x, y, reader.screen.theme.glyphs().bar, 1, style);
     }
 }

@@ -6,29 +6,30 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::layout::focused;
 use crate::app::outline::Section;
 use crate::app::outline::row::{Row, Sign};
-use crate::app::panes::{Pane, focused};
-use crate::app::state::State;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
 use crate::render::wrap;
 
 /// Columns of the number and the title. With fewer of them a title says too little: figures give way.
 const TITLE: usize = 16;
 
 /// Paints the pane: sections below each other, with a blank line between.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let inner = Rect { width: area.width.saturating_sub(1), ..area };
     let mut y = inner.y;
-    for section in &state.outline.sections {
+    for section in &reader.outline.sections {
         let Some(heading) = line_at(inner, y) else { return };
         let columns = columns(section, usize::from(inner.width));
-        paint_heading(state, section, &columns, heading, buffer);
+        paint_heading(reader, section, &columns, heading, buffer);
         y += 1;
         for (place, row) in section.rows.iter().enumerate() {
             let Some(line) = line_at(inner, y) else { return };
-            paint_row(state, row, &columns, line, buffer);
+            paint_row(reader, row, &columns, line, buffer);
             if section.cursor == Some(place) {
-                buffer.set_style(line, state.screen.theme.bar);
+                buffer.set_style(line, reader.screen.theme.bar);
             }
             y += 1;
         }
@@ -40,9 +41,9 @@ fn line_at(area: Rect, y: u16) -> Option<Rect> {
     (y < area.bottom()).then_some(Rect { y, height: 1, ..area })
 }
 
-fn paint_heading(state: &State, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+fn paint_heading(reader: &Reader, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
     let style =
-        if focused(state) == Pane::Outline { state.screen.theme.focus } else { state.screen.theme.dim };
+        if focused(reader) == Pane::Outline { reader.screen.theme.focus } else { reader.screen.theme.dim };
     let (title, names) = section.part.heading();
     let cut = if section.rows.len() < section.total {
         format!(" {} of {}", section.rows.len(), section.total)
@@ -51,7 +52,7 @@ fn paint_heading(state: &State, section: &Section, columns: &[usize], line: Rect
     };
     buffer.set_stringn(line.x, line.y, format!(" {title}{cut}"), usize::from(line.width), style);
     let figures = figures(columns, names.iter().copied());
-    paint_figures(state, &figures, line, buffer);
+    paint_figures(reader, &figures, line, buffer);
 }
 
 /// Columns of each figure of a section, with the blank before it; the first ones give way to titles.
@@ -79,13 +80,13 @@ fn figures<'a>(columns: &[usize], figures: impl Iterator<Item = &'a str>) -> Str
     shown.map(padded).collect::<Vec<_>>().concat()
 }
 
-fn paint_figures(state: &State, figures: &str, line: Rect, buffer: &mut Buffer) {
+fn paint_figures(reader: &Reader, figures: &str, line: Rect, buffer: &mut Buffer) {
     let width = u16::try_from(figures.width()).unwrap_or(u16::MAX).min(line.width);
-    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), state.screen.theme.dim);
+    buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), reader.screen.theme.dim);
 }
 
-fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
-    let theme = &state.screen.theme;
+fn paint_row(reader: &Reader, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+    let theme = &reader.screen.theme;
     let figures = figures(columns, row.figures.iter().map(String::as_str));
     let mark = match (row.is_current, theme.ascii) {
         (false, _) => " ",
@@ -104,7 +105,7 @@ fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &m
     });
     let gap = if row.number.is_empty() { "" } else { " " };
     let before = format!("{}{}{gap}{}", " ".repeat(row.indent), row.number, tree.unwrap_or_default());
-    let (sign, sign_style) = sign(state, row.sign);
+    let (sign, sign_style) = sign(reader, row.sign);
     let spans =
         [Span::styled(mark, theme.focus), Span::styled(before, theme.dim), Span::styled(sign, sign_style)];
     let taken = wrap::width_of(&spans);
@@ -124,18 +125,18 @@ fn paint_row(state: &State, row: &Row, columns: &[usize], line: Rect, buffer: &m
         }
         x = buffer.set_stringn(x, line.y, &span.content, left, span.style).0;
     }
-    paint_figures(state, &figures, line, buffer);
+    paint_figures(reader, &figures, line, buffer);
 }
 
-fn sign(state: &State, sign: Sign) -> (String, Style) {
-    let (theme, glyphs) = (&state.screen.theme, state.screen.theme.glyphs());
+fn sign(reader: &Reader, sign: Sign) -> (String, Style) {
+    let (theme, glyphs) = (&reader.screen.theme, reader.screen.theme.glyphs());
     let (glyph, style) = match sign {
         Sign::None => return (String::new(), theme.text),
         Sign::Good => (glyphs.done, theme.good),
         Sign::Warn => ("!", theme.warn),
         Sign::Bad => (glyphs.failed, theme.bad),
         Sign::Refused => (glyphs.refused, theme.warn),
-        Sign::Open(entry) if state.session.is_at_work_on(entry, state.screen.now) => {
+        Sign::Open(entry) if reader.session.is_at_work_on(entry, reader.screen.now) => {
             (glyphs.running, theme.warn)
         }
         Sign::Open(_) => (glyphs.lost, theme.dim),

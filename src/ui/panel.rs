@@ -12,8 +12,9 @@ use crate::app::action::Action;
 use crate::app::bindings::BINDINGS;
 use crate::app::marks;
 use crate::app::palette::{Choice, Palette};
+use crate::app::reader::Reader;
 use crate::app::route::own_meaning;
-use crate::app::state::State;
+use crate::app::state::App;
 
 /// Characters of what a mark stands at.
 const MARK_COLUMNS: usize = 60;
@@ -22,13 +23,13 @@ const CHOICES: usize = 12;
 
 /// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
 /// screen and goes away with the next key.
-pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
-    let count = state.keys.count.map(|count| count.to_string()).unwrap_or_default();
-    let pressed: String = state.keys.pressed.iter().map(ToString::to_string).collect();
+pub fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
+    let count = app.keys.count.map(|count| count.to_string()).unwrap_or_default();
+    let pressed: String = app.keys.pressed.iter().map(ToString::to_string).collect();
     if count.is_empty() && pressed.is_empty() {
         return;
     }
-    let next = continuations(state);
+    let next = continuations(app);
     let longest = usize::from(screen.width.saturating_sub(2));
     let cell = next.iter().map(|(keys, doc)| keys.width() + doc.width() + 4).max().unwrap_or(1).min(longest);
     let cell = cell.max(1);
@@ -37,12 +38,12 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
     let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(screen.height);
     let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
     Clear.render(panel, buffer);
-    let title = format!(" {count}{pressed}{} ", state.screen.theme.glyphs().cut);
+    let title = format!(" {count}{pressed}{} ", app.reader.screen.theme.glyphs().cut);
     let rule =
-        state.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+        app.reader.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
     let title = Line::from(vec![
-        Span::styled(title, state.screen.theme.accent),
-        Span::styled(rule, state.screen.theme.dim),
+        Span::styled(title, app.reader.screen.theme.accent),
+        Span::styled(rule, app.reader.screen.theme.dim),
     ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     for (place, (keys, doc)) in next.iter().enumerate() {
@@ -50,7 +51,7 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
         let x = panel.x + u16::try_from(1 + column * cell).unwrap_or(u16::MAX).min(panel.width);
         let y = panel.y + 1 + u16::try_from(line).unwrap_or(u16::MAX).min(panel.height);
         if y < panel.bottom() && x < panel.right() {
-            let line = Line::from(hint(state, keys, doc).to_vec());
+            let line = Line::from(hint(&app.reader, keys, doc).to_vec());
             let room = panel.right() - x;
             buffer.set_line(x, y, &line, u16::try_from(cell).unwrap_or(room).min(room));
         }
@@ -58,22 +59,22 @@ pub fn paint_chord(state: &State, screen: Rect, buffer: &mut Buffer) {
 }
 
 /// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
-fn continuations(state: &State) -> Vec<(String, String)> {
-    if state.keys.pressed.is_empty() {
-        let own = own_meaning(state).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
+fn continuations(app: &App) -> Vec<(String, String)> {
+    if app.keys.pressed.is_empty() {
+        let own = own_meaning(app).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
         return own.map(|bound| (String::new(), bound.doc.to_owned())).into_iter().collect();
     }
-    let next = state.keys.keymap.continuations(&state.keys.pressed);
+    let next = app.keys.keymap.continuations(&app.keys.pressed);
     let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);
     let keys = next.into_iter().map(|(keys, binding)| (keys, binding.doc.to_owned()));
-    let marks = if goes_to_mark { marks::listed(state) } else { Vec::new() };
+    let marks = if goes_to_mark { marks::listed(&app.reader) } else { Vec::new() };
     let marks =
         marks.into_iter().map(|(letter, at)| (letter.to_string(), at.chars().take(MARK_COLUMNS).collect()));
     keys.chain(marks).collect()
 }
 
 /// What the typed command can mean, above the line in which it is typed.
-pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut Buffer) {
+pub fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buffer: &mut Buffer) {
     let lines = palette.choices.len().min(CHOICES).min(usize::from(above.height.saturating_sub(1)));
     let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(above.height);
     let panel = Rect { y: above.bottom() - rows, height: rows, ..above };
@@ -81,10 +82,10 @@ pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut
     let count = palette.choices.len();
     let title = if count == 0 { " no such command ".to_owned() } else { format!(" {count} commands ") };
     let rule =
-        state.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+        reader.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
     let title = Line::from(vec![
-        Span::styled(title, state.screen.theme.dim),
-        Span::styled(rule, state.screen.theme.dim),
+        Span::styled(title, reader.screen.theme.dim),
+        Span::styled(rule, reader.screen.theme.dim),
     ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     let first = palette.selected.saturating_sub(lines.saturating_sub(1));
@@ -92,12 +93,12 @@ pub fn paint_choices(state: &State, palette: &Palette, above: Rect, buffer: &mut
         palette.choices.iter().enumerate().skip(first).zip(panel.y + 1..panel.bottom())
     {
         let is_selected = place == palette.selected;
-        buffer.set_line(panel.x, y, &choice_line(state, choice, is_selected), panel.width);
+        buffer.set_line(panel.x, y, &choice_line(reader, choice, is_selected), panel.width);
     }
 }
 
-fn choice_line(state: &State, choice: &Choice, is_selected: bool) -> Line<'static> {
-    let theme = &state.screen.theme;
+fn choice_line(reader: &Reader, choice: &Choice, is_selected: bool) -> Line<'static> {
+    let theme = &reader.screen.theme;
     let mark = if is_selected { theme.glyphs().closed } else { " " };
     let name = match choice.argument {
         "" => choice.name.clone(),

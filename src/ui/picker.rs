@@ -16,7 +16,8 @@ use ratatui::text::{Line, Span};
 use super::chrome;
 use super::header::short_model;
 use crate::app::picker::{Pane, Picker, divide};
-use crate::app::state::State;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 use crate::model::figures;
 use crate::model::found::{Found, Preview};
 use crate::render::wrap::{self, Frame as Measure};
@@ -28,87 +29,93 @@ const SIZE: usize = 6;
 const GAP: usize = 2;
 
 /// Paints the whole screen.
-pub fn paint(state: &State, frame: &mut Frame<'_>) {
+pub fn paint(app: &App, frame: &mut Frame<'_>) {
     let screen = frame.area();
-    let parts = divide(state);
+    let parts = divide(app);
     let buffer = frame.buffer_mut();
     let top = u16::from(parts.header);
     if parts.header {
-        paint_header(state, Rect { height: 1, ..screen }, buffer);
+        paint_header(app, Rect { height: 1, ..screen }, buffer);
     }
     let list = Rect { y: screen.y + top, height: parts.lines, width: parts.columns, ..screen };
     let columns = Wrapping::of(usize::from(list.width));
-    let rows = state.picker.in_sight(usize::from(list.height));
+    let rows = app.picker.in_sight(usize::from(list.height));
     for ((found, is_chosen), y) in rows.zip(list.y..list.bottom()) {
-        buffer.set_line(list.x, y, &columns.row(state, found, is_chosen), list.width);
+        buffer.set_line(list.x, y, &columns.row(&app.reader, found, is_chosen), list.width);
     }
-    if state.picker.counts().0 == 0 {
-        paint_nothing(state, list, buffer);
+    if app.picker.counts().0 == 0 {
+        paint_nothing(app, list, buffer);
     }
     match parts.pane {
         Pane::Hidden => {}
         Pane::Beside(width) => {
             let pane = Rect { x: list.right(), width, ..list };
             for y in pane.y..pane.bottom() {
-                buffer.set_stringn(pane.x, y, state.screen.theme.glyphs().bar, 1, state.screen.theme.dim);
+                buffer.set_stringn(
+                    pane.x,
+                    y,
+                    app.reader.screen.theme.glyphs().bar,
+                    1,
+                    app.reader.screen.theme.dim,
+                );
             }
             let inner = Rect { x: pane.x + 2, width: pane.width.saturating_sub(3), ..pane };
-            paint_preview(state, inner, buffer);
+            paint_preview(app, inner, buffer);
         }
         Pane::Below(height) => {
             let pane = Rect { y: list.bottom(), height, ..screen };
-            let rule = state.screen.theme.glyphs().rule.repeat(usize::from(pane.width));
-            buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), state.screen.theme.dim);
+            let rule = app.reader.screen.theme.glyphs().rule.repeat(usize::from(pane.width));
+            buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), app.reader.screen.theme.dim);
             let inner = Rect {
                 x: pane.x + 2,
                 y: pane.y + 1,
                 width: pane.width.saturating_sub(3),
                 height: height.saturating_sub(1),
             };
-            paint_preview(state, inner, buffer);
+            paint_preview(app, inner, buffer);
         }
     }
     let below = screen.bottom().saturating_sub(u16::from(parts.hints));
     if parts.hints {
-        chrome::paint_hints(state, Rect { y: below, height: 1, ..screen }, buffer);
+        chrome::paint_hints(app, Rect { y: below, height: 1, ..screen }, buffer);
     }
     if parts.status {
         let line = Rect { y: below.saturating_sub(1), height: 1, ..screen };
-        chrome::paint_status(state, line, buffer);
-        if let Some((x, y)) = chrome::cursor(state, line) {
+        chrome::paint_status(app, line, buffer);
+        if let Some((x, y)) = chrome::cursor(app, line) {
             frame.set_cursor_position((x, y));
         }
     }
 }
 
-fn paint_header(state: &State, area: Rect, buffer: &mut Buffer) {
-    let picker = &state.picker;
-    let right = match (&state.screen.message, picker.is_complete) {
+fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
+    let picker = &app.picker;
+    let right = match (&app.reader.screen.message, picker.is_complete) {
         (Some(message), _) => format!(" {} ", message.text),
         (None, true) => String::new(),
-        (None, false) => format!(" looking{} ", state.screen.theme.glyphs().ellipsis),
+        (None, false) => format!(" looking{} ", app.reader.screen.theme.glyphs().ellipsis),
     };
     let room = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, " tv  sessions", room, state.screen.theme.bar);
-    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), state.screen.theme.glyphs().cut);
+    buffer.set_stringn(area.x, area.y, " tv  sessions", room, app.reader.screen.theme.bar);
+    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), app.reader.screen.theme.glyphs().cut);
     let width = u16::try_from(wrap::width_of(&right)).unwrap_or(0).min(area.width);
     buffer.set_line(area.right() - width, area.y, &Line::from(right), width);
-    buffer.set_style(area, state.screen.theme.bar);
+    buffer.set_style(area, app.reader.screen.theme.bar);
 }
 
 /// Why the list is empty.
-fn paint_nothing(state: &State, area: Rect, buffer: &mut Buffer) {
-    let picker = &state.picker;
+fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
+    let picker = &app.picker;
     let (_, all) = picker.counts();
     let words = match (picker.refused.first(), all, picker.is_complete) {
         (Some(why), 0, _) => why.to_string(),
         (_, 0, true) => nowhere(picker),
-        (_, 0, false) => format!("Looking for sessions{}", state.screen.theme.glyphs().ellipsis),
+        (_, 0, false) => format!("Looking for sessions{}", app.reader.screen.theme.glyphs().ellipsis),
         (_, _, _) if picker.is_at_work() => String::new(),
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
     };
     let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
-    paint_text(&words, state.screen.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
+    paint_text(&words, app.reader.screen.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
 }
 
 fn nowhere(picker: &Picker) -> String {
@@ -144,8 +151,8 @@ impl Wrapping {
         Self { title: width.saturating_sub(taken + 4).max(1), agent, cwd, model, size }
     }
 
-    fn row(&self, state: &State, found: &Found, is_chosen: bool) -> Line<'static> {
-        let theme = &state.screen.theme;
+    fn row(&self, reader: &Reader, found: &Found, is_chosen: bool) -> Line<'static> {
+        let theme = &reader.screen.theme;
         let glyphs = theme.glyphs();
         let (mark, dot) = (if theme.ascii { ">" } else { "▌" }, if theme.ascii { "*" } else { "●" });
         let cut = glyphs.cut;
@@ -171,7 +178,7 @@ impl Wrapping {
             (fit(&agent, self.agent, cut, theme.tool), self.agent),
             (fit(&cwd, self.cwd, cut, theme.dim), self.cwd),
             (fit(&model, self.model, cut, theme.dim), self.model),
-            (fit(&format!("{:>AGE$}", age(state, found)), AGE, cut, theme.dim), AGE),
+            (fit(&format!("{:>AGE$}", age(reader, found)), AGE, cut, theme.dim), AGE),
             (fit(&format!("{:>width$}", size, width = self.size), self.size, cut, theme.dim), self.size),
         ];
         for (cell, _) in facts.into_iter().filter(|(_, width)| *width > 0) {
@@ -182,8 +189,8 @@ impl Wrapping {
     }
 }
 
-fn age(state: &State, found: &Found) -> String {
-    found.modified.map(|at| figures::age(state.screen.now.since(at))).unwrap_or_default()
+fn age(reader: &Reader, found: &Found) -> String {
+    found.modified.map(|at| figures::age(reader.screen.now.since(at))).unwrap_or_default()
 }
 
 /// A text on one line in a column of this width: its beginning, and blanks.
@@ -199,16 +206,16 @@ fn fit(text: &str, width: usize, cut: &'static str, style: Style) -> Vec<Span<'s
 }
 
 /// Facts, first prompt and last answer of the chosen session.
-fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
-    let Some(found) = state.picker.chosen() else { return };
+fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
+    let Some(found) = app.picker.chosen() else { return };
     let place = found.place();
-    let known = state.picker.previewed.as_ref().filter(|known| known.place == place);
+    let known = app.picker.previewed.as_ref().filter(|known| known.place == place);
     let preview = known.and_then(|known| known.preview.as_ref());
-    let theme = &state.screen.theme;
+    let theme = &app.reader.screen.theme;
     let title = found.title.as_deref().unwrap_or("(no title)");
     let head = Rect { height: area.height.min(2), ..area };
     let mut y = paint_text(title, theme.heading, area.y, head, buffer);
-    for line in facts(state, found, preview).into_iter().take(usize::from(area.bottom() - y)) {
+    for line in facts(&app.reader, found, preview).into_iter().take(usize::from(area.bottom() - y)) {
         let line = wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
         buffer.set_line(area.x, y, &Line::from(line), area.width);
         y += 1;
@@ -229,9 +236,9 @@ fn paint_preview(state: &State, area: Rect, buffer: &mut Buffer) {
 }
 
 /// `claude-code · opus-4-6 · 12 KB · 3d ago`, where, and its id.
-fn facts(state: &State, found: &Found, preview: Option<&Preview>) -> Vec<String> {
-    let dot = format!(" {} ", state.screen.theme.glyphs().dot);
-    let age = found.modified.map(|_| match age(state, found).as_str() {
+fn facts(reader: &Reader, found: &Found, preview: Option<&Preview>) -> Vec<String> {
+    let dot = format!(" {} ", reader.screen.theme.glyphs().dot);
+    let age = found.modified.map(|_| match age(reader, found).as_str() {
         "now" => "now".to_owned(),
         age => format!("{age} ago"),
     });

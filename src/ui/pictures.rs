@@ -14,8 +14,7 @@ use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-use crate::app::mode::Mode;
-use crate::app::state::State;
+use crate::app::reader::Reader;
 use crate::render::picture::canvas::Means;
 use crate::render::picture::drawing::Drawing;
 use crate::render::picture::{HALF_BLOCK, Tile, kitty};
@@ -34,12 +33,9 @@ pub struct Placed {
 }
 
 /// The drawings of the window, from the top; each once.
-pub fn in_sight(state: &State) -> Vec<Arc<Drawing>> {
+pub fn in_sight(reader: &Reader) -> Vec<Arc<Drawing>> {
     let mut found: Vec<Arc<Drawing>> = Vec::new();
-    if matches!(state.mode, Mode::Picker) {
-        return found;
-    }
-    for tile in state.text.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
+    for tile in reader.text.view.lines.iter().filter_map(|line| line.row()?.tile.as_ref()) {
         if found.last().is_none_or(|last| last.id != tile.drawing.id)
             && !found.iter().any(|known| known.id == tile.drawing.id)
         {
@@ -68,8 +64,7 @@ pub fn mark(tile: &Tile, drawings: &[Arc<Drawing>], line: Rect, buffer: &mut Buf
 }
 
 /// Places the drawings of a painted frame: makes cells of those that are shown by cells, gives the others.
-pub fn place(state: &State, buffer: &mut Buffer) -> Vec<Placed> {
-    let drawings = in_sight(state);
+pub fn place(drawings: &[Arc<Drawing>], buffer: &mut Buffer) -> Vec<Placed> {
     let mut placed: Vec<Placed> = Vec::new();
     if drawings.is_empty() {
         return placed;

@@ -7,12 +7,13 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::help::{self, HelpLine};
 use crate::app::mode::Mode;
-use crate::app::state::State;
+use crate::app::reader::Reader;
+use crate::app::state::App;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
-pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
+pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
-    let (title, lines, top) = match &state.mode {
+    let (title, lines, top) = match &app.mode {
         Mode::Help { top, wanted, is_typing, .. } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
@@ -20,7 +21,7 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
                 (true, _) => format!(" All keys with /{typed}_"),
                 (false, false) => format!(" All keys with /{typed}"),
             };
-            (title, help(state, typed), *top)
+            (title, help(app, typed), *top)
         }
         Mode::Raw(view) => {
             (format!(" {}", view.title), view.rows.iter().map(|row| row.line.clone()).collect(), view.top)
@@ -41,48 +42,48 @@ pub fn paint(state: &State, screen: Rect, buffer: &mut Buffer) {
     }
     let height = usize::from(area.height.saturating_sub(1));
     let top = top.min(lines.len().saturating_sub(height));
-    buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), state.screen.theme.bar);
-    buffer.set_style(Rect { height: 1, ..area }, state.screen.theme.bar);
-    let dash = if state.screen.theme.ascii { "-" } else { "–" };
+    buffer.set_stringn(area.x, area.y, &title, usize::from(area.width), app.reader.screen.theme.bar);
+    buffer.set_style(Rect { height: 1, ..area }, app.reader.screen.theme.bar);
+    let dash = if app.reader.screen.theme.ascii { "-" } else { "–" };
     let first = (top + 1).min(lines.len());
     let place = format!("{first}{dash}{} of {} ", (top + height).min(lines.len()), lines.len());
     let width = u16::try_from(place.chars().count()).unwrap_or(0).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), state.screen.theme.bar);
+    buffer.set_stringn(area.right() - width, area.y, &place, usize::from(width), app.reader.screen.theme.bar);
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
         buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(2));
     }
-    if let Mode::Raw(view) = &state.mode
+    if let Mode::Raw(view) = &app.mode
         && let Some(line) = view.at.checked_sub(top).filter(|line| *line < height)
     {
         let y = area.y + 1 + u16::try_from(line).unwrap_or(0);
-        let mark = if state.screen.theme.ascii { ">" } else { "▶" };
-        buffer.set_stringn(area.x, y, mark, 1, state.screen.theme.focus);
+        let mark = if app.reader.screen.theme.ascii { ">" } else { "▶" };
+        buffer.set_stringn(area.x, y, mark, 1, app.reader.screen.theme.focus);
     }
-    tell(state, Rect { y: area.bottom(), height: screen.height - area.height, ..area }, buffer);
+    tell(&app.reader, Rect { y: area.bottom(), height: screen.height - area.height, ..area }, buffer);
 }
 
 /// The status line is covered: what there is to say, as after copying, takes the line of the hints.
-fn tell(state: &State, foot: Rect, buffer: &mut Buffer) {
-    let Some(message) = state.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
+fn tell(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
+    let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
     let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
-    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), state.screen.theme.bar);
+    buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), reader.screen.theme.bar);
 }
 
 /// All bindings under their headings, as far as they are wanted.
-fn help(state: &State, wanted: &str) -> Vec<Line<'static>> {
-    let lines = help::lines(&state.keys.keymap, wanted);
+fn help(app: &App, wanted: &str) -> Vec<Line<'static>> {
+    let lines = help::lines(&app.keys.keymap, wanted);
     let keys_of = |line: &HelpLine| match line {
         HelpLine::Binding { keys, .. } => keys.width(),
         HelpLine::Heading(_) | HelpLine::Gap => 0,
     };
     let width = lines.iter().map(keys_of).max().unwrap_or(0) + 2;
     let line = |line| match line {
-        HelpLine::Heading(title) => Line::from(Span::styled(title, state.screen.theme.heading)),
+        HelpLine::Heading(title) => Line::from(Span::styled(title, app.reader.screen.theme.heading)),
         HelpLine::Binding { keys, doc, action } => Line::from(vec![
             Span::raw("  "),
-            Span::styled(format!("{keys:<width$}"), state.screen.theme.accent),
+            Span::styled(format!("{keys:<width$}"), app.reader.screen.theme.accent),
             Span::raw(doc),
-            Span::styled(format!("  {action}"), state.screen.theme.dim),
+            Span::styled(format!("  {action}"), app.reader.screen.theme.dim),
         ]),
         HelpLine::Gap => Line::default(),
     };

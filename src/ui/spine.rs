@@ -4,33 +4,37 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::app::arrange::window_on_spine;
+use crate::app::reader::Reader;
 use crate::app::spine::Mark;
-use crate::app::state::State;
 
 /// Paints the spine.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if area.width == 0 {
         return;
     }
-    let window = window_on_spine(state, usize::from(area.height));
+    let window = window_on_spine(reader, usize::from(area.height));
     for (cell, y) in (area.y..area.bottom()).enumerate() {
-        let mark = state.text.spine.cells.get(cell).copied().unwrap_or_default();
+        let mark = reader.text.spine.cells.get(cell).copied().unwrap_or_default();
         let is_in_window = window.is_some_and(|(first, last)| (first..=last).contains(&cell));
         let (glyph, style) = match (mark, is_in_window) {
-            (Mark::Error, _) => ("E", state.screen.theme.bad),
-            (Mark::Alarm, _) => ("!", state.screen.theme.bad),
-            (Mark::Trouble, _) => ("!", state.screen.theme.warn),
-            (Mark::Hit, _) => (if state.screen.theme.ascii { "=" } else { "▪" }, state.screen.theme.warn),
-            (Mark::Marked, _) => (if state.screen.theme.ascii { "'" } else { "◆" }, state.screen.theme.focus),
-            (Mark::Compaction, _) => (state.screen.theme.glyphs().compacted, state.screen.theme.accent),
+            (Mark::Error, _) => ("E", reader.screen.theme.bad),
+            (Mark::Alarm, _) => ("!", reader.screen.theme.bad),
+            (Mark::Trouble, _) => ("!", reader.screen.theme.warn),
+            (Mark::Hit, _) => (if reader.screen.theme.ascii { "=" } else { "▪" }, reader.screen.theme.warn),
+            (Mark::Marked, _) => {
+                (if reader.screen.theme.ascii { "'" } else { "◆" }, reader.screen.theme.focus)
+            }
+            (Mark::Compaction, _) => (reader.screen.theme.glyphs().compacted, reader.screen.theme.accent),
             (Mark::Prompt, false) => {
-                (if state.screen.theme.ascii { "+" } else { "┤" }, state.screen.theme.user)
+                (if reader.screen.theme.ascii { "+" } else { "┤" }, reader.screen.theme.user)
             }
             (Mark::Prompt, true) => {
-                (if state.screen.theme.ascii { "#" } else { "▐" }, state.screen.theme.user)
+                (if reader.screen.theme.ascii { "#" } else { "▐" }, reader.screen.theme.user)
             }
-            (Mark::None, true) => (if state.screen.theme.ascii { "#" } else { "▐" }, state.screen.theme.dim),
-            (Mark::None, false) => (state.screen.theme.glyphs().bar, state.screen.theme.dim),
+            (Mark::None, true) => {
+                (if reader.screen.theme.ascii { "#" } else { "▐" }, reader.screen.theme.dim)
+            }
+            (Mark::None, false) => (reader.screen.theme.glyphs().bar, reader.screen.theme.dim),
         };
         buffer.set_stringn(area.x, y, glyph, 1, style);
     }

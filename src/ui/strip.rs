@@ -5,15 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::analysis::account::Class;
-use crate::app::state::State;
+use crate::app::reader::Reader;
 use crate::app::strip::{Run, TITLE};
 use crate::model::text::Text;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Paints the line. Signs tell the classes apart, colours only help.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    let theme = &state.screen.theme;
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    let theme = &reader.screen.theme;
     let right = area.right();
     let put = |buffer: &mut Buffer, x: u16, text: &str, style: Style| {
         let room = usize::from(right.saturating_sub(x));
@@ -21,11 +21,11 @@ pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
     };
     let start = put(buffer, area.x, TITLE, theme.dim);
     let mut x = start;
-    for run in &state.strip.runs {
+    for run in &reader.strip.runs {
         x = put(buffer, x, &words(run, theme), style(run, theme));
     }
-    put(buffer, x, &state.strip.legend, theme.dim);
-    let cursor = state.strip.cursor.and_then(|column| u16::try_from(column).ok());
+    put(buffer, x, &reader.strip.legend, theme.dim);
+    let cursor = reader.strip.cursor.and_then(|column| u16::try_from(column).ok());
     if let Some(at) = cursor.and_then(|column| start.checked_add(column)).filter(|at| *at < right.min(x)) {
         let mark = if theme.ascii { "^" } else { "┃" };
         buffer.set_string(at, area.y, mark, theme.focus);

@@ -10,8 +10,9 @@ use regex::Regex;
 
 use super::pictures;
 use crate::app::gutter::{Cell, Part};
-use crate::app::panes::{Pane, divide, focused};
-use crate::app::state::State;
+use crate::app::layout::{divide, focused};
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
 use crate::app::viewport::{Line as Shown, focus_of};
 use crate::app::wrapping::number_of;
 use crate::model::edit::LinkState;
@@ -23,96 +24,102 @@ use crate::render::row::{Row, item_at};
 use crate::render::theme::Theme;
 
 /// Paints the window's lines.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
-    if state.text.view.lines.is_empty() {
-        return paint_empty(state, area, buffer);
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    if reader.text.view.lines.is_empty() {
+        return paint_empty(reader, area, buffer);
     }
-    let frame = divide(state);
+    let frame = divide(reader);
     let (numbers, left) = (frame.numbers, frame.left());
-    let has_keys = focused(state) == Pane::Transcript;
-    let searched = state.find.search.as_ref().map(|search| &search.pattern);
-    let drawings = pictures::in_sight(state);
-    let spot = state.inspector.spot().filter(|_| focused(state) == Pane::Inspector);
-    for ((at, shown), y) in state.text.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
+    let has_keys = focused(reader) == Pane::Transcript;
+    let searched = reader.find.search.as_ref().map(|search| &search.pattern);
+    let drawings = pictures::in_sight(reader);
+    let spot = reader.inspector.spot().filter(|_| focused(reader) == Pane::Inspector);
+    for ((at, shown), y) in reader.text.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
-        paint_number(state, shown, row, (line, numbers), buffer);
+        paint_number(reader, shown, row, (line, numbers), buffer);
         let taken = numbers.min(line.width);
         let line = Rect { x: line.x + taken, width: line.width - taken, ..line };
-        paint_margin(state, shown, row, has_keys, line, buffer);
-        if let Some(cells) = state.text.gutter.lines.get(at) {
-            paint_lanes(cells, &state.screen.theme, line, buffer);
+        paint_margin(reader, shown, row, has_keys, line, buffer);
+        if let Some(cells) = reader.text.gutter.lines.get(at) {
+            paint_lanes(cells, &reader.screen.theme, line, buffer);
         }
         let text =
             Rect { x: line.x + left.min(line.width), width: line.width.saturating_sub(left + 1), ..line };
         let pattern = searched.filter(|_| !row.kind.is_between());
         let is_worked_on = (row.running_since.is_some()
-            && state.session.is_at_work_on(shown.entry, state.screen.now))
-            || (row.lane_since.is_some() && state.session.is_at_work(state.screen.now));
+            && reader.session.is_at_work_on(shown.entry, reader.screen.now))
+            || (row.lane_since.is_some() && reader.session.is_at_work(reader.screen.now));
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
-        paint_row(state, row, is_worked_on, text, pattern, buffer);
-        if state.text.as_of.has_lost(shown.entry) {
-            buffer.set_style(text, state.screen.theme.dim);
-            paint_lost(state, row, line, buffer);
+        paint_row(reader, row, is_worked_on, text, pattern, buffer);
+        if reader.text.as_of.has_lost(shown.entry) {
+            buffer.set_style(text, reader.screen.theme.dim);
+            paint_lost(reader, row, line, buffer);
         }
         if let Some(tile) = &row.tile {
             pictures::mark(tile, &drawings, text, buffer);
         }
         if spot.is_some_and(|spot| spot.focus.entry == shown.entry && spot.is_in(row)) {
-            buffer.set_style(text, state.screen.theme.selected());
+            buffer.set_style(text, reader.screen.theme.selected());
         }
-        if state.text.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
-            buffer.set_style(line, state.screen.theme.selected());
+        if reader.text.view.selected.is_some_and(|(first, last)| (first..=last).contains(&at)) {
+            buffer.set_style(line, reader.screen.theme.selected());
         }
     }
 }
 
-fn paint_empty(state: &State, area: Rect, buffer: &mut Buffer) {
-    let words = match (&state.session.file.fault, &state.session.file.opened) {
-        (None, _) if state.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
+fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+    let words = match (&reader.session.file.fault, &reader.session.file.opened) {
+        (None, _) if reader.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
             "nothing here fits the filter; & and enter show all".to_owned()
         }
         (Some(fault), _) => fault.to_string(),
-        (None, Some(_)) if state.session.file.link == LinkState::Gone => {
+        (None, Some(_)) if reader.session.file.link == LinkState::Gone => {
             "the file is gone; waiting for it to come back".to_owned()
         }
-        (None, Some(_)) if matches!(state.session.file.link, LinkState::Moved(_)) => {
+        (None, Some(_)) if matches!(reader.session.file.link, LinkState::Moved(_)) => {
             "the file was moved away; waiting for another one".to_owned()
         }
-        (None, Some(_)) if state.session.file.is_caught_up => {
+        (None, Some(_)) if reader.session.file.is_caught_up => {
             "nothing here yet; new lines appear as they are written".to_owned()
         }
         _ => "reading …".to_owned(),
     };
-    let left = divide(state).left();
+    let left = divide(reader).left();
     let x = area.x + left.min(area.width);
     buffer.set_stringn(
         x,
         area.y + area.height / 3,
         &words,
         usize::from(area.width.saturating_sub(left)),
-        state.screen.theme.dim,
+        reader.screen.theme.dim,
     );
 }
 
 /// Where the record of an item is in its file, beside the first row of the item.
-fn paint_number(state: &State, shown: &Shown, row: &Row, (line, columns): (Rect, u16), buffer: &mut Buffer) {
+fn paint_number(
+    reader: &Reader,
+    shown: &Shown,
+    row: &Row,
+    (line, columns): (Rect, u16),
+    buffer: &mut Buffer,
+) {
     if columns == 0 || item_at(&shown.rows, row.block).map(|(first, _)| first) != Some(shown.row) {
         return;
     }
-    let Some(entry) = state.session.transcript.get(shown.entry) else { return };
+    let Some(entry) = reader.session.transcript.get(shown.entry) else { return };
     let width = usize::from(columns - 1);
-    let number = format!("{:>width$}", number_of(state, entry, row.block));
-    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), state.screen.theme.dim);
+    let number = format!("{:>width$}", number_of(reader, entry, row.block));
+    buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), reader.screen.theme.dim);
 }
 
 /// Focus mark in the first column, dim while another pane has the keys.
-fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
-    let is_focused = state.text.view.focus.is_some() && focus_of(shown) == state.text.view.focus;
+fn paint_margin(reader: &Reader, shown: &Shown, row: &Row, has_keys: bool, line: Rect, buffer: &mut Buffer) {
+    let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
     let is_head =
         shown.row == 0 || shown.rows.get(shown.row - 1).is_none_or(|above| above.block != row.block);
-    let is_first_in_sight = state
+    let is_first_in_sight = reader
         .text
         .view
         .lines
@@ -120,18 +127,18 @@ fn paint_margin(state: &State, shown: &Shown, row: &Row, has_keys: bool, line: R
         .is_some_and(|first| (first.place, first.row) == (shown.place, shown.row));
     if is_focused {
         // Within a tree the mark stands at the node.
-        let is_here = match state.text.view.node() {
-            Some(_) => state.text.view.is_at_node(shown),
+        let is_here = match reader.text.view.node() {
+            Some(_) => reader.text.view.is_at_node(shown),
             None => is_head || is_first_in_sight,
         };
         let mark = if is_here { "▶" } else { "▎" };
-        let mark = match (state.screen.theme.ascii, is_here) {
+        let mark = match (reader.screen.theme.ascii, is_here) {
             (true, true) => ">",
             (true, false) => ":",
             (false, _) => mark,
         };
         if is_head || is_first_in_sight || !row.kind.is_between() {
-            let style = if has_keys { state.screen.theme.focus } else { state.screen.theme.dim };
+            let style = if has_keys { reader.screen.theme.focus } else { reader.screen.theme.dim };
             buffer.set_stringn(line.x, line.y, mark, usize::from(line.width), style);
         }
     }
@@ -161,14 +168,14 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
 
 /// The sign of what the model did not see at the cursor, in the column of the focus mark: colour alone says
 /// too little.
-fn paint_lost(state: &State, row: &Row, line: Rect, buffer: &mut Buffer) {
+fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
     if !row.kind.is_between() && line.width > 0 {
-        buffer.set_stringn(line.x, line.y, state.screen.theme.glyphs().lost, 1, state.screen.theme.dim);
+        buffer.set_stringn(line.x, line.y, reader.screen.theme.glyphs().lost, 1, reader.screen.theme.dim);
     }
 }
 
 fn paint_row(
-    state: &State,
+    reader: &Reader,
     row: &Row,
     is_worked_on: bool,
     area: Rect,
@@ -179,13 +186,13 @@ fn paint_row(
         return;
     }
     let line = pattern
-        .map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, state.screen.theme.hit));
+        .map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, reader.screen.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
     if let Some(links) = &row.links {
-        paint_links(links, state.screen.theme.has_links, area, buffer);
+        paint_links(links, reader.screen.theme.has_links, area, buffer);
     }
     let room = usize::from(area.width).saturating_sub(line.width());
-    let right = right_of(row, is_worked_on, room, state.screen.now, &state.screen.theme);
+    let right = right_of(row, is_worked_on, room, reader.screen.now, &reader.screen.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {
         buffer.set_line(area.right() - width, area.y, &right, width);

@@ -5,36 +5,37 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-use crate::app::panes::{self, Pane};
-use crate::app::state::State;
+use crate::app::layout;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
 use crate::render::wrap;
 
 /// Columns before rows: the mark of the chosen one, and a column of air.
 const LEFT: u16 = 2;
 
 /// Paints the page.
-pub fn paint(state: &State, area: Rect, buffer: &mut Buffer) {
+pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
-    let sheet = &state.views.sheet;
+    let sheet = &reader.views.sheet;
     let mut lines = area.rows();
     let Some(first) = lines.next() else { return };
-    paint_title(state, first, buffer);
+    paint_title(reader, first, buffer);
     for (head, line) in sheet.heads.iter().zip(lines.by_ref()) {
         paint_line(head, line, buffer);
     }
-    let has_keys = panes::focused(state) == Pane::View;
+    let has_keys = layout::focused(reader) == Pane::View;
     for (row, line) in sheet.rows.iter().zip(lines) {
         paint_line(&row.line, line, buffer);
         if row.is_chosen {
-            let style = if has_keys { state.screen.theme.focus } else { state.screen.theme.dim };
-            buffer.set_stringn(line.x, line.y, state.screen.theme.glyphs().closed, 1, style);
+            let style = if has_keys { reader.screen.theme.focus } else { reader.screen.theme.dim };
+            buffer.set_stringn(line.x, line.y, reader.screen.theme.glyphs().closed, 1, style);
         }
     }
     let foot = u16::try_from(sheet.foot.len()).unwrap_or(u16::MAX);
     if foot > 0 && foot < area.height {
         let y = area.bottom() - foot - 1;
-        let rule = state.screen.theme.glyphs().rule.repeat(usize::from(area.width));
-        buffer.set_stringn(area.x, y, rule, usize::from(area.width), state.screen.theme.dim);
+        let rule = reader.screen.theme.glyphs().rule.repeat(usize::from(area.width));
+        buffer.set_stringn(area.x, y, rule, usize::from(area.width), reader.screen.theme.dim);
         for (told, y) in sheet.foot.iter().zip(y + 1..) {
             paint_line(told, Rect { y, height: 1, ..area }, buffer);
         }
@@ -47,19 +48,19 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
 }
 
 /// The title; what stands at its right end has what room is left.
-fn paint_title(state: &State, line: Rect, buffer: &mut Buffer) {
-    let sheet = &state.views.sheet;
-    let style = if panes::focused(state) == Pane::View {
-        state.screen.theme.focus
+fn paint_title(reader: &Reader, line: Rect, buffer: &mut Buffer) {
+    let sheet = &reader.views.sheet;
+    let style = if layout::focused(reader) == Pane::View {
+        reader.screen.theme.focus
     } else {
-        state.screen.theme.heading
+        reader.screen.theme.heading
     };
     let mut title = sheet.title.clone();
     if let Some(name) = title.first_mut() {
         name.style = style;
     }
     let room = usize::from(line.width.saturating_sub(LEFT));
-    let title = wrap::fit(&title, room, state.screen.theme.glyphs().cut);
+    let title = wrap::fit(&title, room, reader.screen.theme.glyphs().cut);
     let used = wrap::width_of(&title);
     paint_line(&Line::from(title), line, buffer);
     let right = wrap::width_of(&sheet.right);

@@ -135,7 +135,7 @@ fn a_slip_is_no_alarm() {
 fn alarms_of_the_settings_wait_until_the_session_is_read() {
     let mut stage = Stage::made((120, 40));
     let wish: Wish = "err or loop".parse().unwrap();
-    stage.state.alarms = Alarms::of(&[wish], Ring::Bell);
+    stage.app.reader.alarms = Alarms::of(&[wish], Ring::Bell);
     stage.add([prompt("p", "fix the boat")]);
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "make"));
@@ -156,7 +156,7 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
 #[test]
 fn a_loop_is_told_in_the_header_the_outline_and_the_spine() {
     let mut stage = stage();
-    stage.state.panes.wants_outline = Some(true);
+    stage.app.reader.panes.wants_outline = Some(true);
     command(&mut stage, "watch loop");
     for key in ["a", "b", "c"] {
         stage.add(failing(key, "cargo test"));

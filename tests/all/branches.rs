@@ -40,14 +40,14 @@ fn a_branch_folds_into_one_row_and_opens_again() {
     let mut stage = stage((80, 24));
     stage.press("g ] B j");
     assert_eq!(stage.focused_key(), "c000000a");
-    let before = stage.state.text.sequence.len();
+    let before = stage.app.reader.text.sequence.len();
     stage.press("z c");
-    assert_eq!(stage.state.text.sequence.len(), before - 1);
+    assert_eq!(stage.app.reader.text.sequence.len(), before - 1);
     assert_eq!(stage.focused_key(), "c0000009", "the row that stands for it");
     assert!(stage.picture().contains("▸ branch 1: 2 entries, 1 turn, $0.01"), "{}", stage.picture());
     assert!(!stage.picture().contains("I would rather not"), "{}", stage.picture());
     stage.press("enter");
-    assert_eq!(stage.state.text.sequence.len(), before);
+    assert_eq!(stage.app.reader.text.sequence.len(), before);
     assert!(stage.picture().contains("▾ branch 1"), "{}", stage.picture());
 }
 
@@ -102,7 +102,7 @@ fn outline_tells(stage: &Stage, title: &str, figure: &str) -> bool {
 fn what_a_long_branch_cost_is_known_without_a_look_at_each_entry() {
     let stage = long_branch(3_000);
     assert!(outline_tells(&stage, "redone", "30.00"), "{}", stage.picture());
-    assert!(!stage.state.outline.is_behind(), "pages of it are summed up already");
+    assert!(!stage.app.reader.outline.is_behind(), "pages of it are summed up already");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn what_agents_cost_that_take_turns_is_told_when_it_is_known() {
     let mut stage = Stage::open_from_disk(&path, (200, 40));
     let tells_cost = |stage: &Stage| outline_tells(stage, "tug", "15.00");
     let mut frames = 1;
-    while stage.state.is_unfinished() {
+    while stage.app.is_unfinished() {
         assert!(frames < 10, "it comes to an end");
         stage.arrange();
         frames += 1;
@@ -135,7 +135,7 @@ fn what_agents_cost_that_take_turns_is_told_when_it_is_known() {
     // What is not in sight is not waited for.
     let mut stage = Stage::open_from_disk(&path, (60, 24));
     stage.arrange();
-    assert!(!stage.state.outline.is_behind(), "{}", stage.picture());
+    assert!(!stage.app.reader.outline.is_behind(), "{}", stage.picture());
 }
 
 // === helpers of the session ===

@@ -29,7 +29,7 @@ fn command(stage: &mut Stage, line: &str) {
 }
 
 fn focused(stage: &Stage) -> Option<EntryId> {
-    stage.state.text.view.focus.map(|focus| focus.entry)
+    stage.app.reader.text.view.focus.map(|focus| focus.entry)
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn letters_are_enough_to_find_a_command() {
     stage.type_in("lev2");
     assert!(stage.picture().contains("level-2"), "{}", stage.picture());
     stage.press("enter");
-    assert_eq!(stage.state.text.level, Level::of(2));
+    assert_eq!(stage.app.reader.text.level, Level::of(2));
     stage.press(":");
     stage.type_in("copy");
     let picture = stage.picture();
@@ -61,7 +61,7 @@ fn letters_are_enough_to_find_a_command() {
     assert!(stage.picture().contains("no such command"));
     stage.press("enter");
     assert!(stage.status().contains("no command is called flyaway"), "{}", stage.status());
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert!(matches!(stage.app.mode, Mode::Normal));
 }
 
 #[test]
@@ -72,21 +72,21 @@ fn an_argument_is_asked_for() {
     stage.press("G :");
     stage.type_in("got");
     stage.press("enter");
-    assert!(matches!(&stage.state.mode, Mode::Palette(palette) if palette.input.value() == "goto "));
+    assert!(matches!(&stage.app.mode, Mode::Palette(palette) if palette.input.value() == "goto "));
     stage.type_in("#1");
     stage.press("enter");
     assert_eq!(focused(&stage), first);
     stage.press(": esc");
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert!(matches!(stage.app.mode, Mode::Normal));
 }
 
 #[test]
 fn places_are_gone_to() {
     let mut stage = session();
-    let order = stage.state.session.transcript.order().to_vec();
+    let order = stage.app.reader.session.transcript.order().to_vec();
     command(&mut stage, "goto #5");
     assert_eq!(focused(&stage), order.get(4).copied());
-    let fifth = stage.state.session.transcript.get(order[4]).cloned().unwrap();
+    let fifth = stage.app.reader.session.transcript.get(order[4]).cloned().unwrap();
     command(&mut stage, "0%");
     assert_ne!(focused(&stage), order.get(4).copied());
     command(&mut stage, &fifth.origin.line.to_string());
@@ -108,8 +108,8 @@ fn a_line_leads_to_what_it_brought() {
     let mut stage = Stage::open(&fixture("claude-code/busy.jsonl"), (100, 30), Theme::dark());
     stage.press("5");
     let mut brought = BTreeMap::new();
-    for id in stage.state.text.sequence.order() {
-        let entry = stage.state.session.transcript.get(*id).unwrap();
+    for id in stage.app.reader.text.sequence.order() {
+        let entry = stage.app.reader.session.transcript.get(*id).unwrap();
         for (block, one) in entry.blocks.iter().enumerate() {
             let bodies = one.kind.bodies().into_iter().map(|body| body.from);
             // What has no body came with the entry.
@@ -123,7 +123,7 @@ fn a_line_leads_to_what_it_brought() {
     for line in *brought.keys().next().unwrap()..=*brought.keys().last().unwrap() {
         command(&mut stage, &line.to_string());
         last = brought.get(&line).or(last);
-        assert_eq!(stage.state.text.view.focus, last.copied(), "line {line}");
+        assert_eq!(stage.app.reader.text.view.focus, last.copied(), "line {line}");
     }
     command(&mut stage, "99999");
     assert!(stage.status().contains("nothing is at 99999"), "{}", stage.status());
@@ -158,7 +158,7 @@ fn the_help_finds_keys() {
         "all of it again"
     );
     stage.press("q");
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert!(matches!(stage.app.mode, Mode::Normal));
     assert!(stage.asked.is_empty(), "q closed the help only");
 }
 
@@ -166,15 +166,15 @@ fn the_help_finds_keys() {
 fn keys_of_the_readers_own_are_used_and_shown() {
     let mut stage = session();
     let own = [(Action::Help, vec![parse_keys("x h").unwrap()])];
-    stage.state.keys.keymap = Keymap::new(Preset::Vim, &own).0;
+    stage.app.keys.keymap = Keymap::new(Preset::Vim, &own).0;
     stage.press("?");
-    assert!(matches!(stage.state.mode, Mode::Normal), "? was taken from the help");
+    assert!(matches!(stage.app.mode, Mode::Normal), "? was taken from the help");
     stage.press("x");
     assert!(stage.picture().contains("this help"), "the panel of the chord tells: {}", stage.picture());
     stage.press("h");
-    assert!(matches!(stage.state.mode, Mode::Help { .. }));
+    assert!(matches!(stage.app.mode, Mode::Help { .. }));
     // As high as the help, its title and the hints.
-    let rows = help::lines(&stage.state.keys.keymap, "").len() + 2;
+    let rows = help::lines(&stage.app.keys.keymap, "").len() + 2;
     stage.resize(100, u16::try_from(rows).expect("few keys"));
     let picture = stage.picture();
     let told = picture.lines().find(|line| line.contains("this help"));

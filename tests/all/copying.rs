@@ -7,9 +7,9 @@ use proptest::sample::select as one_of;
 use ratatui::style::{Color, Modifier};
 use tv::app::effect::Effect;
 use tv::app::keys::parse_keys;
+use tv::app::layout::divide;
 use tv::app::mode::Mode as KeyMode;
 use tv::app::mouse::{Gesture, Pointer};
-use tv::app::panes::divide;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed};
@@ -77,12 +77,12 @@ fn select_at(stage: &mut Stage, words: &str) {
 #[track_caller]
 fn to_row(stage: &mut Stage, words: &str) {
     let has = |stage: &Stage| {
-        let cursor = stage.state.text.view.selection.expect("rows are selected").cursor;
-        let rows = stage.state.text.view.lines.iter().filter(|line| line.entry == cursor.entry);
+        let cursor = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
+        let rows = stage.app.reader.text.view.lines.iter().filter(|line| line.entry == cursor.entry);
         rows.filter(|line| tv::app::viewport::mark_of(line) == Some(cursor))
             .any(|line| line.row().is_some_and(|row| row.line.to_string().contains(words)))
     };
-    let start = stage.state.text.view.selection.expect("rows are selected").cursor;
+    let start = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
     stage.press("g");
     for _ in 0..300 {
         if has(stage) {
@@ -98,7 +98,7 @@ fn select(stage: &mut Stage, from: &str, to: &str) -> String {
     select_at(stage, from);
     to_row(stage, to);
     stage.press("y");
-    assert!(stage.state.text.view.selection.is_none(), "copying ends the selection");
+    assert!(stage.app.reader.text.view.selection.is_none(), "copying ends the selection");
     copied(stage)
 }
 
@@ -162,12 +162,13 @@ fn a_selection_can_begin_at_either_end_and_be_left() {
     let down = select(&mut stage, "crate 1 ", "crate 2 ");
     assert_eq!(select(&mut stage, "crate 2 ", "crate 1 "), down);
     stage.press("V j j esc");
-    assert!(stage.state.text.view.selection.is_none());
+    assert!(stage.app.reader.text.view.selection.is_none());
     stage.press("V V");
-    assert!(stage.state.text.view.selection.is_none());
+    assert!(stage.app.reader.text.view.selection.is_none());
     stage.press("V q");
     assert!(
-        stage.state.text.view.selection.is_none() && !stage.asked.iter().any(|it| matches!(it, Effect::Quit))
+        stage.app.reader.text.view.selection.is_none()
+            && !stage.asked.iter().any(|it| matches!(it, Effect::Quit))
     );
 }
 
@@ -195,11 +196,11 @@ fn appends_and_sizes_leave_a_selection_alone() {
     let mut stage = session();
     select_at(&mut stage, "First line");
     to_row(&mut stage, "goes on here");
-    let before = stage.state.text.view.selection;
+    let before = stage.app.reader.text.view.selection;
     stage.add([answer("a3", "late words")]);
     stage.resize(50, 20);
     stage.resize(80, 40);
-    assert_eq!(stage.state.text.view.selection, before);
+    assert_eq!(stage.app.reader.text.view.selection, before);
     stage.press("y");
     assert_eq!(copied(&stage), "First line of a paragraph\nthat goes on here.");
 }
@@ -208,12 +209,12 @@ fn appends_and_sizes_leave_a_selection_alone() {
 fn selected_rows_are_seen_in_all_themes() {
     for (theme, is_reversed) in [(Theme::dark(), false), (Theme::light(), false), (Theme::mono(), true)] {
         let mut stage = session();
-        stage.state.screen.theme = theme;
+        stage.app.reader.screen.theme = theme;
         stage.press("V j");
-        let (first, last) = stage.state.text.view.selected.expect("lines of the window");
+        let (first, last) = stage.app.reader.text.view.selected.expect("lines of the window");
         assert!(last > first);
         let buffer = stage.buffer();
-        let area = divide(&stage.state).transcript;
+        let area = divide(&stage.app.reader).transcript;
         let y = area.y + u16::try_from(first).unwrap();
         let cell = &buffer[(area.x + 30, y)];
         if is_reversed {
@@ -312,16 +313,16 @@ fn a_link_opens_the_session_at_the_entry() {
     let mut stage = session();
     stage.press("y l");
     assert!(stage.status().contains("no file"), "{}", stage.status());
-    stage.state.session.file.address = Some("/work/boat.jsonl".to_owned());
+    stage.app.reader.session.file.address = Some("/work/boat.jsonl".to_owned());
     stage.press("y l");
     assert_eq!(copied(&stage), "/work/boat.jsonl#p1");
     let mut other = session();
     other.press("G");
-    other.state.places.wanted = Some("c1".to_owned());
+    other.app.reader.places.wanted = Some("c1".to_owned());
     other.tell(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
-    other.state.places.wanted = Some("nobody".to_owned());
+    other.app.reader.places.wanted = Some("nobody".to_owned());
     other.tell(Feed::CaughtUp);
     assert!(other.status().contains("no entry is called nobody"), "{}", other.status());
 }
@@ -332,10 +333,10 @@ fn texts_on_disk_are_read_before_they_are_copied() {
     stage.press("g y t");
     let whole = copied(&stage);
     let mut again = Stage::open(&demo(), (80, 24), Theme::dark());
-    again.state.session.transcript.release(0, |_| false);
+    again.app.reader.session.transcript.release(0, |_| false);
     again.press("g y t");
     assert_eq!(copied(&again), whole);
-    assert!(again.state.clipboard.taking.is_none());
+    assert!(again.app.reader.text.pending_copy.is_none());
 }
 
 // === records ===
@@ -371,7 +372,7 @@ fn the_raw_record_knows_the_paths_of_its_fields() {
     stage.press("g y q");
     assert!(stage.picture().contains("no value"), "it is told where it can be seen: {}", stage.picture());
     stage.press("q");
-    assert!(matches!(stage.state.mode, KeyMode::Normal));
+    assert!(matches!(stage.app.mode, KeyMode::Normal));
 }
 
 #[test]
@@ -414,7 +415,7 @@ fn at(stage: &mut Stage, gesture: Gesture, column: u16, line: u16) {
 /// The line of the screen with these words, and the column where they begin.
 #[track_caller]
 fn place_of(stage: &Stage, words: &str) -> (u16, u16) {
-    let line = (0..stage.state.screen.size.1).find(|y| stage.line(*y).contains(words));
+    let line = (0..stage.app.reader.screen.size.1).find(|y| stage.line(*y).contains(words));
     let line = line.unwrap_or_else(|| panic!("{words:?} is not on the screen: {}", stage.picture()));
     let text = stage.line(line);
     let before = text.split(words).next().unwrap();
@@ -437,24 +438,24 @@ fn the_mouse_is_off_until_it_is_asked_for() {
     stage.press("F2");
     assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))));
     stage.press(":").type_in("set mouse on").press("enter");
-    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))) && stage.state.screen.has_mouse);
+    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))) && stage.app.mouse.is_on);
     stage.press(":").type_in("set nomouse").press("enter");
-    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))) && !stage.state.screen.has_mouse);
+    assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))) && !stage.app.mouse.is_on);
 }
 
 #[test]
 fn the_wheel_scrolls_three_lines() {
     let mut stage = session();
     stage.press("F2");
-    let (before, focus) = (stage.window(), stage.state.text.view.focus);
+    let (before, focus) = (stage.window(), stage.app.reader.text.view.focus);
     at(&mut stage, Gesture::WheelDown, 20, 10);
     assert_eq!(stage.window()[0], before[3]);
-    assert_eq!(stage.state.text.view.focus, focus, "the cursor stays");
+    assert_eq!(stage.app.reader.text.view.focus, focus, "the cursor stays");
     at(&mut stage, Gesture::WheelUp, 20, 10);
     assert_eq!(stage.window(), before);
     stage.press("?");
     at(&mut stage, Gesture::WheelDown, 20, 10);
-    assert!(matches!(stage.state.mode, KeyMode::Help { top: 3, .. }));
+    assert!(matches!(stage.app.mode, KeyMode::Help { top: 3, .. }));
 }
 
 #[test]
@@ -499,29 +500,29 @@ fn dragging_selects_rows_and_a_click_ends_that() {
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Drag, x, y + 1);
     at(&mut stage, Gesture::Release, x, y + 1);
-    assert!(stage.state.text.view.selection.is_some());
+    assert!(stage.app.reader.text.view.selection.is_some());
     at(&mut stage, Gesture::Press, x, y);
-    assert!(stage.state.text.view.selection.is_none());
+    assert!(stage.app.reader.text.view.selection.is_none());
 }
 
 #[test]
 fn the_spine_and_the_dividers_follow_the_mouse() {
     let mut stage = session();
     stage.press("F2 G");
-    let frame = divide(&stage.state);
+    let frame = divide(&stage.app.reader);
     at(&mut stage, Gesture::Press, frame.spine.x, frame.spine.y);
     assert!(stage.focused().contains("you"), "{}", stage.focused());
     assert_eq!(stage.window()[0].0, 0, "the beginning");
     stage.resize(120, 40);
-    let frame = divide(&stage.state);
+    let frame = divide(&stage.app.reader);
     assert!(frame.outline.width > 0);
     let (x, y) = (frame.outline_divider.x, 5);
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Drag, x + 6, y);
     at(&mut stage, Gesture::Release, x + 6, y);
-    assert_eq!(divide(&stage.state).outline_divider.x, x + 6);
+    assert_eq!(divide(&stage.app.reader).outline_divider.x, x + 6);
     at(&mut stage, Gesture::Drag, x, y);
-    assert_eq!(divide(&stage.state).outline_divider.x, x + 6, "nothing is held any more");
+    assert_eq!(divide(&stage.app.reader).outline_divider.x, x + 6, "nothing is held any more");
 }
 
 #[test]
@@ -532,8 +533,8 @@ fn a_click_on_the_outline_goes_there() {
     let line = (0..40).find(|y| stage.line(*y).split('│').next().unwrap_or_default().contains("thank you"));
     at(&mut stage, Gesture::Press, 6, line.expect("the turn is in the outline"));
     assert!(stage.picture().contains("You are welcome"));
-    let focus = stage.state.text.view.focus.expect("an item");
-    assert_eq!(stage.state.session.transcript.get(focus.entry).unwrap().key.as_str(), "p2");
+    let focus = stage.app.reader.text.view.focus.expect("an item");
+    assert_eq!(stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(), "p2");
 }
 
 #[test]

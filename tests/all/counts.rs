@@ -80,9 +80,9 @@ fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
     let mut stage = Stage::open_from_disk(&path, SIZE);
     let screen = usize::from(SIZE.1);
     let laid_out = |stage: &mut Stage, keys: &str| {
-        stage.state.text.cache.laid_out = 0;
+        stage.app.reader.text.cache.laid_out = 0;
         stage.press(keys);
-        stage.state.text.cache.laid_out
+        stage.app.reader.text.cache.laid_out
     };
     for place in ["G", "g", ": 5 0 % enter"] {
         // An entry has at least a row: two screens show no more entries than they have lines.
@@ -104,9 +104,9 @@ fn a_frame_lays_out_what_the_screen_shows_wherever_it_is() {
             }
         }
     }
-    stage.state.text.cache.laid_out = 0;
+    stage.app.reader.text.cache.laid_out = 0;
     stage.arrange();
-    assert_eq!(stage.state.text.cache.laid_out, 0, "nothing changed");
+    assert_eq!(stage.app.reader.text.cache.laid_out, 0, "nothing changed");
 }
 
 #[test]
@@ -180,16 +180,16 @@ fn frames_allocate_little_and_no_more_in_a_long_session() {
         let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).unwrap();
         stage.press("G");
         stage.press("ctrl-y ctrl-y ctrl-y ctrl-y");
-        terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
+        terminal.draw(|frame| ui::view(&stage.app, frame)).unwrap();
         let idle = allocation_counter::measure(|| {
             stage.arrange();
-            terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
+            terminal.draw(|frame| ui::view(&stage.app, frame)).unwrap();
         });
         let mut scrolled = Vec::new();
         for _ in 0..40 {
             let count = allocation_counter::measure(|| {
                 stage.press("ctrl-y");
-                terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
+                terminal.draw(|frame| ui::view(&stage.app, frame)).unwrap();
             });
             scrolled.push(count.count_total);
         }
@@ -260,12 +260,12 @@ fn keys_within_one_answer_cost_the_same_however_many_calls_it_has() {
             ] {
                 // Twice, so that what is made once is there.
                 stage.press(key);
-                stage.state.text.cache.laid_out = 0;
+                stage.app.reader.text.cache.laid_out = 0;
                 let count = allocation_counter::measure(|| {
                     stage.press(key);
-                    terminal.draw(|frame| ui::view(&stage.state, frame)).unwrap();
+                    terminal.draw(|frame| ui::view(&stage.app, frame)).unwrap();
                 });
-                most = (most.0.max(count.count_total), most.1.max(stage.state.text.cache.laid_out));
+                most = (most.0.max(count.count_total), most.1.max(stage.app.reader.text.cache.laid_out));
             }
             costs.push(most);
         }

@@ -56,7 +56,7 @@ fn the_beginning_is_shown_before_the_middle_is_read() {
     // Nobody knows how far down that is.
     assert!(!stage.status().contains("100%"), "{}", stage.status());
     stage.press("G");
-    assert!(shows(&stage, "sentence 299") && stage.state.text.view.follows(), "{}", stage.picture());
+    assert!(shows(&stage, "sentence 299") && stage.app.reader.text.view.follows(), "{}", stage.picture());
     assert!(stage.status().contains("FOLLOW  end only"), "{}", stage.status());
     stage.press("g alt-left");
     assert!(shows(&stage, "sentence 299"), "back to where the jump came from: {}", stage.picture());
@@ -86,7 +86,7 @@ fn the_end_of_the_beginning_is_not_the_end_of_the_session() {
     assert!(shows(&stage, "sentence 28") && stage.status().contains("PAUSED"), "{}", stage.picture());
     stage.add_as(Mode::Append, Stretch::Whole, first().into_iter().skip(30));
     assert_eq!(texts(&stage), before, "what was read meanwhile is below");
-    assert_eq!(stage.state.text.unseen, 0, "and is not new");
+    assert_eq!(stage.app.reader.text.unseen, 0, "and is not new");
     // The session goes on at its end, which is not in sight.
     stage.add_as(Mode::Append, Stretch::Preview, [answer("late", "written just now")]);
     assert_eq!(texts(&stage), before);
@@ -115,14 +115,17 @@ fn what_the_agent_does_is_told_by_the_end() {
     let mut stage = reading(30);
     stage.add_as(Mode::Append, Stretch::Whole, [call("c1", "ls hold")]);
     stage.add_as(Mode::Append, Stretch::Preview, [call("c9", "pump the bilge")]);
-    stage.state.session.file.last_write = Some(LastWrite::seen(stage.state.screen.now));
+    stage.app.reader.session.file.last_write = Some(LastWrite::seen(stage.app.reader.screen.now));
     stage.press("g space space space space");
-    let head = stage.state.session.transcript.find("c1").unwrap();
+    let head = stage.app.reader.session.transcript.find("c1").unwrap();
     assert!(shows(&stage, "ls hold"), "{}", stage.picture());
-    assert!(!stage.state.session.is_at_work_on(head, stage.state.screen.now), "its result is not read yet");
-    let during = stage.state.session.status.activity.clone();
+    assert!(
+        !stage.app.reader.session.is_at_work_on(head, stage.app.reader.screen.now),
+        "its result is not read yet"
+    );
+    let during = stage.app.reader.session.status.activity.clone();
     stage.press("G");
-    assert_eq!(during, stage.state.session.status.activity);
+    assert_eq!(during, stage.app.reader.session.status.activity);
     assert_ne!(during, Activity::Unknown);
 }
 
@@ -138,9 +141,9 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     }
     stage.tell(Feed::CaughtUp);
     stage.arrange();
-    assert!(!stage.state.session.indexes.is_behind(), "nothing is left to be taken in");
-    let judged = Findings::of(&stage.state.session.transcript);
-    assert_eq!(stage.state.session.findings.counts(), judged.counts());
+    assert!(!stage.app.reader.session.indexes.is_behind(), "nothing is left to be taken in");
+    let judged = Findings::of(&stage.app.reader.session.transcript);
+    assert_eq!(stage.app.reader.session.findings.counts(), judged.counts());
     assert!(judged.counts().total() > 4_000, "calls without results");
 }
 
@@ -153,7 +156,7 @@ fn so_much_of_the_beginning_is_kept_apart() {
     }
     stage.press("g");
     assert!(shows(&stage, "before all that"), "{}", stage.picture());
-    let known = stage.state.session.transcript.order().len();
+    let known = stage.app.reader.session.transcript.order().len();
     assert!((1_900..2_500).contains(&known), "{known} of 5 001 entries are arranged for a jump");
 }
 

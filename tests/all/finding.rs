@@ -30,14 +30,14 @@ fn session() -> Stage {
 
 fn filter(stage: &mut Stage, typed: &str) {
     stage.press("&").type_in(typed).press("enter");
-    assert!(matches!(stage.state.mode, KeyMode::Normal), "{typed} can be read");
+    assert!(matches!(stage.app.mode, KeyMode::Normal), "{typed} can be read");
 }
 
 /// Keys of the shown entries, each with the blocks that have rows.
 fn shown(stage: &Stage) -> Vec<String> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
-    for line in &stage.state.text.view.lines {
-        let key = stage.state.session.transcript.get(line.entry).unwrap().key.to_string();
+    for line in &stage.app.reader.text.view.lines {
+        let key = stage.app.reader.session.transcript.get(line.entry).unwrap().key.to_string();
         let block = line.row().unwrap().block;
         match found.last_mut().filter(|(known, _)| *known == key) {
             Some((_, blocks)) if blocks.last() == Some(&block) => {}
@@ -91,7 +91,7 @@ fn an_empty_filter_shows_all_again() {
     let mut stage = session();
     let before = stage.window();
     filter(&mut stage, "err");
-    let blocks: usize = stage.state.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
+    let blocks: usize = stage.app.reader.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
     assert!(stage.status().contains(&format!("&err {} hidden", blocks - 3)), "{}", stage.status());
     stage.press("m a");
     assert!(
@@ -116,11 +116,11 @@ fn mistakes_are_told_while_typing() {
     stage.press("&").type_in("tool:bash cost>");
     assert!(stage.status().contains("&tool:bash cost>  at 16: an amount"), "{}", stage.status());
     stage.press("enter");
-    assert!(matches!(stage.state.mode, KeyMode::Filter { .. }), "the line stays open");
+    assert!(matches!(stage.app.mode, KeyMode::Filter { .. }), "the line stays open");
     stage.type_in(".1");
     assert!(!stage.status().contains("at 16"), "{}", stage.status());
     stage.press("esc");
-    assert!(stage.state.find.filter.is_none(), "given up");
+    assert!(stage.app.reader.find.filter.is_none(), "given up");
     stage.press(":").type_in("filter rol:user").press("enter");
     assert!(stage.status().contains("no fact is called rol"), "{}", stage.status());
 }
@@ -161,7 +161,7 @@ fn quick_filters() {
 fn motions_and_searches_stay_within_the_filter() {
     let mut stage = session();
     stage.press("m a");
-    stage.state.screen.message = None;
+    stage.app.reader.screen.message = None;
     stage.press("/").type_in("harbour").press("enter");
     assert!(stage.status().contains("of 3"), "{}", stage.status());
     filter(&mut stage, "tool:*");
@@ -182,7 +182,7 @@ fn motions_and_searches_stay_within_the_filter() {
 fn what_comes_is_judged_as_it_comes() {
     let mut stage = session();
     filter(&mut stage, "err or herring");
-    let hidden = |stage: &Stage| stage.state.find.filter.as_ref().unwrap().hidden();
+    let hidden = |stage: &Stage| stage.app.reader.find.filter.as_ref().unwrap().hidden();
     let before = hidden(&stage);
     stage.press("G");
     stage.add([says("a4", 100, Role::Assistant, "Nothing new.")]);
@@ -219,7 +219,7 @@ fn texts_are_read_before_anything_moves() {
     stage.press("f f &").type_in("boats").press("enter esc");
     assert!(matches!(stage.asked.last(), Some(Effect::CancelFilter)));
     stage.happen(answer);
-    assert!(stage.state.find.filter.is_none(), "a late answer changes nothing");
+    assert!(stage.app.reader.find.filter.is_none(), "a late answer changes nothing");
 }
 
 #[test]
@@ -278,11 +278,11 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
     in_sight(&stage, "crate 60 of");
     stage.press("2 N esc /").type_in("herring").press("enter g n");
-    let first = stage.state.text.view.focus;
+    let first = stage.app.reader.text.view.focus;
     stage.press("4 n");
     assert_eq!(stage.focused_key(), "a3", "{}", stage.status());
     stage.press("4 N");
-    assert_eq!(stage.state.text.view.focus, first, "four on and four back");
+    assert_eq!(stage.app.reader.text.view.focus, first, "four on and four back");
 }
 
 #[test]
@@ -300,17 +300,17 @@ fn what_looks_like_a_pattern_can_be_meant_literally() {
 fn keys_that_come_faster_than_frames_are_one_search() {
     let mut stage = session();
     stage.press("/");
-    let before = stage.state.find.generation;
+    let before = stage.app.reader.find.generation;
     for _ in 0..3_000 {
         stage.happen(Event::Key(Press::plain(Code::Char('e'))));
     }
-    assert_eq!(stage.state.find.generation, before, "no key starts a search");
+    assert_eq!(stage.app.reader.find.generation, before, "no key starts a search");
     stage.arrange();
-    let typed = stage.state.find.search.as_ref().map(|search| search.typed.len());
-    assert_eq!((stage.state.find.generation, typed), (before + 1, Some(3_000)));
+    let typed = stage.app.reader.find.search.as_ref().map(|search| search.typed.len());
+    assert_eq!((stage.app.reader.find.generation, typed), (before + 1, Some(3_000)));
     stage.press("ctrl-u").happen(Event::Key(Press::plain(Code::Char('h'))));
     stage.happen(Event::Key(Press::plain(Code::Enter)));
-    let typed = stage.state.find.search.as_ref().map(|search| search.typed.clone());
+    let typed = stage.app.reader.find.search.as_ref().map(|search| search.typed.clone());
     assert_eq!(typed.as_deref(), Some("h"), "what was typed is searched for before it is accepted");
 }
 
@@ -349,7 +349,7 @@ fn a_share_of_the_session_is_gone_to() {
 
 /// The portions of the search in force that are asked for.
 fn portions(stage: &mut Stage) -> Vec<Job> {
-    let generation = stage.state.find.generation;
+    let generation = stage.app.reader.find.generation;
     let asked = std::mem::take(&mut stage.asked).into_iter();
     let jobs = asked.filter_map(|effect| if let Effect::Search(job) = effect { Some(job) } else { None });
     jobs.filter(|job| job.generation == generation).collect()
@@ -370,7 +370,7 @@ fn a_search_goes_outward_from_the_reader() {
     let words = |n: i64| if n % 500 == 250 { "a keel" } else { "a mast" };
     stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
     stage.press("g");
-    moving::go(&mut stage.state, Focus { entry: EntryId(3_000), block: 0 });
+    moving::go(&mut stage.app.reader, Focus { entry: EntryId(3_000), block: 0 });
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("kee");
@@ -379,10 +379,10 @@ fn a_search_goes_outward_from_the_reader() {
     assert_eq!((jobs[0].entries[0].0, jobs[1].entries[127].0), (EntryId(3_000), EntryId(2_999)));
     // The later portion has the hit, but the one before it might have a nearer one.
     answer(&mut stage, &jobs[2]);
-    assert_eq!(stage.state.find.search.as_ref().unwrap().total(), 0);
+    assert_eq!(stage.app.reader.find.search.as_ref().unwrap().total(), 0);
     answer(&mut stage, &jobs[0]);
     assert_eq!(stage.focused_key(), "e3250", "{}", stage.status());
-    assert!(!stage.state.find.search.as_ref().unwrap().is_complete);
+    assert!(!stage.app.reader.find.search.as_ref().unwrap().is_complete);
     let mut waiting: VecDeque<Job> = [jobs[1].clone(), jobs[3].clone()].into();
     waiting.extend(portions(&mut stage));
     let mut searched = 64 + 256;
@@ -406,7 +406,7 @@ fn a_search_goes_outward_from_the_reader() {
 fn mentions_of_a_path() {
     let mut stage = session();
     stage.press("*");
-    assert_eq!(stage.state.text.view.focus.unwrap().block, 3, "{}", stage.picture());
+    assert_eq!(stage.app.reader.text.view.focus.unwrap().block, 3, "{}", stage.picture());
     assert!(stage.status().contains("/src/harbour.rs 2 of 2"), "{}", stage.status());
     stage.press("*");
     assert_eq!(stage.focused_key(), "p1", "around the end");
@@ -415,7 +415,7 @@ fn mentions_of_a_path() {
     stage.press("esc ] t");
     assert_eq!(stage.focused_key(), "c3");
     stage.press("#");
-    let search = stage.state.find.search.as_ref().unwrap();
+    let search = stage.app.reader.find.search.as_ref().unwrap();
     assert_eq!((search.typed.as_str(), search.is_literal), ("ls", true), "the command of a call");
 }
 
@@ -457,7 +457,7 @@ fn marks_are_kept_by_key() {
     stage.press("] t m a } m z");
     assert!(stage.status().contains("marked z"), "{}", stage.status());
     stage.press("g ' a");
-    assert_eq!((stage.focused_key(), stage.state.text.view.focus.unwrap().block), ("a2".to_owned(), 2));
+    assert_eq!((stage.focused_key(), stage.app.reader.text.view.focus.unwrap().block), ("a2".to_owned(), 2));
     stage.press("'");
     assert!(stage.picture().contains("a bash ls hold"), "the panel lists the marks: {}", stage.picture());
     stage.press("q");
@@ -513,11 +513,12 @@ fn every_fixture_is_shown_or_hidden() {
     for path in fixtures::all().into_iter().filter(|path| path.extension().is_none_or(|end| end != "sql")) {
         let name = fixtures::name(&path);
         let mut stage = Stage::open(&path, (80, 24), Theme::dark());
-        let blocks: usize = stage.state.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
+        let blocks: usize =
+            stage.app.reader.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
         let mut shown_by = |typed: &str| {
             filter(&mut stage, typed);
-            assert!(stage.state.find.next_filter.is_none(), "{name}: all texts are read");
-            blocks - stage.state.find.filter.as_ref().unwrap().hidden()
+            assert!(stage.app.reader.find.next_filter.is_none(), "{name}: all texts are read");
+            blocks - stage.app.reader.find.filter.as_ref().unwrap().hidden()
         };
         for typed in
             ["err", "tool:*", "role:user", "cost>0 or tok>0", "dur>1s", "the", "/[0-9]+/", "since:1h"]
@@ -556,9 +557,9 @@ fn steps() -> impl Strategy<Value = Vec<String>> {
 
 /// How many blocks are shown and hidden, of how many.
 fn counts(stage: &Stage) -> (usize, usize, usize) {
-    let transcript = &stage.state.session.transcript;
+    let transcript = &stage.app.reader.session.transcript;
     let all: usize = transcript.entries().map(|entry| entry.blocks.len()).sum();
-    match &stage.state.find.filter {
+    match &stage.app.reader.find.filter {
         None => (all, 0, all),
         Some(filter) => {
             (transcript.order().iter().map(|id| filter.blocks(*id).len()).sum(), filter.hidden(), all)
@@ -598,26 +599,26 @@ fn check(steps: &[String]) {
     let mut stage = Stage::open(&demo(), (90, 30), Theme::dark());
     stage.press("b");
     for (number, step) in steps.iter().enumerate() {
-        let (focus, line) = (stage.state.text.view.focus, stage.line_of_focus());
-        let followed = stage.state.text.view.follows();
+        let (focus, line) = (stage.app.reader.text.view.focus, stage.line_of_focus());
+        let followed = stage.app.reader.text.view.follows();
         let is_motion = take(&mut stage, step, number);
         stage.arrange();
         let place = format!("after {step} of {steps:?}");
         let (shown, hidden, all) = counts(&stage);
         assert_eq!(shown + hidden, all, "{place}");
-        let state = &stage.state;
-        let entries: HashSet<_> = state.text.sequence.order().iter().collect();
-        assert_eq!(entries.len(), state.text.sequence.len(), "nothing is shown twice, {place}");
+        let app = &stage.app;
+        let entries: HashSet<_> = app.reader.text.sequence.order().iter().collect();
+        assert_eq!(entries.len(), app.reader.text.sequence.len(), "nothing is shown twice, {place}");
         let Some((focus, line)) = focus.zip(line) else { continue };
-        if is_motion || followed || !state.find.shows(focus) {
+        if is_motion || followed || !app.reader.find.shows(focus) {
             continue;
         }
-        assert_eq!(state.text.view.focus, Some(focus), "{place}");
-        let lines = &state.text.view.lines;
-        let place_of = |line: &Line| state.text.sequence.place_of(line.entry);
+        assert_eq!(app.reader.text.view.focus, Some(focus), "{place}");
+        let lines = &app.reader.text.view.lines;
+        let place_of = |line: &Line| app.reader.text.sequence.place_of(line.entry);
         let is_at_start = lines.first().is_some_and(|line| line.row == 0 && place_of(line) == Some(0));
         let is_at_end = lines.last().is_some_and(|line| {
-            line.row + 1 == line.rows.len() && place_of(line) == state.text.sequence.len().checked_sub(1)
+            line.row + 1 == line.rows.len() && place_of(line) == app.reader.text.sequence.len().checked_sub(1)
         });
         // The line that tells what is new takes the last one.
         let expected = line.min(lines.len().saturating_sub(1));

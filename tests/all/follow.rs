@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use tempfile::TempDir;
-use tv::app::state::State;
+use tv::app::state::App;
 use tv::app::update::{Event, update};
 use tv::ingest::{Pager, Session, Target, WatchMode, open};
 use tv::model::body::{Body, Held, Key};
@@ -764,12 +764,12 @@ fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     let (sender, feed) = bounded(64);
     let stop = Arc::new(AtomicBool::new(false));
     let thread = session.follow(sender, WatchMode::Native, Arc::clone(&stop), Box::new(|| {}));
-    let mut state = State::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
+    let mut app = App::new(Theme::mono(), Level::Preview, Arc::new(Colours::never()), Timestamp(0));
     // The figures of progress depend on the clock: without them it must work, too.
     while let Ok(message) = feed.recv_timeout(PATIENCE) {
         let is_last = matches!(message, Feed::CaughtUp);
         if !matches!(message, Feed::Progress { .. }) {
-            update(&mut state, Event::Feed(Box::new(message)));
+            update(&mut app, Event::Feed(Box::new(message)));
         }
         if is_last {
             break;
@@ -777,8 +777,8 @@ fn a_viewer_of_a_long_file_has_it_from_its_first_line() {
     }
     stop.store(true, Ordering::Relaxed);
     thread.thread().unpark();
-    assert_eq!(state.session.transcript.order().len(), lines.len());
-    assert_eq!(state.session.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
+    assert_eq!(app.reader.session.transcript.order().len(), lines.len());
+    assert_eq!(app.reader.session.transcript.entries().next().map(|entry| entry.origin.at), Some(0));
     drop(feed);
     assert!(thread.join().is_ok());
 }

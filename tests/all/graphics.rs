@@ -57,9 +57,9 @@ fn stage(means: Means) -> Stage {
     stage.press("g");
     // The small picture, then the drawing.
     for _ in 0..2 {
-        let order = stage.state.screen.pictures.next().expect("it is asked for");
+        let order = stage.app.reader.screen.pictures.next().expect("it is asked for");
         let made = order.make(&png(200, 160));
-        stage.state.screen.pictures.keep(&order, made);
+        stage.app.reader.screen.pictures.keep(&order, made);
         stage.arrange();
     }
     stage
@@ -68,11 +68,11 @@ fn stage(means: Means) -> Stage {
 /// The screen, and what is to be written over it.
 fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
     let mut placed = Vec::new();
-    let (columns, lines) = stage.state.screen.size;
+    let (columns, lines) = stage.app.reader.screen.size;
     let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
     let paint = |frame: &mut ratatui::Frame<'_>| {
-        ui::view(&stage.state, frame);
-        placed = ui::pictures::place(&stage.state, frame.buffer_mut());
+        ui::view(&stage.app, frame);
+        placed = ui::pictures::place(&ui::pictures::in_sight(&stage.app.reader), frame.buffer_mut());
     };
     terminal.draw(paint).expect("drawing does not fail");
     (terminal.backend().buffer().clone(), placed)
@@ -98,7 +98,7 @@ fn named(buffer: &Buffer, id: u32) -> Vec<(u16, u16, usize)> {
 }
 
 fn id_of(stage: &Stage) -> u32 {
-    ui::pictures::in_sight(&stage.state).first().expect("a drawing is in sight").id
+    ui::pictures::in_sight(&stage.app.reader).first().expect("a drawing is in sight").id
 }
 
 #[test]
@@ -156,9 +156,9 @@ fn without_graphics_there_are_half_blocks_and_off_is_off() {
         let mut stage = Stage::open(&session(folder.path()), (80, 24), theme);
         stage.press("g");
         if means != Means::Off {
-            let order = stage.state.screen.pictures.next().expect("it is asked for");
+            let order = stage.app.reader.screen.pictures.next().expect("it is asked for");
             let made = order.make(&png(200, 160));
-            stage.state.screen.pictures.keep(&order, made);
+            stage.app.reader.screen.pictures.keep(&order, made);
             stage.arrange();
         }
         assert!(stage.picture().contains("[image png "), "it is told in words, too");

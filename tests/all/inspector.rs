@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use tv::app::action::{Action, What};
 use tv::app::effect::Effect;
 use tv::app::inspector::Tab;
-use tv::app::panes::{self, Pane, divide};
+use tv::app::layout;
+use tv::app::layout::divide;
+use tv::app::panes::Pane;
 use tv::app::update::act;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;
@@ -108,7 +110,7 @@ fn looping(size: (u16, u16)) -> Stage {
 
 /// The rows of the inspector that are in sight, and the tabs above them.
 fn pane(stage: &Stage) -> Vec<String> {
-    let area = divide(&stage.state).inspector;
+    let area = divide(&stage.app.reader).inspector;
     let buffer = stage.buffer();
     let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
     (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect()
@@ -209,51 +211,51 @@ fn it_follows_when_the_cursor_rests() {
     assert!(pane(&stage)[1].contains("call 1 of 4"));
     stage.press("] t");
     assert!(pane(&stage)[1].contains("call 1 of 4"), "not while the reader moves");
-    assert!(stage.state.rests_for().is_some(), "the runtime is told to look again");
+    assert!(stage.app.rests_for().is_some(), "the runtime is told to look again");
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
-    assert_eq!(stage.state.rests_for(), None);
+    assert_eq!(stage.app.rests_for(), None);
 }
 
 #[test]
 fn its_keys_are_its_own_only_while_it_has_them() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
-    let focus = stage.state.text.view.focus;
+    let focus = stage.app.reader.text.view.focus;
     stage.press("tab");
-    while panes::focused(&stage.state) != Pane::Inspector {
+    while layout::focused(&stage.app.reader) != Pane::Inspector {
         stage.press("tab");
     }
     stage.press("j j k");
-    assert_eq!((stage.state.text.view.focus, stage.state.inspector.at), (focus, 1));
+    assert_eq!((stage.app.reader.text.view.focus, stage.app.reader.inspector.at), (focus, 1));
     stage.press("l l");
-    assert_eq!(stage.state.inspector.tab, Tab::Diff);
+    assert_eq!(stage.app.reader.inspector.tab, Tab::Diff);
     stage.press("h h h h");
-    assert_eq!(stage.state.inspector.tab, Tab::Item);
+    assert_eq!(stage.app.reader.inspector.tab, Tab::Item);
     stage.press("6 5");
-    assert_eq!((stage.state.inspector.tab, stage.state.keys.count), (Tab::Timing, None));
+    assert_eq!((stage.app.reader.inspector.tab, stage.app.keys.count), (Tab::Timing, None));
     stage.press("esc");
-    assert_eq!(panes::focused(&stage.state), Pane::Transcript);
+    assert_eq!(layout::focused(&stage.app.reader), Pane::Transcript);
     stage.press("2 k");
-    assert_ne!(stage.state.text.view.focus, focus);
+    assert_ne!(stage.app.reader.text.view.focus, focus);
 }
 
 #[test]
 fn enter_goes_where_a_row_leads_and_back_again() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
-    let here = stage.state.text.view.focus;
+    let here = stage.app.reader.text.view.focus;
     stage.press("tab");
-    let rows = &stage.state.inspector.rows;
+    let rows = &stage.app.reader.inspector.rows;
     let place = rows.iter().position(|fact| fact.line.to_string().contains("#1 bash")).unwrap();
     for _ in 0..place {
         stage.press("j");
     }
     stage.press("enter").rest();
-    assert_eq!(panes::focused(&stage.state), Pane::Transcript);
+    assert_eq!(layout::focused(&stage.app.reader), Pane::Transcript);
     assert!(pane(&stage)[1].contains("call 1 of 4"), "{:#?}", pane(&stage));
     stage.press("' '");
-    assert_eq!(stage.state.text.view.focus, here);
+    assert_eq!(stage.app.reader.text.view.focus, here);
 }
 
 #[test]
@@ -268,8 +270,8 @@ fn what_is_copied_is_the_whole_value() {
     on_call(&mut stage, 1);
     stage.press("tab");
     let mut copy = |wanted: &str| {
-        let rows = &stage.state.inspector.rows;
-        stage.state.inspector.at =
+        let rows = &stage.app.reader.inspector.rows;
+        stage.app.reader.inspector.at =
             rows.iter().position(|fact| fact.line.to_string().contains(wanted)).unwrap();
         stage.asked.clear();
         stage.press("y y");
@@ -283,7 +285,7 @@ fn what_is_copied_is_the_whole_value() {
     assert_eq!(copy("verdict"), "verdict   ✓ done");
     // The transcript's own key is as it was.
     stage.press("esc");
-    let effects = act(&mut stage.state, Action::Copy(What::Command), 1);
+    let effects = act(&mut stage.app, Action::Copy(What::Command), 1);
     assert!(matches!(effects.first(), Some(Effect::Copy(text)) if *text == command));
 }
 
@@ -291,14 +293,14 @@ fn what_is_copied_is_the_whole_value() {
 fn on_small_screens_it_lies_over_the_text() {
     let mut stage = looping((80, 24));
     on_call(&mut stage, 3);
-    assert_eq!(divide(&stage.state).inspector.width, 0);
+    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
     stage.press("i");
     assert!(pane(&stage)[1].contains("call 3 of 4"), "{:#?}", pane(&stage));
-    assert_eq!(panes::focused(&stage.state), Pane::Inspector);
+    assert_eq!(layout::focused(&stage.app.reader), Pane::Inspector);
     stage.press("5");
     assert!(pane(&stage).iter().any(|row| row.contains("p95")));
     stage.press("esc");
-    assert_eq!(divide(&stage.state).inspector.width, 0);
+    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
 }
 
 #[test]
@@ -306,7 +308,7 @@ fn a_palette_name_opens_a_tab() {
     let mut stage = looping((80, 24));
     on_call(&mut stage, 3);
     stage.press(":").type_in("inspect-why").press("enter");
-    assert_eq!(stage.state.inspector.tab, Tab::Why);
+    assert_eq!(stage.app.reader.inspector.tab, Tab::Why);
     assert!(pane(&stage).iter().any(|row| row.contains("belongs to this call alone")));
 }
 
@@ -322,15 +324,15 @@ fn only_rows_in_sight_are_made() {
         result("a", 3, &output, Verdict::Done),
     ]);
     on_call(&mut stage, 1);
-    let made = |stage: &Stage| stage.state.inspector.rows.len();
+    let made = |stage: &Stage| stage.app.reader.inspector.rows.len();
     assert!(made(&stage) <= 2 * usize::from(WIDE.1), "{} rows", made(&stage));
     stage.press("tab space space");
     assert!(made(&stage) <= 8 * usize::from(WIDE.1), "{} rows", made(&stage));
-    assert!(stage.state.inspector.top > 50);
+    assert!(stage.app.reader.inspector.top > 50);
     stage.press("G");
     assert_eq!(made(&stage), 20_000, "what is beyond is in the file");
     stage.press("g");
-    assert_eq!((stage.state.inspector.top, stage.state.inspector.at), (0, 0));
+    assert_eq!((stage.app.reader.inspector.top, stage.app.reader.inspector.at), (0, 0));
 }
 
 #[test]
@@ -345,10 +347,10 @@ fn a_long_session_costs_no_more_for_a_key() {
         edits.push(result(&id, seconds + 2, "failed", Verdict::Failed));
     }
     stage.add(edits);
-    while stage.state.is_unfinished() {
+    while stage.app.is_unfinished() {
         stage.arrange();
     }
-    assert_eq!(stage.state.session.indexes.calls.count(), CALLS);
+    assert_eq!(stage.app.reader.session.indexes.calls.count(), CALLS);
     stage.press("5 0 %").rest();
     let began = Instant::now();
     for _ in 0..40 {
@@ -366,7 +368,7 @@ fn a_long_session_costs_no_more_for_a_key() {
 // === the strip ===
 
 fn strip(stage: &Stage) -> String {
-    stage.line(divide(&stage.state).strip.y)
+    stage.line(divide(&stage.app.reader).strip.y)
 }
 
 #[test]
@@ -384,7 +386,7 @@ fn the_strip_tells_whose_time_the_turn_was() {
     stage.press("G");
     assert!(strip(&stage).contains("turn 2 4.0s"), "{}", strip(&stage));
     stage.resize(120, 29);
-    assert_eq!(divide(&stage.state).strip.height, 0, "small screens have better uses for a line");
+    assert_eq!(divide(&stage.app.reader).strip.height, 0, "small screens have better uses for a line");
 }
 
 #[test]
@@ -399,13 +401,13 @@ fn the_strip_tells_of_the_first_turn_what_stands_before_it() {
 #[test]
 fn the_strip_and_the_inspector_draw_in_ascii() {
     let mut stage = looping(WIDE);
-    stage.state.screen.theme = Theme::mono().with_ascii(true);
-    stage.state.look_changed();
+    stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
+    stage.app.reader.look_changed();
     on_call(&mut stage, 3);
     stage.press("tab");
     for tab in ["1", "2", "3", "4", "5", "6"] {
         stage.press(tab);
-        let area = divide(&stage.state).inspector;
+        let area = divide(&stage.app.reader).inspector;
         assert!(strip(&stage).is_ascii(), "{}", strip(&stage));
         assert!(area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()), "{:#?}", pane(&stage));
     }
@@ -472,10 +474,10 @@ fn inspect(path: &Path) -> usize {
     for _ in 0..ITEMS {
         stage.press("k k k").rest();
         for tab in Tab::ALL.into_iter().filter(|tab| *tab != Tab::Raw) {
-            act(&mut stage.state, Action::Inspect(tab), 1);
+            act(&mut stage.app, Action::Inspect(tab), 1);
             stage.arrange();
-            let room = usize::from(divide(&stage.state).inspector.width) - 2;
-            for fact in &stage.state.inspector.rows {
+            let room = usize::from(divide(&stage.app.reader).inspector.width) - 2;
+            for fact in &stage.app.reader.inspector.rows {
                 let text = fact.line.to_string();
                 assert!(fact.line.width() <= room, "{}: {text}", path.display());
                 assert!(!text.chars().any(char::is_control), "{}: {text}", path.display());
@@ -501,8 +503,8 @@ fn a_single_endless_line_is_not_laid_out_whole_and_none_of_it_is_lost_silently()
     let began = Instant::now();
     stage.press("tab space space space");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
-    assert!(stage.state.inspector.is_cut, "more would come");
-    let area = divide(&stage.state).inspector;
+    assert!(stage.app.reader.inspector.is_cut, "more would come");
+    let area = divide(&stage.app.reader).inspector;
     assert!(stage.line(area.bottom() - 1).ends_with("more"), "{}", stage.line(area.bottom() - 1));
 }
 
@@ -512,27 +514,27 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
     stage.press("z 4 g g");
     let mut marked = 0;
     for _ in 0..ITEMS {
-        act(&mut stage.state, Action::Inspect(Tab::Raw), 1);
+        act(&mut stage.app, Action::Inspect(Tab::Raw), 1);
         stage.arrange();
-        let Some(focus) = stage.state.text.view.focus else { break };
+        let Some(focus) = stage.app.reader.text.view.focus else { break };
         let text = stage.focused();
-        let own: Vec<usize> = (0..stage.state.inspector.rows.len())
+        let own: Vec<usize> = (0..stage.app.reader.inspector.rows.len())
             .filter(|row| {
-                stage.state.inspector.rows[*row].spot.as_ref().is_some_and(|spot| spot.focus == focus)
+                stage.app.reader.inspector.rows[*row].spot.as_ref().is_some_and(|spot| spot.focus == focus)
             })
             .collect();
         if !own.is_empty() {
-            assert_eq!(stage.state.inspector.at, own[0], "the keys are on the first of them: {text}");
+            assert_eq!(stage.app.reader.inspector.at, own[0], "the keys are on the first of them: {text}");
             stage.press("tab");
-            assert_eq!(panes::focused(&stage.state), Pane::Inspector);
+            assert_eq!(layout::focused(&stage.app.reader), Pane::Inspector);
             stage.arrange();
-            let spot = stage.state.inspector.spot().unwrap();
+            let spot = stage.app.reader.inspector.spot().unwrap();
             let is_lit = |line: &tv::app::viewport::Line| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };
-            assert!(stage.state.text.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
+            assert!(stage.app.reader.text.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
             stage.press("tab");
-            while panes::focused(&stage.state) != Pane::Transcript {
+            while layout::focused(&stage.app.reader) != Pane::Transcript {
                 stage.press("tab");
             }
             marked += 1;

@@ -25,7 +25,7 @@ use crate::stage::{Stage, demo};
 #[test]
 fn a_paused_window_stays_and_the_pill_counts() {
     let mut stage = boats();
-    assert!(stage.state.text.view.follows(), "a session opens at its end and follows");
+    assert!(stage.app.reader.text.view.follows(), "a session opens at its end and follows");
     talk(&mut stage, 0, 30);
     stage.press("k k k");
     let before = stage.window();
@@ -44,19 +44,19 @@ fn the_pill_goes_when_what_is_new_is_seen() {
     talk(&mut stage, 30, 500);
     assert!(stage.picture().contains("500 new below"), "{}", stage.picture());
     stage.press("G");
-    assert!(stage.state.text.view.follows(), "G follows again");
+    assert!(stage.app.reader.text.view.follows(), "G follows again");
     assert!(!stage.picture().contains("new below"), "at the end nothing is below");
     talk(&mut stage, 600, 1);
     assert!(stage.window().last().is_some_and(|row| row.2.contains("sentence 600") || row.2.is_empty()));
     stage.press("F");
-    assert!(!stage.state.text.view.follows(), "F stops following");
+    assert!(!stage.app.reader.text.view.follows(), "F stops following");
     talk(&mut stage, 601, 3);
     assert!(stage.picture().contains("3 new below"));
     stage.press("2 0 ctrl-e");
     assert!(!stage.picture().contains("new below"), "scrolled into sight is seen:\n{}", stage.picture());
     assert_eq!(stage.window().len(), 21, "the line of the pill is filled again");
     stage.press("F");
-    assert!(stage.state.text.view.follows(), "F follows again");
+    assert!(stage.app.reader.text.view.follows(), "F follows again");
 }
 
 // === jumps ===
@@ -101,7 +101,7 @@ fn a_chord_can_be_given_up() {
     stage.press("]");
     assert!(stage.picture().contains("next tool call"), "the keys that can follow are shown");
     stage.press("esc t");
-    assert!(!stage.state.text.shows_thinking, "after esc, t is t again");
+    assert!(!stage.app.reader.text.shows_thinking, "after esc, t is t again");
     stage.press("t 7 esc j");
     assert_eq!(stage.window(), before, "esc takes the count back, j moves the focus only");
 }
@@ -116,7 +116,7 @@ fn counts_repeat() {
     other.press("g");
     stage.press("5 j");
     other.press("j j j j j");
-    assert_eq!(stage.state.text.view.focus, other.state.text.view.focus, "5j is j five times");
+    assert_eq!(stage.app.reader.text.view.focus, other.app.reader.text.view.focus, "5j is j five times");
     stage.press("1 0 ctrl-e");
     other.press("ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e ctrl-e");
     assert_eq!(stage.window(), other.window());
@@ -199,8 +199,8 @@ fn levels_keep_the_focused_item_in_sight() {
     for keys in ["+", "+", "-", "-", "-", "z 5", "z 4", "z 2", "z 3"] {
         stage.press(keys);
         assert!(stage.line_of_focus().is_some(), "{keys}: {}", stage.picture());
-        let focus = stage.state.text.view.focus.unwrap();
-        let entry = stage.state.session.transcript.get(focus.entry).unwrap();
+        let focus = stage.app.reader.text.view.focus.unwrap();
+        let entry = stage.app.reader.session.transcript.get(focus.entry).unwrap();
         assert_eq!(entry.key.as_str(), "c1", "{keys} keeps the item");
     }
     stage.press("z 1");
@@ -209,9 +209,9 @@ fn levels_keep_the_focused_item_in_sight() {
         "only prompts: that of the turn: {}",
         stage.picture()
     );
-    let focus = stage.state.text.view.focus.unwrap();
+    let focus = stage.app.reader.text.view.focus.unwrap();
     assert_eq!(
-        stage.state.session.transcript.get(focus.entry).unwrap().key.as_str(),
+        stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(),
         "p2",
         "the turn's prompt has the focus"
     );
@@ -227,9 +227,9 @@ fn hidden_thinking_loses_the_focus_to_its_neighbour() {
     stage.press("t");
     assert!(stage.line_of_focus().is_some_and(|now| now.abs_diff(line) <= 3), "{}", stage.picture());
     assert!(stage.status().contains("thinking hidden"));
-    let before = stage.state.text.view.focus;
+    let before = stage.app.reader.text.view.focus;
     stage.press("j");
-    assert_ne!(stage.state.text.view.focus, before, "j still moves");
+    assert_ne!(stage.app.reader.text.view.focus, before, "j still moves");
     stage.press("] k");
     assert!(stage.status().contains("thinking is hidden"), "{}", stage.status());
 }
@@ -290,19 +290,19 @@ fn giving_a_search_up_restores_the_place() {
     let mut stage = boats();
     talk(&mut stage, 0, 40);
     stage.press("g 9 j ctrl-e");
-    let before = (stage.window(), stage.state.text.view.focus);
+    let before = (stage.window(), stage.app.reader.text.view.focus);
     for text in ["barnacle", "crate 57", "sentence 3", "no such words"] {
         type_search(&mut stage, text);
         stage.press("esc");
-        assert_eq!((stage.window(), stage.state.text.view.focus), before, "after {text}");
+        assert_eq!((stage.window(), stage.app.reader.text.view.focus), before, "after {text}");
     }
     type_search(&mut stage, "crate 57");
     stage.press("ctrl-u");
-    assert_eq!((stage.window(), stage.state.text.view.focus), before, "an empty pattern goes back, too");
+    assert_eq!((stage.window(), stage.app.reader.text.view.focus), before, "an empty pattern goes back, too");
     stage.press("esc G");
     type_search(&mut stage, "herring");
     stage.press("esc");
-    assert!(stage.state.text.view.follows(), "who followed follows again");
+    assert!(stage.app.reader.text.view.follows(), "who followed follows again");
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn the_help_lists_every_binding() {
     stage.press("G j G");
     assert!(stage.picture().contains("quit at once"), "the end is in sight");
     stage.press("q");
-    assert!(matches!(stage.state.mode, KeyMode::Normal), "q closes the help, not the viewer");
+    assert!(matches!(stage.app.mode, KeyMode::Normal), "q closes the help, not the viewer");
     assert!(stage.asked.is_empty());
     stage.press("q");
     assert!(matches!(stage.asked[..], [Effect::Quit]));
@@ -391,10 +391,10 @@ fn another_size_keeps_the_place() {
     talk(&mut stage, 0, 40);
     for _ in 0..12 {
         stage.press("b");
-        let focus = stage.state.text.view.focus;
+        let focus = stage.app.reader.text.view.focus;
         for size in [(44, 9), (120, 40), (30, 5), (80, 24)] {
             stage.resize(size.0, size.1);
-            assert_eq!(stage.state.text.view.focus, focus, "the focus stays");
+            assert_eq!(stage.app.reader.text.view.focus, focus, "the focus stays");
             assert!(stage.line_of_focus().is_some(), "and is in sight at {size:?}: {}", stage.picture());
         }
     }
@@ -406,10 +406,14 @@ fn a_late_result_does_not_move_what_is_read() {
     stage.add([call("c8", "tide")]);
     talk(&mut stage, 0, 6);
     stage.press("k k");
-    let (line, focus) = (stage.line_of_focus(), stage.state.text.view.focus);
+    let (line, focus) = (stage.line_of_focus(), stage.app.reader.text.view.focus);
     stage.add([result("c8", &lines(9, |n| format!("wave {n}")), Verdict::Done)]);
     assert!(stage.picture().contains("wave 9"), "the result is shown above: {}", stage.picture());
-    assert_eq!((stage.line_of_focus(), stage.state.text.view.focus), (line, focus), "what is read stays");
+    assert_eq!(
+        (stage.line_of_focus(), stage.app.reader.text.view.focus),
+        (line, focus),
+        "what is read stays"
+    );
 }
 
 fn whole() -> Vec<Edit> {
@@ -464,13 +468,13 @@ fn a_retired_entry_gives_way_to_the_one_before() {
     stage.add(whole());
     stage.press("g ] t k k");
     let before = stage.line_of_focus();
-    let focus = stage.state.text.view.focus.unwrap();
-    let key = stage.state.session.transcript.get(focus.entry).unwrap().key.clone();
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    let key = stage.app.reader.session.transcript.get(focus.entry).unwrap().key.clone();
     assert_eq!(key.as_str(), "talk 58");
     stage.add([Edit::Retire(key)]);
     assert!(stage.window().iter().any(|row| row.2.contains("sentence 57")), "{}", stage.picture());
-    let focus = stage.state.text.view.focus.unwrap();
-    assert_eq!(stage.state.session.transcript.get(focus.entry).unwrap().key.as_str(), "talk 57");
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    assert_eq!(stage.app.reader.session.transcript.get(focus.entry).unwrap().key.as_str(), "talk 57");
     assert_eq!(stage.line_of_focus(), before);
 }
 
@@ -512,12 +516,12 @@ fn clocks_tick_only_while_the_agent_is_at_work() {
     stage.happen(Event::Written(Timestamp(start)));
     stage.arrange();
     assert!(stage.picture().contains("running 0:42"), "{}", stage.picture());
-    assert!(stage.state.ticks(), "a running call has a second hand");
+    assert!(stage.app.reader.ticks(), "a running call has a second hand");
     stage.happen(Event::Tick { now: Timestamp(start + 86_400_000) });
     stage.arrange();
     assert!(stage.picture().contains("no result"), "a day later nothing runs: {}", stage.picture());
     assert!(!stage.picture().contains("running"), "{}", stage.picture());
-    assert!(!stage.state.ticks(), "and nothing ticks");
+    assert!(!stage.app.reader.ticks(), "and nothing ticks");
 }
 
 // === anything ===
@@ -545,15 +549,15 @@ proptest! {
         let mut stage = Stage::open(&demo(), size, Theme::dark());
         for key in &keys {
             for press in key.split(' ') {
-                stage.state.text.cache.laid_out = 0;
+                stage.app.reader.text.cache.laid_out = 0;
                 stage.press(press);
-                let laid_out = stage.state.text.cache.laid_out;
-                let pages = if stage.state.keys.count.is_some() { 1 } else { 8 };
+                let laid_out = stage.app.reader.text.cache.laid_out;
+                let pages = if stage.app.keys.count.is_some() { 1 } else { 8 };
                 assert!(laid_out <= 60 * pages, "{press} of {keys:?} laid {laid_out} entries out");
             }
-            let height = usize::from(tv::app::panes::divide(&stage.state).lines());
-            let is_short = stage.state.text.level.number() == 1 || stage.state.find.filter.is_some();
-            assert!(is_short || stage.state.text.view.lines.len() == height, "after {key} of {keys:?}");
+            let height = usize::from(tv::app::layout::divide(&stage.app.reader).lines());
+            let is_short = stage.app.reader.text.level.number() == 1 || stage.app.reader.find.filter.is_some();
+            assert!(is_short || stage.app.reader.text.view.lines.len() == height, "after {key} of {keys:?}");
             assert!(Press::parse("j").is_some() && !stage.picture().is_empty());
         }
     }

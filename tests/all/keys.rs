@@ -44,9 +44,9 @@ impl Key {
 
     /// With a count in front.
     fn times<'s>(&self, count: &str, stage: &'s mut Stage) -> &'s mut Stage {
-        let usual = std::mem::replace(&mut stage.state.keys.keymap, Keymap::new(self.preset, &[]).0);
+        let usual = std::mem::replace(&mut stage.app.keys.keymap, Keymap::new(self.preset, &[]).0);
         stage.press(&format!("{count}{}", self.keys));
-        stage.state.keys.keymap = usual;
+        stage.app.keys.keymap = usual;
         stage
     }
 }
@@ -101,9 +101,9 @@ const JOURNEYS: &[Journey] = &[
     ("toggle-follow", |key| {
         let mut stage = long();
         key.press(&mut stage);
-        assert!(!stage.state.text.view.follows());
+        assert!(!stage.app.reader.text.view.follows());
         key.press(&mut stage);
-        assert!(stage.state.text.view.follows());
+        assert!(stage.app.reader.text.view.follows());
     }),
     ("next-prompt", |key| leads(key, "g", "p2")),
     ("previous-prompt", |key| leads(key, "G", "p4")),
@@ -178,7 +178,7 @@ const JOURNEYS: &[Journey] = &[
         stage.press("g ] s l j");
         assert_eq!(stage.focused_key(), "m1");
         key.press(&mut stage);
-        assert_eq!(stage.state.text.folds.get(&Text::from("m1"), 0), Fold::Closed, "the item");
+        assert_eq!(stage.app.reader.text.folds.get(&Text::from("m1"), 0), Fold::Closed, "the item");
         key.press(&mut stage);
         assert_eq!(stage.focused_key(), "c3", "what holds it");
         key.press(&mut stage);
@@ -198,10 +198,10 @@ const JOURNEYS: &[Journey] = &[
     ("fold-branch", |key| {
         let mut stage = branches();
         stage.press("] B");
-        let before = stage.state.text.sequence.len();
+        let before = stage.app.reader.text.sequence.len();
         key.press(&mut stage);
         assert!(stage.picture().contains("▸ branch 1"), "{}", stage.picture());
-        assert!(stage.state.text.sequence.len() < before);
+        assert!(stage.app.reader.text.sequence.len() < before);
         key.press(&mut stage);
         assert!(stage.picture().contains("▾ branch 1"), "{}", stage.picture());
     }),
@@ -230,7 +230,7 @@ const JOURNEYS: &[Journey] = &[
         let mut stage = tall_screen();
         key.press(&mut stage);
         let keys: Vec<String> =
-            stage.state.text.sequence.order().iter().map(|id| key_of(&stage, *id)).collect();
+            stage.app.reader.text.sequence.order().iter().map(|id| key_of(&stage, *id)).collect();
         assert_eq!(keys, ["p1", "p2", "p3"]);
     }),
     ("level-2", |key| {
@@ -308,10 +308,10 @@ const JOURNEYS: &[Journey] = &[
     ("previous-mention", |key| {
         let mut stage = landmarks();
         stage.press("*");
-        let there = stage.state.text.view.focus;
+        let there = stage.app.reader.text.view.focus;
         key.press(&mut stage);
         assert_eq!(stage.focused_key(), "p1");
-        assert_ne!(stage.state.text.view.focus, there);
+        assert_ne!(stage.app.reader.text.view.focus, there);
     }),
     ("filter-expression", |key| {
         let mut stage = landmarks();
@@ -330,7 +330,7 @@ const JOURNEYS: &[Journey] = &[
         let mut stage = landmarks();
         stage.press("f e");
         key.press(&mut stage).press("g");
-        assert!(stage.state.find.filter.is_none() && shown(&stage).len() > 5);
+        assert!(stage.app.reader.find.filter.is_none() && shown(&stage).len() > 5);
     }),
     ("copy-text", |key| copies(key, "ls: no such lantern")),
     ("copy-json", |key| {
@@ -360,13 +360,13 @@ const JOURNEYS: &[Journey] = &[
     ("sessions", |key| {
         let mut stage = landmarks();
         key.press(&mut stage);
-        assert!(matches!(stage.state.mode, Mode::Picker));
+        assert!(matches!(stage.app.mode, Mode::Picker));
         assert!(matches!(stage.asked[..], [Effect::Seek]));
     }),
     ("command", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("level-5").press("enter");
-        assert_eq!(stage.state.text.level, Level::Raw);
+        assert_eq!(stage.app.reader.text.level, Level::Raw);
     }),
     ("help", |key| {
         let mut stage = landmarks();
@@ -382,21 +382,21 @@ const JOURNEYS: &[Journey] = &[
         let mut stage = landmarks();
         stage.press("?");
         key.press(&mut stage);
-        assert!(matches!(stage.state.mode, Mode::Normal), "the pop-up");
+        assert!(matches!(stage.app.mode, Mode::Normal), "the pop-up");
         stage.press("/").type_in("lantern").press("enter");
         key.press(&mut stage);
-        assert!(stage.state.find.search.is_none(), "the search");
+        assert!(stage.app.reader.find.search.is_none(), "the search");
     }),
     ("quit", |key| {
         asks(key, |effect| matches!(effect, Effect::Quit));
         let mut stage = landmarks();
-        stage.state.is_picked = true;
+        stage.app.is_picked = true;
         key.press(&mut stage);
         assert!(matches!(stage.asked[..], [Effect::Leave]), "back to the picker");
     }),
     ("quit-now", |key| {
         let mut stage = landmarks();
-        stage.state.is_picked = true;
+        stage.app.is_picked = true;
         key.press(&mut stage);
         assert!(matches!(stage.asked[..], [Effect::Quit]));
     }),
@@ -519,12 +519,12 @@ fn leads(key: &Key, before: &str, to: &str) {
 }
 
 fn key_of(stage: &Stage, id: EntryId) -> String {
-    stage.state.session.transcript.get(id).unwrap().key.to_string()
+    stage.app.reader.session.transcript.get(id).unwrap().key.to_string()
 }
 
 /// Keys of the entries in the sequence.
 fn shown(stage: &Stage) -> Vec<String> {
-    stage.state.text.sequence.order().iter().map(|id| key_of(stage, *id)).collect()
+    stage.app.reader.text.sequence.order().iter().map(|id| key_of(stage, *id)).collect()
 }
 
 fn filters(key: &Key, before: &str, to: &[&str]) {
@@ -563,8 +563,8 @@ fn asks(key: &Key, is_it: fn(&Effect) -> bool) {
     assert!(stage.asked.len() == 1 && stage.asked.iter().all(is_it), "{:?}", stage.asked);
 }
 
-fn divided(stage: &Stage) -> tv::app::panes::Frame {
-    tv::app::panes::divide(&stage.state)
+fn divided(stage: &Stage) -> tv::app::layout::Frame {
+    tv::app::layout::divide(&stage.app.reader)
 }
 
 // === the journeys ===

@@ -1,7 +1,7 @@
 //! Lanes of calls in flight beside the text, and long times between entries.
 
 use ratatui::layout::Rect;
-use tv::app::panes::divide;
+use tv::app::layout::divide;
 use tv::app::update::Event;
 use tv::model::entry::{BlockKind, Role, Stop};
 use tv::model::text::Text;
@@ -14,7 +14,7 @@ use crate::stage::{Stage, demo};
 
 /// What stands in the gutter, line by line, each with the first word of its row.
 fn gutter(stage: &Stage) -> Vec<String> {
-    let frame = divide(&stage.state);
+    let frame = divide(&stage.app.reader);
     let buffer = stage.buffer();
     let Rect { x, y, .. } = frame.transcript;
     let cells = |line: u16| {
@@ -32,7 +32,7 @@ fn gutter(stage: &Stage) -> Vec<String> {
 /// Two calls of one message, and what is said until both have their results; in which order is told.
 fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
     let mut stage = Stage::made(size);
-    stage.state.panes.wants_outline = Some(false);
+    stage.app.reader.panes.wants_outline = Some(false);
     stage.add([
         says("p", 0, Role::User, "look"),
         entry("a", 1, Role::Assistant, |batch| {
@@ -68,12 +68,12 @@ fn calls_that_cross_are_told_from_calls_within_each_other() {
 
 #[test]
 fn the_gutter_is_wider_where_the_text_has_room() {
-    assert_eq!(divide(&crossed((80, 24), ["c1", "c2"]).state).lanes, 2);
+    assert_eq!(divide(&crossed((80, 24), ["c1", "c2"]).app.reader).lanes, 2);
     let wide = crossed((120, 40), ["c1", "c2"]);
-    let frame = divide(&wide.state);
+    let frame = divide(&wide.app.reader);
     assert_eq!((frame.lanes, frame.text()), (4, 112));
     let edge = crossed((107, 40), ["c1", "c2"]);
-    let frame = divide(&edge.state);
+    let frame = divide(&edge.app.reader);
     assert_eq!((frame.lanes, frame.text()), (3, 100), "the text keeps a hundred columns");
 }
 
@@ -93,8 +93,8 @@ fn more_calls_than_columns_are_told_by_the_last_one() {
         "{}",
         stage.picture()
     );
-    stage.state.screen.theme = Theme::mono().with_ascii(true);
-    stage.state.look_changed();
+    stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
+    stage.app.reader.look_changed();
     stage.arrange();
     assert_eq!(gutter(&stage)[..4], [".   bash", "|.  bash", "|+  bash", "'+  bash"]);
 }
@@ -187,12 +187,12 @@ fn a_folded_sub_agent_at_work_tells_how_long_and_what_it_did_last() {
 #[test]
 fn lanes_can_be_left_out_and_the_text_has_their_room() {
     let mut stage = crossed((80, 24), ["c1", "c2"]);
-    let before = divide(&stage.state).text();
+    let before = divide(&stage.app.reader).text();
     stage.press(":").type_in("set lanes=off").press("enter");
-    assert_eq!(divide(&stage.state).text(), before + 2);
+    assert_eq!(divide(&stage.app.reader).text(), before + 2);
     assert!(!stage.picture().contains('╭'), "{}", stage.picture());
     stage.press(":").type_in("set lanes=on").press("enter");
-    assert_eq!(divide(&stage.state).text(), before);
+    assert_eq!(divide(&stage.app.reader).text(), before);
     assert!(stage.picture().contains('╭'), "{}", stage.picture());
 }
 
@@ -200,7 +200,7 @@ fn lanes_can_be_left_out_and_the_text_has_their_room() {
 fn no_row_depends_on_the_lanes() {
     let mut stage = crossed((80, 24), ["c1", "c2"]);
     let before: Vec<_> = stage.window();
-    stage.state.session.indexes.flights.clear();
+    stage.app.reader.session.indexes.flights.clear();
     stage.arrange();
     assert_eq!(stage.window(), before);
 }
@@ -216,10 +216,10 @@ fn work_depends_on_the_window() {
         ]);
     }
     stage.press("g G");
-    stage.state.text.cache.laid_out = 0;
+    stage.app.reader.text.cache.laid_out = 0;
     stage.press("5 0 % ctrl-e");
-    assert!(stage.state.text.cache.laid_out < 60, "{}", stage.state.text.cache.laid_out);
-    assert_eq!(stage.state.text.gutter.lines.len(), stage.state.text.view.lines.len());
+    assert!(stage.app.reader.text.cache.laid_out < 60, "{}", stage.app.reader.text.cache.laid_out);
+    assert_eq!(stage.app.reader.text.gutter.lines.len(), stage.app.reader.text.view.lines.len());
 }
 
 #[test]
@@ -275,12 +275,17 @@ fn the_demo_has_lanes_at_all_sizes() {
         let mut stage = Stage::open(&demo(), size, Theme::dark());
         for keys in ["g", "] s", "l", "G", "z 2", "z 4", "k k k"] {
             stage.press(keys);
-            let lanes = &stage.state.text.gutter.lines;
-            assert_eq!(lanes.len(), stage.state.text.view.lines.len(), "{size:?} {keys}");
+            let lanes = &stage.app.reader.text.gutter.lines;
+            assert_eq!(lanes.len(), stage.app.reader.text.view.lines.len(), "{size:?} {keys}");
             let opens = |(line, cells): (usize, &Vec<tv::app::gutter::Cell>)| {
-                let row = stage.state.text.view.lines[line].row().unwrap();
-                let entry =
-                    stage.state.session.transcript.get(stage.state.text.view.lines[line].entry).unwrap();
+                let row = stage.app.reader.text.view.lines[line].row().unwrap();
+                let entry = stage
+                    .app
+                    .reader
+                    .session
+                    .transcript
+                    .get(stage.app.reader.text.view.lines[line].entry)
+                    .unwrap();
                 let is_call =
                     matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
                 let opens = cells.iter().filter(|cell| cell.part == tv::app::gutter::Part::Opens).count();
@@ -306,7 +311,7 @@ fn a_sub_agent_has_below_it_what_it_started() {
         lane("two", "c2"),
         lane("three", "c3"),
     ]);
-    let transcript = &stage.state.session.transcript;
+    let transcript = &stage.app.reader.session.transcript;
     let below = |name: &str| {
         let lane = transcript.lane(&Text::from(name)).unwrap();
         transcript.with_nested(lane).iter().map(|lane| lane.name.to_string()).collect::<Vec<_>>()

@@ -209,12 +209,12 @@ fn the_list_of_checks_leads_to_what_was_found() {
     stage.press("!");
     insta::assert_snapshot!("checks", stage.picture());
     stage.press("g j enter");
-    assert_eq!(stage.state.views.open(), None);
-    let focus = stage.state.text.view.focus.unwrap();
-    let found = stage.state.session.findings.iter().next().unwrap();
+    assert_eq!(stage.app.reader.views.open(), None);
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    let found = stage.app.reader.session.findings.iter().next().unwrap();
     assert_eq!((focus.entry, focus.block), (found.entry, found.block));
     stage.press("! !");
-    assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
+    assert_eq!(stage.app.reader.views.open(), None, "the key that opens the list closes it");
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_session_without_flaws_has_an_empty_list() {
     stage.press("!");
     assert!(stage.picture().contains("Nothing found"), "{}", stage.picture());
     stage.press("j k enter q");
-    assert_eq!(stage.state.views.open(), None);
+    assert_eq!(stage.app.reader.views.open(), None);
 }
 
 #[test]
@@ -288,17 +288,17 @@ fn what_a_rule_finds_many_times_is_one_row_that_opens() {
     assert_eq!(rows(&stage), 2, "the row and its foot: {}", stage.picture());
     stage.press("enter j j");
     assert!(rows(&stage) > 10, "{}", stage.picture());
-    let second = stage.state.session.findings.iter().nth(1).unwrap();
-    assert_eq!(stage.state.text.view.focus.map(|focus| focus.entry), Some(second.entry));
+    let second = stage.app.reader.session.findings.iter().nth(1).unwrap();
+    assert_eq!(stage.app.reader.text.view.focus.map(|focus| focus.entry), Some(second.entry));
     stage.press("h");
     assert_eq!(rows(&stage), 2, "{}", stage.picture());
     stage.press("enter j enter");
-    assert_eq!(stage.state.views.open(), None, "a single finding is gone to");
+    assert_eq!(stage.app.reader.views.open(), None, "a single finding is gone to");
 }
 
 /// Texts of the rows below CHECKS in the outline.
 fn outlined(stage: &Stage) -> Vec<String> {
-    let sections = &stage.state.outline.sections;
+    let sections = &stage.app.reader.outline.sections;
     let checks = sections.iter().filter(|section| section.part == Part::Checks);
     checks.flat_map(|section| section.rows.iter().map(|row| row.title.clone())).collect()
 }
@@ -313,7 +313,8 @@ fn outline_and_list_tell_the_same_kinds_by_the_same_names() {
         assert!(!outlined.is_empty(), "{}", stage.picture());
         stage.press("!");
         let page: Vec<String> = stage
-            .state
+            .app
+            .reader
             .views
             .sheet
             .rows
@@ -341,7 +342,7 @@ fn a_check_of_the_outline_leads_to_the_first_of_its_kind() {
         stage.press("j");
     }
     stage.press("enter");
-    let focus = stage.state.text.view.focus.unwrap();
-    let entry = stage.state.session.transcript.get(focus.entry).unwrap();
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    let entry = stage.app.reader.session.transcript.get(focus.entry).unwrap();
     assert!(entry.blocks[focus.block].kind.counts_as_error(), "{}", stage.picture());
 }

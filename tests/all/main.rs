@@ -65,6 +65,7 @@ mod reports;
 mod rows;
 mod screens;
 mod screenshots;
+mod side_by_side;
 mod specs;
 mod spending;
 mod stage;

@@ -151,7 +151,7 @@ fn a_page_is_shown_in_the_viewer() {
         let end = stage.picture();
         assert!(end.contains("1m30s"), "{end}");
         stage.press("q");
-        assert!(matches!(stage.state.mode, Mode::Normal));
+        assert!(matches!(stage.app.mode, Mode::Normal));
     }
 }
 
@@ -183,7 +183,7 @@ fn topics_are_completed() {
     stage.press(":");
     stage.type_in("help");
     stage.press("enter");
-    assert!(matches!(stage.state.mode, Mode::Help { .. }));
+    assert!(matches!(stage.app.mode, Mode::Help { .. }));
 }
 
 #[test]

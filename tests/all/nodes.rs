@@ -76,8 +76,8 @@ fn session(result_text: &str) -> Stage {
 
 /// The rows of the window without their indentation, with a mark at the node of the reader.
 fn rows(stage: &Stage) -> Vec<String> {
-    let mark = |line| if stage.state.text.view.is_at_node(line) { ">" } else { "" };
-    let lines = stage.state.text.view.lines.iter();
+    let mark = |line| if stage.app.reader.text.view.is_at_node(line) { ">" } else { "" };
+    let lines = stage.app.reader.text.view.lines.iter();
     let row = |line| -> Option<String> {
         let line: &tv::app::viewport::Line = line;
         Some(format!("{}{}", mark(line), line.row()?.line.to_string().trim()))
@@ -178,7 +178,7 @@ fn a_result_of_7_mb_costs_what_is_shown_of_it() {
     let item = format!(r#"{{"id": 1, "body": "{}"}}"#, "x".repeat(2_000));
     let mut stage = session(&format!("[{}]", vec![item; 3_500].join(",")));
     stage.press("enter");
-    let rows_made = stage.state.text.view.lines.iter().map(|line| line.rows.len()).max().unwrap();
+    let rows_made = stage.app.reader.text.view.lines.iter().map(|line| line.rows.len()).max().unwrap();
     assert!(rows_made < 200, "{rows_made}");
     let start = std::time::Instant::now();
     for _ in 0..50 {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
 use tv::app::arrange::percent;
-use tv::app::panes::divide;
+use tv::app::layout::divide;
 use tv::app::viewport::Line;
 use tv::ingest::{self, Target};
 use tv::render::theme::Theme;
@@ -84,7 +84,11 @@ fn read(target: &Target) -> usize {
             let top = place_of_top(&stage);
             stage.press("space");
             if place_of_top(&stage) == top {
-                assert!(percent(&stage.state) == 100, "{}: the last page is the end", target.path.display());
+                assert!(
+                    percent(&stage.app.reader) == 100,
+                    "{}: the last page is the end",
+                    target.path.display()
+                );
                 break;
             }
         }
@@ -93,13 +97,13 @@ fn read(target: &Target) -> usize {
 }
 
 fn place_of_top(stage: &Stage) -> Option<(u32, usize)> {
-    stage.state.text.view.lines.first().map(|line| (line.entry.0, line.row))
+    stage.app.reader.text.view.lines.first().map(|line| (line.entry.0, line.row))
 }
 
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
     let path = path.display();
-    let room = usize::from(divide(&stage.state).text());
-    for line in &stage.state.text.view.lines {
+    let room = usize::from(divide(&stage.app.reader).text());
+    for line in &stage.app.reader.text.view.lines {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();
         let taken = row.line.width() + right;
@@ -119,5 +123,5 @@ fn check(stage: &Stage, path: &Path, width: u16) -> usize {
         assert!(reaches <= usize::from(width), "{path} at {width}: {symbol:?} in column {column}");
         assert!(!symbol.chars().any(char::is_control), "{path} at {width}: {symbol:?}");
     }
-    stage.state.text.view.lines.len()
+    stage.app.reader.text.view.lines.len()
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 use ratatui::layout::Rect;
-use tv::app::panes::{Frame, Pane, Panes, divide, focused};
+use tv::app::layout::{Frame, divide, focused};
+use tv::app::panes::{Pane, Panes};
 use tv::app::viewport::focus_of;
 use tv::model::edit::{Edit, MetaEdit};
 use tv::model::text::Text;
@@ -38,7 +39,7 @@ fn areas(frame: &Frame) -> Vec<Rect> {
 #[test]
 fn panes_come_with_the_width() {
     let shown = |columns, lines| {
-        let frame = divide(&stage(columns, lines).state);
+        let frame = divide(&stage(columns, lines).app.reader);
         (frame.outline.width, frame.text(), frame.inspector.width, frame.strip.height)
     };
     assert_eq!(shown(80, 24), (0, 74, 0, 0));
@@ -56,10 +57,10 @@ fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be
     for size in [(80, 24), (160, 40), (200, 60)] {
         let mut stage = Stage::made(size);
         stage.arrange();
-        let empty = divide(&stage.state);
+        let empty = divide(&stage.app.reader);
         for (key, text) in [("p1", "Look after the lighthouse while I am away"), ("p2", "Is it lit?")] {
             stage.add([prompt(key, text)]);
-            assert_eq!(divide(&stage.state), empty, "{}", stage.picture());
+            assert_eq!(divide(&stage.app.reader), empty, "{}", stage.picture());
         }
         let is_shown = stage.picture().lines().any(|line| line.contains(" 1 Look after the li"));
         assert_eq!(is_shown, size.0 >= 100, "{}", stage.picture());
@@ -70,17 +71,17 @@ fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be
 fn the_inspector_lies_over_the_text_where_there_is_no_room_beside_it() {
     let mut stage = stage(80, 24);
     stage.press("g } i");
-    let frame = divide(&stage.state);
+    let frame = divide(&stage.app.reader);
     assert!(frame.is_pushed && frame.inspector.width == 80, "{frame:?}");
-    assert_eq!(focused(&stage.state), Pane::Inspector);
+    assert_eq!(focused(&stage.app.reader), Pane::Inspector);
     let before = stage.window();
     stage.press("esc");
-    assert!(!divide(&stage.state).is_pushed && focused(&stage.state) == Pane::Transcript);
+    assert!(!divide(&stage.app.reader).is_pushed && focused(&stage.app.reader) == Pane::Transcript);
     assert_eq!(stage.window(), before, "what lies under it has not moved");
     stage.press("i q");
-    assert!(!divide(&stage.state).is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
+    assert!(!divide(&stage.app.reader).is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
     stage.press("i i");
-    assert!(!divide(&stage.state).is_pushed);
+    assert!(!divide(&stage.app.reader).is_pushed);
 }
 
 #[test]
@@ -89,15 +90,15 @@ fn tab_gives_the_keys_to_what_is_shown() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         stage.press("tab");
-        seen.push(focused(&stage.state));
+        seen.push(focused(&stage.app.reader));
     }
     assert_eq!(seen, [Pane::Inspector, Pane::Outline, Pane::Transcript]);
     stage.press("shift-tab");
-    assert_eq!(focused(&stage.state), Pane::Outline);
+    assert_eq!(focused(&stage.app.reader), Pane::Outline);
     stage.press("I");
-    assert_eq!(focused(&stage.state), Pane::Transcript, "what is hidden has no keys");
+    assert_eq!(focused(&stage.app.reader), Pane::Transcript, "what is hidden has no keys");
     stage.press("i tab");
-    assert_eq!(focused(&stage.state), Pane::Transcript);
+    assert_eq!(focused(&stage.app.reader), Pane::Transcript);
     assert!(stage.status().contains("nothing else is shown"), "{}", stage.status());
 }
 
@@ -105,7 +106,7 @@ fn tab_gives_the_keys_to_what_is_shown() {
 fn dividers_move_with_the_pane_that_has_the_keys() {
     let mut stage = stage(200, 60);
     let widths = |stage: &Stage| {
-        let frame = divide(&stage.state);
+        let frame = divide(&stage.app.reader);
         (frame.outline.width, frame.inspector.width)
     };
     let (outline, inspector) = widths(&stage);
@@ -117,15 +118,15 @@ fn dividers_move_with_the_pane_that_has_the_keys() {
     assert_eq!(widths(&stage), (outline + 10, inspector - 2));
     stage.press("9 9 ctrl-left");
     assert_eq!(widths(&stage).0, 15, "no pane is narrower");
-    let kept = stage.state.panes;
+    let kept = stage.app.reader.panes;
     stage.resize(80, 24);
     stage.resize(200, 60);
-    assert_eq!((widths(&stage), stage.state.panes), ((15, inspector - 2), kept));
+    assert_eq!((widths(&stage), stage.app.reader.panes), ((15, inspector - 2), kept));
 }
 
 /// Titles of the rows of the outline that are in sight, with the one under the cursor.
 fn rows(stage: &Stage) -> (Vec<String>, Option<String>) {
-    let sections = &stage.state.outline.sections;
+    let sections = &stage.app.reader.outline.sections;
     let titles = sections.iter().flat_map(|section| &section.rows).map(|row| row.title.clone()).collect();
     let cursor = sections.iter().find_map(|section| Some(section.rows.get(section.cursor?)?.title.clone()));
     (titles, cursor)
@@ -135,7 +136,7 @@ fn rows(stage: &Stage) -> (Vec<String>, Option<String>) {
 fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     let mut stage = stage(120, 60);
     stage.press("g tab");
-    assert_eq!(focused(&stage.state), Pane::Outline);
+    assert_eq!(focused(&stage.app.reader), Pane::Outline);
     let (titles, cursor) = rows(&stage);
     assert_eq!(cursor.as_ref(), titles.first(), "it begins at the focused turn");
     let before = stage.window();
@@ -148,10 +149,10 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     assert_eq!(rows(&stage).1.as_ref(), titles.first());
     stage.press("G");
     assert_eq!(rows(&stage).1.as_ref(), titles.last());
-    let parts: Vec<_> = stage.state.outline.sections.iter().map(|section| section.part).collect();
+    let parts: Vec<_> = stage.app.reader.outline.sections.iter().map(|section| section.part).collect();
     stage.press("g");
     let at = |stage: &Stage| {
-        let held = stage.state.outline.sections.iter().find(|section| section.cursor.is_some());
+        let held = stage.app.reader.outline.sections.iter().find(|section| section.cursor.is_some());
         held.map(|section| (section.part, section.cursor))
     };
     for part in parts.iter().skip(1) {
@@ -161,9 +162,9 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     stage.press("} {");
     assert_eq!(at(&stage), Some((parts[parts.len() - 2], Some(0))));
     stage.press("esc");
-    assert_eq!((focused(&stage.state), rows(&stage).1), (Pane::Transcript, None));
+    assert_eq!((focused(&stage.app.reader), rows(&stage).1), (Pane::Transcript, None));
     stage.press("tab G enter");
-    assert_eq!(focused(&stage.state), Pane::Transcript, "the keys go along");
+    assert_eq!(focused(&stage.app.reader), Pane::Transcript, "the keys go along");
     assert_ne!(stage.window(), before);
     stage.press("' '");
     assert_eq!(stage.window().first(), before.first(), "a jump like any other");
@@ -173,8 +174,8 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
 fn rows_lead_to_what_they_stand_for() {
     let mut stage = stage(120, 60);
     stage.press("tab g enter");
-    let first = stage.state.session.transcript.turns().first().map(|turn| turn.prompt);
-    assert_eq!(stage.state.text.view.focus.map(|focus| focus.entry), first);
+    let first = stage.app.reader.session.transcript.turns().first().map(|turn| turn.prompt);
+    assert_eq!(stage.app.reader.text.view.focus.map(|focus| focus.entry), first);
     let mut led = 0;
     let (titles, _) = rows(&stage);
     for (row, title) in titles.iter().enumerate() {
@@ -183,11 +184,11 @@ fn rows_lead_to_what_they_stand_for() {
             stage.press("j");
         }
         stage.press("enter");
-        let is_text = focused(&stage.state) == Pane::Transcript;
+        let is_text = focused(&stage.app.reader) == Pane::Transcript;
         assert!(is_text || title.contains("paired"), "{title} leads nowhere");
         if is_text && title.contains("src/") {
-            let focus = stage.state.text.view.focus.unwrap();
-            let entry = stage.state.session.transcript.get(focus.entry).unwrap();
+            let focus = stage.app.reader.text.view.focus.unwrap();
+            let entry = stage.app.reader.session.transcript.get(focus.entry).unwrap();
             let tv::model::entry::BlockKind::Call(call) = &entry.blocks[focus.block].kind else {
                 panic!("{title} leads to no call")
             };
@@ -205,21 +206,21 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
         ["pi/branches.jsonl", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "generic/chat.jsonl"]
     {
         let mut stage = Stage::open(&fixture(name), (120, 60), Theme::dark());
-        let first = stage.state.outline.sections.clone();
+        let first = stage.app.reader.outline.sections.clone();
         // Every entry is noted once more, as if it had changed.
-        let ids = stage.state.session.transcript.order().to_vec();
+        let ids = stage.app.reader.session.transcript.order().to_vec();
         for id in ids {
-            let state = &mut stage.state;
+            let app = &mut stage.app;
             let touched = Touched { added: vec![id], ..Touched::default() };
-            state.outline.note(&state.session.transcript, &touched);
-            state.checks.note(&state.session.transcript, &touched);
+            app.reader.outline.note(&app.reader.session.transcript, &touched);
+            app.reader.checks.note(&app.reader.session.transcript, &touched);
         }
         stage.arrange();
-        assert_eq!(stage.state.outline.sections, first, "{name}");
-        stage.state.outline.clear();
-        stage.state.checks.clear();
+        assert_eq!(stage.app.reader.outline.sections, first, "{name}");
+        stage.app.reader.outline.clear();
+        stage.app.reader.checks.clear();
         stage.arrange();
-        assert_eq!(stage.state.outline.sections, first, "{name}");
+        assert_eq!(stage.app.reader.outline.sections, first, "{name}");
     }
 }
 
@@ -250,13 +251,13 @@ fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_told_late()
         let picture = stage.picture();
         picture.lines().any(|row| row.contains("boats.md") && row.contains("3000 - -"))
     };
-    while stage.state.is_unfinished() {
+    while stage.app.is_unfinished() {
         stage.arrange();
     }
     assert!(told(&stage), "{}", stage.picture());
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann")))]);
     let mut frames = 0;
-    while stage.state.is_unfinished() {
+    while stage.app.is_unfinished() {
         assert!(told(&stage), "frame {frames}\n{}", stage.picture());
         stage.arrange();
         frames += 1;
@@ -264,13 +265,13 @@ fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_told_late()
     assert!(frames > 1 && told(&stage), "{frames} frames\n{}", stage.picture());
     // They are told from where the session began, wherever it goes.
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
-    assert!(!stage.state.is_unfinished() && told(&stage), "{}", stage.picture());
+    assert!(!stage.app.is_unfinished() && told(&stage), "{}", stage.picture());
 }
 
 #[test]
 fn each_pane_has_hints_of_its_own() {
     let mut stage = stage(200, 40);
-    let hints = |stage: &Stage| stage.line(divide(&stage.state).hints.y);
+    let hints = |stage: &Stage| stage.line(divide(&stage.app.reader).hints.y);
     let reading = hints(&stage);
     stage.press("tab");
     let inspector = hints(&stage);
@@ -294,8 +295,8 @@ proptest! {
         unseen in 0_usize..2,
     ) {
         let mut stage = Stage::made((columns, lines));
-        stage.state.text.unseen = unseen;
-        stage.state.panes = Panes {
+        stage.app.reader.text.unseen = unseen;
+        stage.app.reader.panes = Panes {
             wants_outline: wishes.0,
             wants_inspector: wishes.1,
             wants_strip: wishes.2,
@@ -304,7 +305,7 @@ proptest! {
             is_pushed: wishes.5,
             ..Panes::default()
         };
-        let frame = divide(&stage.state);
+        let frame = divide(&stage.app.reader);
         let areas = areas(&frame);
         let cells: u32 = areas.iter().map(|area| area.area()).sum();
         prop_assert_eq!(cells, u32::from(columns) * u32::from(lines), "{:?}", frame);
@@ -328,24 +329,24 @@ proptest! {
         for _ in 0..jumps {
             stage.press("j");
         }
-        let focus = stage.state.text.view.focus;
+        let focus = stage.app.reader.text.view.focus;
         for key in keys {
             let before = stage.line_of_focus();
             stage.press(key);
-            prop_assert_eq!(stage.state.text.view.focus, focus, "{} keeps the focus", key);
-            let height = usize::from(divide(&stage.state).lines());
-            let is_at_end = stage.state.text.view.lines.last().is_some_and(|line| {
-                stage.state.text.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.state.text.sequence.len())
+            prop_assert_eq!(stage.app.reader.text.view.focus, focus, "{} keeps the focus", key);
+            let height = usize::from(divide(&stage.app.reader).lines());
+            let is_at_end = stage.app.reader.text.view.lines.last().is_some_and(|line| {
+                stage.app.reader.text.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.app.reader.text.sequence.len())
             });
-            let is_at_top = stage.state.text.view.lines.first().is_some_and(|line| {
-                stage.state.text.sequence.place_of(line.entry) == Some(0) && line.row == 0
+            let is_at_top = stage.app.reader.text.view.lines.first().is_some_and(|line| {
+                stage.app.reader.text.sequence.place_of(line.entry) == Some(0) && line.row == 0
             });
             // Where the session begins or ends, there may be nothing to keep the item on its line with.
             if !is_at_end && !is_at_top {
                 prop_assert_eq!(stage.line_of_focus(), before, "{} at {:?}", key, size);
             }
-            prop_assert!(stage.state.text.view.lines.len() <= height);
-            prop_assert!(stage.state.text.view.lines.iter().any(|line| focus_of(line) == focus));
+            prop_assert!(stage.app.reader.text.view.lines.len() <= height);
+            prop_assert!(stage.app.reader.text.view.lines.iter().any(|line| focus_of(line) == focus));
         }
     }
 }

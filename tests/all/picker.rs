@@ -46,7 +46,7 @@ fn see_all(stage: &mut Stage, sessions: impl IntoIterator<Item = Found>) {
 /// A picker without a session behind it.
 fn picker(size: (u16, u16)) -> Stage {
     let mut stage = Stage::made(size);
-    stage.state.picker.places = vec!["~/.claude/projects".to_owned(), "~/.pi/agent/sessions".to_owned()];
+    stage.app.picker.places = vec!["~/.claude/projects".to_owned(), "~/.pi/agent/sessions".to_owned()];
     stage.press("s");
     assert!(matches!(stage.asked.as_slice(), [Effect::Seek]), "{:?}", stage.asked);
     stage
@@ -83,7 +83,7 @@ fn boats() -> Vec<Found> {
 /// The title of the chosen row.
 fn chosen(stage: &Stage) -> String {
     stage
-        .state
+        .app
         .picker
         .chosen()
         .and_then(|found| found.title.clone())
@@ -91,7 +91,7 @@ fn chosen(stage: &Stage) -> String {
 }
 
 fn rows(stage: &Stage) -> Vec<String> {
-    stage.state.picker.in_sight(1_000).map(|(found, _)| found.id.to_string()).collect()
+    stage.app.picker.in_sight(1_000).map(|(found, _)| found.id.to_string()).collect()
 }
 
 fn last(stage: &Stage) -> &Effect {
@@ -117,7 +117,7 @@ fn pictures() {
         insta::assert_snapshot!(format!("picker-{}x{}", size.0, size.1), stage.picture());
     }
     let mut stage = picker((80, 24));
-    stage.state.screen.theme = Theme::mono().with_ascii(true);
+    stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
     see_all(&mut stage, boats());
     stage.type_in("the boat");
     insta::assert_snapshot!("picker-typed-ascii", stage.picture());
@@ -209,7 +209,7 @@ fn with_a_session_behind_it_is_gone_back_to() {
     assert!(stage.picture().contains("FOLLOW"));
     stage.press("q");
     assert!(matches!(last(&stage), Effect::Quit));
-    stage.state.is_picked = true;
+    stage.app.is_picked = true;
     stage.press("q");
     assert!(matches!(last(&stage), Effect::Leave), "who was chosen is left for the others");
     stage.press("Q");
@@ -253,7 +253,7 @@ fn nothing_found_names_the_places_and_the_demo() {
 fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
     let mut stage = picker((80, 24));
     see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
-    stage.state.mode = tv::app::mode::Mode::Normal;
+    stage.app.mode = tv::app::mode::Mode::Normal;
     stage.press("s");
     assert_eq!(rows(&stage).concat(), "ab");
     see_all(&mut stage, [found("b", "boats", 1)]);
@@ -301,16 +301,16 @@ fn ten_thousand_sessions_are_matched_in_steps() {
         )))));
     }
     let mut frames = 0;
-    while stage.state.is_unfinished() {
-        tv::app::arrange::arrange(&mut stage.state);
+    while stage.app.is_unfinished() {
+        tv::app::update::arrange(&mut stage.app);
         frames += 1;
     }
-    assert_eq!((frames, stage.state.picker.counts()), (3, (10_000, 10_000)));
+    assert_eq!((frames, stage.app.picker.counts()), (3, (10_000, 10_000)));
     for c in "session 99".chars() {
         stage.happen(Event::Key(tv::app::keys::Press::plain(tv::app::keys::Code::Char(c))));
     }
-    tv::app::arrange::arrange(&mut stage.state);
-    assert!(stage.state.is_unfinished(), "a frame does not wait for all of them");
+    tv::app::update::arrange(&mut stage.app);
+    assert!(stage.app.is_unfinished(), "a frame does not wait for all of them");
     // Enter does: what is opened is the best of all.
     stage.happen(Event::Key(tv::app::keys::parse_keys("enter").unwrap()[0]));
     assert!(
@@ -340,8 +340,8 @@ proptest! {
         stage.picture();
         stage.type_in(&typed);
         stage.press("down pgdn up");
-        let (fitting, all) = stage.state.picker.counts();
-        assert!(fitting <= all && (fitting == 0) == stage.state.picker.chosen().is_none());
+        let (fitting, all) = stage.app.picker.counts();
+        assert!(fitting <= all && (fitting == 0) == stage.app.picker.chosen().is_none());
         stage.picture();
     }
 }

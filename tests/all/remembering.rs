@@ -36,8 +36,8 @@ fn answers(from: usize, to: usize) -> Vec<Edit> {
 /// A session of `old` entries when it was last looked at, and `new` more by now.
 fn reopened(old: usize, new: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
-    let at = Timestamp(stage.state.screen.now.0 - DAY);
-    stage.state.places.seen =
+    let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
+    stage.app.reader.places.seen =
         old.checked_sub(1).map(|last| Seen { key: Text::from(format!("a{last}").as_str()), at });
     stage.add(answers(0, old + new));
     stage.tell(Feed::CaughtUp);
@@ -46,7 +46,7 @@ fn reopened(old: usize, new: usize) -> Stage {
 }
 
 fn rules(stage: &Stage) -> Vec<usize> {
-    let lines = stage.state.text.view.lines.iter().enumerate();
+    let lines = stage.app.reader.text.view.lines.iter().enumerate();
     let is_rule = |kind| kind == RowKind::News;
     lines
         .filter(|(_, line)| line.row().is_some_and(|row| is_rule(row.kind)))
@@ -56,7 +56,13 @@ fn rules(stage: &Stage) -> Vec<usize> {
 
 /// The key of the focused entry.
 fn focused(stage: &Stage) -> String {
-    let entry = stage.state.text.view.focus.and_then(|focus| stage.state.session.transcript.get(focus.entry));
+    let entry = stage
+        .app
+        .reader
+        .text
+        .view
+        .focus
+        .and_then(|focus| stage.app.reader.session.transcript.get(focus.entry));
     entry.map(|entry| entry.key.to_string()).unwrap_or_default()
 }
 
@@ -65,14 +71,14 @@ fn a_line_stands_above_what_is_new() {
     let stage = reopened(5, 3);
     let window = stage.window();
     let rule = rules(&stage)[0];
-    let day = Timestamp(stage.state.screen.now.0 - DAY).as_told(stage.state.screen.now);
+    let day = Timestamp(stage.app.reader.screen.now.0 - DAY).as_told(stage.app.reader.screen.now);
     assert!(window[rule].2.contains(&format!("new since {day}")), "{window:?}");
     let after = window[rule + 1..].iter().find(|row| row.2.contains("sentence")).unwrap();
     assert!(after.2.contains("sentence 5"), "{window:?}");
     assert!(window[..rule].iter().any(|row| row.2.contains("sentence 4")));
-    assert!(stage.state.text.view.follows(), "a session opens at its end");
+    assert!(stage.app.reader.text.view.follows(), "a session opens at its end");
     // Nobody counts it: the status line numbers entries, motions pass it by.
-    assert_eq!(stage.state.text.sequence.len(), 8);
+    assert_eq!(stage.app.reader.text.sequence.len(), 8);
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn without_news_or_without_anything_older_there_is_no_line() {
 #[test]
 fn a_rewritten_session_is_parted_by_time() {
     let mut stage = Stage::made((80, 24));
-    stage.state.places.seen = Some(Seen { key: Text::from("gone"), at: Timestamp(1_003) });
+    stage.app.reader.places.seen = Some(Seen { key: Text::from("gone"), at: Timestamp(1_003) });
     stage.add((0..8).map(|n| said(&format!("r{n}"), Role::Assistant, &format!("again {n}"), 1_000 + n)));
     stage.arrange();
     assert!(rules(&stage).is_empty(), "not before all is read");
@@ -131,8 +137,8 @@ fn a_rewritten_session_is_parted_by_time() {
 fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
     // The end of a long session first: what was seen last is not in it.
     let mut stage = Stage::made((80, 24));
-    let at = Timestamp(stage.state.screen.now.0 - DAY);
-    stage.state.places.seen = Some(Seen { key: Text::from("a30"), at });
+    let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
+    stage.app.reader.places.seen = Some(Seen { key: Text::from("a30"), at });
     stage.add_as(Mode::Append, Stretch::Preview, answers(31, 90));
     stage.press("g j j");
     stage.add_as(Mode::Append, Stretch::Whole, answers(0, 90));
@@ -156,17 +162,17 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
 #[test]
 fn the_end_is_noted_only_when_it_is_known() {
     let mut stage = Stage::made((80, 24));
-    assert_eq!(end_of(&stage.state, Timestamp(7)), None);
+    assert_eq!(end_of(&stage.app.reader, Timestamp(7)), None);
     stage.add(answers(0, 3));
-    assert_eq!(end_of(&stage.state, Timestamp(7)), None, "more may be there");
+    assert_eq!(end_of(&stage.app.reader, Timestamp(7)), None, "more may be there");
     stage.tell(Feed::CaughtUp);
-    let seen = end_of(&stage.state, Timestamp(7)).unwrap();
+    let seen = end_of(&stage.app.reader, Timestamp(7)).unwrap();
     assert_eq!((seen.key.as_str(), seen.at), ("a2", Timestamp(7)));
     stage.press("g m a");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Remember)));
     stage.press(":").type_in("forget").press("enter");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Forget)));
-    assert!(stage.state.places.marks.is_empty());
+    assert!(stage.app.reader.places.marks.is_empty());
 }
 
 /// The lines of a call's output that are longer than the window is wide.
@@ -205,7 +211,7 @@ fn long_lines_are_cut_and_scrolled_and_the_line_that_is_read_stays() {
         "{top}\n{}",
         stage.picture()
     );
-    let cut = stage.state.screen.theme.glyphs().cut;
+    let cut = stage.app.reader.screen.theme.glyphs().cut;
     assert!(stage.window().iter().all(|row| !row.2.contains("line ") || row.2.ends_with(cut)));
     let lines = stage.window().iter().filter(|row| row.2.contains("line ")).count();
     assert!(lines > 15, "one row for each: {}", stage.picture());
@@ -240,25 +246,25 @@ fn prose_stays_wrapped() {
 fn numbers_stand_beside_items_and_move_nothing_else() {
     let mut stage = Stage::open(&demo(), (100, 30), Theme::dark());
     stage.press("g j j j");
-    let focused = (stage.line_of_focus(), stage.state.text.view.focus);
+    let focused = (stage.line_of_focus(), stage.app.reader.text.view.focus);
     stage.press("ctrl-n");
-    assert_eq!((stage.line_of_focus(), stage.state.text.view.focus), focused);
-    let focus = stage.state.text.view.focus.unwrap();
-    let block = &stage.state.session.transcript.get(focus.entry).unwrap().blocks[focus.block];
+    assert_eq!((stage.line_of_focus(), stage.app.reader.text.view.focus), focused);
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    let block = &stage.app.reader.session.transcript.get(focus.entry).unwrap().blocks[focus.block];
     let origin = block.kind.bodies()[0].from;
     let line = origin.line;
     let y = u16::try_from(stage.line_of_focus().unwrap()).unwrap() + 1;
     assert!(stage.line(y).contains(&format!(" {line} ")), "{}", stage.line(y));
     stage.press("ctrl-n");
-    assert_eq!(stage.state.text.wrapping.numbers, Numbers::Bytes);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::Bytes);
     let at = origin.at;
     assert!(stage.line(y).contains(&format!(" {at} ")), "{}", stage.line(y));
     stage.press("ctrl-n");
-    assert_eq!(stage.state.text.wrapping.numbers, Numbers::None);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::None);
     stage.press(":").type_in("set gutter=lines").press("enter");
-    assert_eq!(stage.state.text.wrapping.numbers, Numbers::Lines);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::Lines);
     stage.press(":").type_in("set nowrap").press("enter");
-    assert_eq!(stage.state.text.wrapping.sideways, Some(0));
+    assert_eq!(stage.app.reader.text.wrapping.sideways, Some(0));
 }
 
 #[test]
@@ -282,8 +288,8 @@ fn page_with_cut_lines(file: &Path, width: u16) {
     stage.press("z 4 w ctrl-n z l g");
     for _ in 0..4 {
         stage.press("space");
-        let room = usize::from(tv::app::panes::divide(&stage.state).text());
-        for line in &stage.state.text.view.lines {
+        let room = usize::from(tv::app::layout::divide(&stage.app.reader).text());
+        for line in &stage.app.reader.text.view.lines {
             let row = line.row().unwrap();
             let used = tv::render::wrap::width_of(&row.line.spans);
             assert!(used <= room, "{}: {used} of {room}: {}", file.display(), row.line);
@@ -295,11 +301,11 @@ fn page_with_cut_lines(file: &Path, width: u16) {
 fn the_keys_are_shown_while_a_session_is_chosen() {
     let mut stage = Stage::made((80, 24));
     stage.press("s F1");
-    assert!(matches!(stage.state.mode, KeyMode::Help { .. }));
+    assert!(matches!(stage.app.mode, KeyMode::Help { .. }));
     assert!(stage.picture().contains("All keys"), "{}", stage.picture());
     stage.press("esc");
-    assert!(matches!(stage.state.mode, KeyMode::Picker));
+    assert!(matches!(stage.app.mode, KeyMode::Picker));
     stage.press("?");
-    assert!(matches!(stage.state.mode, KeyMode::Picker), "a question mark is typed there");
+    assert!(matches!(stage.app.mode, KeyMode::Picker), "a question mark is typed there");
     assert!(BINDINGS.iter().any(|binding| binding.action == Action::Help));
 }

@@ -38,8 +38,8 @@ fn sessions_of_all_formats() {
             insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), told);
             for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
                 let place = format!("{name} at {size:?} in {}", theme.name);
-                stage.state.screen.theme = theme.clone();
-                stage.state.look_changed();
+                stage.app.reader.screen.theme = theme.clone();
+                stage.app.reader.look_changed();
                 stage.arrange();
                 assert_eq!(stage.picture(), picture, "{place}");
                 assert_colours(&buffer, &stage.buffer(), &theme, (&fixture(path), &place));
@@ -186,7 +186,7 @@ fn meaning_hangs_on_no_colour() {
     for _ in 0..20 {
         added += changed('+', &stage);
         removed += changed('-', &stage);
-        let glyphs = stage.state.screen.theme.glyphs();
+        let glyphs = stage.app.reader.screen.theme.glyphs();
         well += stage.picture().matches(glyphs.done).count();
         badly += stage.picture().matches(glyphs.cross).count();
         stage.press("space");
@@ -208,8 +208,8 @@ fn hits_and_bars_have_their_roles() {
     let buffer = stage.buffer();
     insta::assert_snapshot!("roles-of-hits", roles(&buffer));
     for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
-        stage.state.screen.theme = theme.clone();
-        stage.state.look_changed();
+        stage.app.reader.screen.theme = theme.clone();
+        stage.app.reader.look_changed();
         stage.arrange();
         assert_colours(&buffer, &stage.buffer(), &theme, (&demo(), &theme.name));
     }

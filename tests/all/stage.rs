@@ -7,13 +7,13 @@ use ratatui::backend::{CrosstermBackend, TestBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
-use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::inspector::Records;
 use tv::app::keys::{Code, Press, parse_keys};
-use tv::app::panes::divide;
+use tv::app::layout::divide;
 use tv::app::search::hits_of;
-use tv::app::state::State;
+use tv::app::state::App;
+use tv::app::update::arrange;
 use tv::app::update::{Event, update};
 use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
@@ -31,7 +31,7 @@ use tv::ui;
 /// A viewer on a fixture.
 pub struct Stage {
     /// Its state.
-    pub state: State,
+    pub app: App,
     /// What it asked the outside for and the stage does not do.
     pub asked: Vec<Effect>,
     /// Whether texts for filters and searches are left unread.
@@ -61,9 +61,9 @@ pub fn demo() -> PathBuf {
 impl Stage {
     /// A viewer on a session without a file, to be told by [`Stage::add`].
     pub fn made(size: (u16, u16)) -> Self {
-        let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
-        state.screen.size = size;
-        Self { state, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
+        let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
+        app.reader.screen.size = size;
+        Self { app, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
     }
 
     /// Tells edits, each of them as the only one of its record.
@@ -116,9 +116,9 @@ impl Stage {
     fn open_as(target: &Target, size: (u16, u16), theme: Theme, stubs_only: bool) -> Self {
         let session = ingest::open(target).expect("the fixture opens");
         let pager = Some(session.pager());
-        let mut state = State::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
-        state.screen.size = size;
-        let mut stage = Self { state, asked: Vec::new(), is_slow: false, pager, records: 0 };
+        let mut app = App::new(theme, Level::Preview, Arc::new(Colours::never()), LATE);
+        app.reader.screen.size = size;
+        let mut stage = Self { app, asked: Vec::new(), is_slow: false, pager, records: 0 };
         let opened = Box::new(session.opened.clone());
         stage.tell(Feed::Opened(opened));
         let mut feeds = Vec::new();
@@ -137,7 +137,7 @@ impl Stage {
 
     /// Lets something happen.
     pub fn happen(&mut self, event: Event) {
-        for effect in update(&mut self.state, event) {
+        for effect in update(&mut self.app, event) {
             self.carry_out(effect);
         }
     }
@@ -205,7 +205,7 @@ impl Stage {
 
     /// Lets so many ms pass.
     pub fn wait(&mut self, ms: i64) -> &mut Self {
-        let now = Timestamp(self.state.screen.now.0 + ms);
+        let now = Timestamp(self.app.reader.screen.now.0 + ms);
         self.happen(Event::Tick { now });
         self.arrange();
         self
@@ -241,7 +241,7 @@ impl Stage {
     /// Brings the window up to date, bodies on disk included.
     pub fn arrange(&mut self) {
         for _ in 0..4 {
-            let effects = arrange(&mut self.state);
+            let effects = arrange(&mut self.app);
             // How entries are kept is nothing to look at.
             let is_done = effects.iter().all(|effect| matches!(effect, Effect::Pack(_)));
             for effect in effects {
@@ -255,7 +255,7 @@ impl Stage {
 
     /// The screen, with an edge so that trailing blanks show, and times made the same everywhere.
     pub fn picture(&self) -> String {
-        let (columns, lines) = self.state.screen.size;
+        let (columns, lines) = self.app.reader.screen.size;
         let buffer = self.buffer();
         let mut out = String::new();
         for y in 0..lines {
@@ -271,24 +271,24 @@ impl Stage {
 
     /// What a frame writes to a terminal.
     pub fn painted(&self) -> Vec<u8> {
-        let (width, height) = self.state.screen.size;
+        let (width, height) = self.app.reader.screen.size;
         let viewport = Viewport::Fixed(Rect { x: 0, y: 0, width, height });
         let mut bytes = Vec::new();
         let backend = CrosstermBackend::new(&mut bytes);
         let mut terminal =
             Terminal::with_options(backend, TerminalOptions { viewport }).expect("a terminal in memory");
-        terminal.draw(|frame| ui::view(&self.state, frame)).expect("memory takes everything");
+        terminal.draw(|frame| ui::view(&self.app, frame)).expect("memory takes everything");
         drop(terminal);
         bytes
     }
 
     /// The cells of the screen.
     pub fn buffer(&self) -> Buffer {
-        let (columns, lines) = self.state.screen.size;
+        let (columns, lines) = self.app.reader.screen.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).expect("a test backend");
         let paint = |frame: &mut Frame<'_>| {
-            ui::view(&self.state, frame);
-            ui::pictures::place(&self.state, frame.buffer_mut());
+            ui::view(&self.app, frame);
+            ui::pictures::place(&ui::pictures::in_sight(&self.app.reader), frame.buffer_mut());
         };
         terminal.draw(paint).expect("drawing does not fail");
         terminal.backend().buffer().clone()
@@ -297,36 +297,47 @@ impl Stage {
     /// A line of the screen as it is, without the blanks at its end.
     pub fn line(&self, y: u16) -> String {
         let buffer = self.buffer();
-        let text: String = (0..self.state.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect();
+        let text: String = (0..self.app.reader.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect();
         text.trim_end().to_owned()
     }
 
     /// The status line.
     pub fn status(&self) -> String {
-        self.line(divide(&self.state).status.y)
+        self.line(divide(&self.app.reader).status.y)
     }
 
     /// What the window shows, row by row: entry, row and text.
     pub fn window(&self) -> Vec<(u32, usize, String)> {
         let row = |line: &Line| line.row().map(|row| row.line.to_string()).unwrap_or_default();
-        self.state.text.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
+        self.app.reader.text.view.lines.iter().map(|line| (line.entry.0, line.row, row(line))).collect()
     }
 
     /// The line of the window on which the focused item begins.
     pub fn line_of_focus(&self) -> Option<usize> {
-        self.state.text.view.lines.iter().position(|line| focus_of(line) == self.state.text.view.focus)
+        self.app
+            .reader
+            .text
+            .view
+            .lines
+            .iter()
+            .position(|line| focus_of(line) == self.app.reader.text.view.focus)
     }
 
     /// The key of the focused entry.
     pub fn focused_key(&self) -> String {
-        let entry =
-            self.state.text.view.focus.and_then(|focus| self.state.session.transcript.get(focus.entry));
+        let entry = self
+            .app
+            .reader
+            .text
+            .view
+            .focus
+            .and_then(|focus| self.app.reader.session.transcript.get(focus.entry));
         entry.map(|entry| entry.key.to_string()).unwrap_or_default()
     }
 
     /// The first row of the focused item.
     pub fn focused(&self) -> String {
-        let line = self.line_of_focus().and_then(|place| self.state.text.view.lines.get(place));
+        let line = self.line_of_focus().and_then(|place| self.app.reader.text.view.lines.get(place));
         line.and_then(|line| line.row()).map(|row| row.line.to_string()).unwrap_or_default()
     }
 }

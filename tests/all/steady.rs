@@ -26,8 +26,9 @@ use proptest::test_runner::RngSeed;
 use tv::app::action::Action;
 use tv::app::arrange::with_layouts;
 use tv::app::bindings::{BINDINGS, Binding, Group};
+use tv::app::layout::{divide, focused};
 use tv::app::mode::Mode as KeyMode;
-use tv::app::panes::{Pane, divide, focused};
+use tv::app::panes::Pane;
 use tv::app::viewport::{Focus, Line, Rows, focus_of};
 use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -317,7 +318,7 @@ struct Held {
 }
 
 fn held(stage: &Stage) -> Option<Held> {
-    let lines = &stage.state.text.view.lines;
+    let lines = &stage.app.reader.text.view.lines;
     let line = stage.line_of_focus();
     let shown = lines.get(line.unwrap_or(0))?;
     let item = focus_of(shown)?;
@@ -327,15 +328,15 @@ fn held(stage: &Stage) -> Option<Held> {
 
 /// Rows of every entry of the sequence, blocks by row.
 fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
-    let frame = divide(&stage.state);
-    let portions: Vec<(EntryId, Vec<usize>)> = with_layouts(&mut stage.state, frame, |layouts, _| {
+    let frame = divide(&stage.app.reader);
+    let portions: Vec<(EntryId, Vec<usize>)> = with_layouts(&mut stage.app.reader, frame, |layouts, _| {
         let of = |place: usize, layouts: &mut dyn Rows| {
             let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
             layouts.start(place).map(|start| (start.entry, blocks))
         };
         (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
     });
-    stage.state.text.cache.clear();
+    stage.app.reader.text.cache.clear();
     let of_entry = portions.chunk_by(|one, next| one.0 == next.0);
     of_entry.map(|all| (all[0].0, all.iter().flat_map(|(_, blocks)| blocks).copied().collect())).collect()
 }
@@ -412,13 +413,13 @@ impl Journey {
                 return Leave::Moves;
             }
             Step::Collapse => {
-                let focus = stage.state.text.view.focus;
+                let focus = stage.app.reader.text.view.focus;
                 stage.press("h");
-                return if stage.state.text.view.focus == focus { Leave::Holds } else { Leave::Moves };
+                return if stage.app.reader.text.view.focus == focus { Leave::Holds } else { Leave::Moves };
             }
             Step::Holds(keys) => {
                 // In another pane the keys that open go to what its row names.
-                let is_text = focused(&stage.state) == Pane::Transcript;
+                let is_text = focused(&stage.app.reader) == Pane::Transcript;
                 stage.press(keys);
                 return if is_text { Leave::Holds } else { Leave::Moves };
             }
@@ -458,12 +459,11 @@ impl Journey {
 
     fn back_to_normal(&mut self) {
         for _ in 0..3 {
-            if !matches!(self.stage.state.mode, KeyMode::Normal) || !self.stage.state.keys.pressed.is_empty()
-            {
+            if !matches!(self.stage.app.mode, KeyMode::Normal) || !self.stage.app.keys.pressed.is_empty() {
                 self.stage.press("esc");
             }
         }
-        assert!(matches!(self.stage.state.mode, KeyMode::Normal), "esc leads back");
+        assert!(matches!(self.stage.app.mode, KeyMode::Normal), "esc leads back");
     }
 }
 
@@ -477,33 +477,33 @@ enum Leave {
 
 /// Keys survive a new telling; ids do not.
 fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
-    stage.state.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
+    stage.app.reader.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
 }
 
 fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut journey = Journey::start(start, size);
     for (number, step) in steps.iter().enumerate() {
         // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
-        if journey.stage.state.text.view.selection.is_some() && !matches!(step, Step::Tell(_)) {
+        if journey.stage.app.reader.text.view.selection.is_some() && !matches!(step, Step::Tell(_)) {
             journey.stage.press("esc");
         }
         let before = held(&journey.stage);
         let key = before.and_then(|held| key_of(&journey.stage, held.item));
-        let followed = journey.stage.state.text.view.follows();
-        let was_in_tree = journey.stage.state.text.view.node().is_some();
+        let followed = journey.stage.app.reader.text.view.follows();
+        let was_in_tree = journey.stage.app.reader.text.view.node().is_some();
         // Who asked for the beginning gets it as soon as it is there.
-        let was_awaited = journey.stage.state.session.ends.is_awaited();
+        let was_awaited = journey.stage.app.reader.session.ends.is_awaited();
         let window = journey.stage.window();
         let leave = journey.take(step);
         let stage = &mut journey.stage;
         stage.arrange();
         let all = laid_out(stage);
-        let height = usize::from(divide(&stage.state).lines());
+        let height = usize::from(divide(&stage.app.reader).lines());
         let told = &journey.stage;
         let place = || {
             let before: Vec<&str> = window.iter().map(|row| row.2.as_str()).collect();
             let before = before.join("\n");
-            let focus = (told.state.text.view.focus, told.focused_key());
+            let focus = (told.app.reader.text.view.focus, told.focused_key());
             format!("after step {number}, {step:?}; before:\n{before}\nafter:\n{}\n{focus:?}", told.picture())
         };
         check_window(told, &all, height, &place);
@@ -512,18 +512,19 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         if leave == Leave::Moves || was_awaited || was_in_tree {
             continue;
         }
-        if followed && (leave == Leave::Stays || stage.state.text.view.follows()) {
-            assert!(stage.state.text.view.follows(), "following goes on {}", place());
+        if followed && (leave == Leave::Stays || stage.app.reader.text.view.follows()) {
+            assert!(stage.app.reader.text.view.follows(), "following goes on {}", place());
             continue;
         }
-        let item = stage.state.session.transcript.find(&key).map(|entry| Focus { entry, ..before.item });
+        let item = stage.app.reader.session.transcript.find(&key).map(|entry| Focus { entry, ..before.item });
         let now = item.and_then(|item| due(Held { item, ..before }, &all, height));
         match (item, now) {
             (Some(item), Some(line)) => {
-                let found = stage.state.text.view.lines.iter().position(|line| focus_of(line) == Some(item));
+                let found =
+                    stage.app.reader.text.view.lines.iter().position(|line| focus_of(line) == Some(item));
                 assert_eq!(found, Some(line), "{before:?} {}", place());
                 assert!(
-                    !before.is_focus || stage.state.text.view.focus == Some(item),
+                    !before.is_focus || stage.app.reader.text.view.focus == Some(item),
                     "the focus stays {}",
                     place()
                 );
@@ -542,13 +543,13 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
 
 /// Rule 5, and that a window that follows ends where the session ends.
 fn check_window(stage: &Stage, all: &[(EntryId, Vec<usize>)], height: usize, place: &dyn Fn() -> String) {
-    let state = &stage.state;
+    let app = &stage.app;
     let total: usize = all.iter().map(|(_, rows)| rows.len()).sum();
-    let lines: &[Line] = &state.text.view.lines;
+    let lines: &[Line] = &app.reader.text.view.lines;
     assert_eq!(lines.len(), total.min(height), "the window is full {}", place());
-    let entries: HashSet<EntryId> = state.text.sequence.order().iter().copied().collect();
-    assert_eq!(entries.len(), state.text.sequence.len(), "nothing is shown twice {}", place());
-    if state.text.view.follows()
+    let entries: HashSet<EntryId> = app.reader.text.sequence.order().iter().copied().collect();
+    assert_eq!(entries.len(), app.reader.text.sequence.len(), "nothing is shown twice {}", place());
+    if app.reader.text.view.follows()
         && let Some(last) = lines.last()
     {
         let end = all.iter().rfind(|(_, rows)| !rows.is_empty());

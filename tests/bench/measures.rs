@@ -293,7 +293,7 @@ pub(crate) fn frames(path: &Path) {
     ] {
         viewer.press(there);
         viewer.frame();
-        viewer.state.text.cache.laid_out = 0;
+        viewer.app.reader.text.cache.laid_out = 0;
         let mut times: Vec<Duration> = (0..FRAMES)
             .map(|_| {
                 let start = Instant::now();
@@ -303,7 +303,7 @@ pub(crate) fn frames(path: &Path) {
             })
             .collect();
         times.sort();
-        let laid_out = viewer.state.text.cache.laid_out as f64 / FRAMES as f64;
+        let laid_out = viewer.app.reader.text.cache.laid_out as f64 / FRAMES as f64;
         let note = format!("p99 {}, {laid_out:.2} entries laid out", ms(times[FRAMES * 99 / 100]));
         print(&format!("frame 200x60 {place}, p50"), ms(times[FRAMES / 2]), &note);
     }

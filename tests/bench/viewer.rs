@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use tv::app::arrange::arrange;
 use tv::app::effect::Effect;
 use tv::app::keys::parse_keys;
 use tv::app::search::Job;
-use tv::app::state::State;
+use tv::app::state::App;
+use tv::app::update::arrange;
 use tv::app::update::{Event, update};
 use tv::ingest::{self, Pager, Target};
 use tv::model::edit::Feed;
@@ -22,7 +22,7 @@ use tv::ui;
 
 /// A viewer whose bodies are on disk, as those of a large session are.
 pub(crate) struct Viewer {
-    pub(crate) state: State,
+    pub(crate) app: App,
     pub(crate) pager: Pager,
     /// Searches that were asked for.
     pub(crate) searches: VecDeque<Job>,
@@ -35,11 +35,11 @@ impl Viewer {
         let target = Target { path: path.to_owned(), session: None };
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
         let now = Timestamp(1_893_456_000_000);
-        let mut state = State::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
-        state.screen.size = size;
+        let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), now);
+        app.reader.screen.size = size;
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let pager = session.pager();
-        let mut viewer = Self { state, pager, searches: VecDeque::new(), terminal };
+        let mut viewer = Self { app, pager, searches: VecDeque::new(), terminal };
         viewer.tell(Feed::Opened(Box::new(session.opened.clone())));
         if is_read {
             let mut feeds = Vec::new();
@@ -62,7 +62,7 @@ impl Viewer {
     }
 
     pub(crate) fn happen(&mut self, event: Event) {
-        for effect in update(&mut self.state, event) {
+        for effect in update(&mut self.app, event) {
             self.carry_out(effect);
         }
     }
@@ -82,7 +82,7 @@ impl Viewer {
     /// What happens between a change and the screen: rows, bodies that they need, cells, the difference.
     pub(crate) fn frame(&mut self) {
         for _ in 0..4 {
-            let effects = arrange(&mut self.state);
+            let effects = arrange(&mut self.app);
             if effects.is_empty() {
                 break;
             }
@@ -90,6 +90,6 @@ impl Viewer {
                 self.carry_out(effect);
             }
         }
-        self.terminal.draw(|frame| ui::view(&self.state, frame)).unwrap();
+        self.terminal.draw(|frame| ui::view(&self.app, frame)).unwrap();
     }
 }

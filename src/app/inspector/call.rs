@@ -32,9 +32,9 @@ pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 }
 
 fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
-    let theme = &subject.state.screen.theme;
+    let theme = &subject.screen.theme;
     let dot = theme.glyphs().dot;
-    let calls = &subject.state.session.indexes.calls;
+    let calls = &subject.session.indexes.calls;
     let mut title = vec![Span::styled(call.name.to_string(), theme.tool)];
     if !call.key.is_empty() {
         title.push(Span::styled(format!(" {dot} {}", call.key), theme.dim));
@@ -65,7 +65,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
     subject.parent(page);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
-    if let Some(lane) = subject.state.session.transcript.lane_of_call(&call.key) {
+    if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
         let target = lane.entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
         let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
         page.link("sub-agent", &[Span::styled(words, theme.text)], target);
@@ -78,7 +78,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 fn input(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     page.heading("INPUT", &figures::bytes(u64::from(call.input.bytes)));
     if call.input.is_away() {
-        return page.say("being read from the file", subject.state.screen.theme.dim);
+        return page.say("being read from the file", subject.screen.theme.dim);
     }
     match call.input.tree() {
         Some(Tree::Map(members)) => {
@@ -145,7 +145,7 @@ fn indented(page: &Page<'_>, by: usize) -> Frame {
 }
 
 fn output(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
-    let theme = &subject.state.screen.theme;
+    let theme = &subject.screen.theme;
     let dot = theme.glyphs().dot;
     let size = |body: &Body| {
         let lines = figures::count(u64::from(body.lines), "line");
@@ -215,7 +215,7 @@ pub fn lines(body: &Body, first: Option<usize>, take: Take, page: &mut Page<'_>)
 }
 
 fn earlier(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let theme = &subject.state.screen.theme;
+    let theme = &subject.screen.theme;
     let earlier = &subject.earlier;
     if earlier.calls.is_empty() && earlier.unread.is_empty() {
         return;

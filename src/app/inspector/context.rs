@@ -24,7 +24,7 @@ struct Request<'a> {
 }
 
 fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
-    let transcript = &subject.state.session.transcript;
+    let transcript = &subject.session.transcript;
     let is_own = is_request(subject.entry);
     let id = if is_own {
         subject.focus.entry
@@ -39,7 +39,7 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
 pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
     let Some(request) = request(subject) else { return };
     let usage = request.usage;
-    let window = window_at(&subject.state.session.transcript, request.entry, usage.total());
+    let window = window_at(&subject.session.transcript, request.entry, usage.total());
     let of = window.map(|window| format!(" / {}", figures::tokens(window))).unwrap_or_default();
     let when = if request.is_own { "CONTEXT AT THIS REQUEST" } else { "CONTEXT AT THE REQUEST BEFORE" };
     page.heading(when, &format!("{}{of}", figures::tokens(usage.prompt())));
@@ -72,7 +72,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     let tokens = request.usage.prompt();
     let ascii = page.look.theme.ascii;
-    if let Some(window) = window_at(&subject.state.session.transcript, request.entry, request.usage.total()) {
+    if let Some(window) = window_at(&subject.session.transcript, request.entry, request.usage.total()) {
         page.heading(
             "WINDOW",
             &format!(
@@ -106,7 +106,7 @@ fn prompt(usage: &Usage, page: &mut Page<'_>) {
 
 /// How this request compares with the one before it.
 fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
-    let (theme, transcript) = (page.look.theme, &subject.state.session.transcript);
+    let (theme, transcript) = (page.look.theme, &subject.session.transcript);
     let Some(place) = place_in_file(transcript, request.id) else { return };
     let (earlier, compaction) = before(transcript, place, LOOKED_AT);
     page.heading("SINCE THE REQUEST BEFORE", "");

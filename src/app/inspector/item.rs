@@ -14,7 +14,7 @@ use crate::model::usage::{Scope, Usage};
 
 /// All about an entry and its focused block.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let (theme, entry) = (&subject.state.screen.theme, subject.entry);
+    let (theme, entry) = (&subject.screen.theme, subject.entry);
     let dot = theme.glyphs().dot;
     let block = entry.blocks.get(subject.focus.block).map(|block| &block.kind);
     let mut title = vec![Span::styled(word_of(entry, block), theme.heading)];
@@ -164,7 +164,7 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
     let unknown = || "$?".to_owned();
     let request = request.map(|cost| phrases::cost(&cost).unwrap_or_else(unknown));
     let turn = subject.turn.as_ref().filter(|turn| !turn.cost.is_empty());
-    let session = Some(&subject.state.session.status.cost).filter(|cost| !cost.is_empty());
+    let session = Some(&subject.session.status.cost).filter(|cost| !cost.is_empty());
     let parts = [
         request.map(|cost| format!("this request {cost}")),
         turn.map(|turn| format!("turn {} {}", turn.number, turn.cost)),
@@ -179,7 +179,7 @@ pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
 
 /// The records of the item.
 pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let origins = crate::app::clipboard::origins_of(subject.state, &[subject.focus]);
+    let origins = crate::app::clipboard::origins_of(subject.session, &[subject.focus]);
     let first = origins.first().and_then(|origin| subject.file(*origin)).unwrap_or_default();
     page.heading("SOURCE", &first);
     for (number, origin) in origins.iter().enumerate() {

@@ -6,8 +6,8 @@ use super::page::Page;
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::analysis::phrases;
+use crate::app::screen::Screen;
 use crate::app::sequence::place_in_file;
-use crate::app::state::State;
 use crate::app::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
@@ -18,6 +18,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
+use crate::session::Session;
 
 /// Records between an entry and the one above it that are looked at.
 const LINKS: usize = 64;
@@ -46,8 +47,10 @@ impl Turn {
 
 /// The item.
 pub struct Subject<'a> {
-    /// Everything.
-    pub state: &'a State,
+    /// The session.
+    pub session: &'a Session,
+    /// The screen, for the time and the look.
+    pub screen: &'a Screen,
     /// Where it is.
     pub focus: Focus,
     /// Its entry.
@@ -71,7 +74,7 @@ impl<'a> Subject<'a> {
 
     /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
     pub fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
-        let entry = id.and_then(|id| place_in_file(&self.state.session.transcript, id));
+        let entry = id.and_then(|id| place_in_file(&self.session.transcript, id));
         let parts = [
             entry.map(|place| format!("entry {}", place + 1)),
             (origin.line > 0).then(|| format!("line {}", origin.line)),
@@ -83,7 +86,7 @@ impl<'a> Subject<'a> {
 
     /// The name of a file of the session.
     pub fn file(&self, origin: Origin) -> Option<String> {
-        let path = self.state.session.file.path(origin.file)?;
+        let path = self.session.file.path(origin.file)?;
         let name = path.file_name()?.to_string_lossy();
         Some(Text::clean(&name).to_string())
     }
@@ -99,16 +102,16 @@ impl<'a> Subject<'a> {
 
     /// The sign of a bound.
     pub fn at_most(&self) -> &'static str {
-        if self.state.screen.theme.ascii { "<=" } else { "≤" }
+        if self.screen.theme.ascii { "<=" } else { "≤" }
     }
 
     /// Whether and how a call ended, in its colour: `✓ done`, `✗ failed  exit 101`.
     pub fn verdict(&self, call: &ToolCall, id: EntryId) -> Vec<Piece> {
-        let theme = &self.state.screen.theme;
+        let theme = &self.screen.theme;
         let glyphs = theme.glyphs();
         let (glyph, words, style) = match &call.state {
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
-                if self.state.session.is_at_work_on(id, self.state.screen.now) {
+                if self.session.is_at_work_on(id, self.screen.now) {
                     (glyphs.running, "running", theme.warn)
                 } else {
                     (glyphs.lost, "no result", theme.warn)
@@ -131,8 +134,8 @@ impl<'a> Subject<'a> {
     /// Another call in one row that leads to it: `#204 grep 12ms ✓ done  "sleep"`.
     pub fn other(&self, name: &str, place: Place, page: &mut Page<'_>) {
         let Some((entry, call)) = self.find(place) else { return };
-        let theme = &self.state.screen.theme;
-        let number = self.state.session.indexes.calls.number(place);
+        let theme = &self.screen.theme;
+        let number = self.session.indexes.calls.number(place);
         let mut spans = Vec::new();
         spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
         spans.push(Span::styled(format!("{} ", wrap::head(&call.name, 40)), theme.tool));
@@ -151,14 +154,14 @@ impl<'a> Subject<'a> {
     }
 
     fn find(&self, place: Place) -> Option<(&'a Entry, &'a ToolCall)> {
-        let entry = self.state.session.transcript.get(place.entry)?;
+        let entry = self.session.transcript.get(place.entry)?;
         Some((entry, call_at(entry, place.block)?))
     }
 
     /// The entry that this one answers, as a row that leads to it.
     pub fn parent(&self, page: &mut Page<'_>) {
-        let theme = &self.state.screen.theme;
-        let transcript = &self.state.session.transcript;
+        let theme = &self.screen.theme;
+        let transcript = &self.session.transcript;
         let mut spans = Vec::new();
         if let Some(turn) = &self.turn {
             spans.push(Span::styled(format!("turn {}  ", turn.number), theme.text));
@@ -186,7 +189,7 @@ impl<'a> Subject<'a> {
     /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
     pub fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
-        if let Some(branch) = self.state.session.transcript.branches().of(self.focus.entry) {
+        if let Some(branch) = self.session.transcript.branches().of(self.focus.entry) {
             words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));
         }
         if self.entry.marks.undone {

@@ -25,8 +25,7 @@ pub fn moment(at: Option<Timestamp>, place: &str) -> String {
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &Subject<'_>, call: &ToolCall) -> Option<String> {
     let took = subject.took(call.took(subject.entry.said(call))?);
-    let among =
-        subject.state.session.indexes.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
+    let among = subject.session.indexes.calls.tool(&call.name).and_then(|tool| spread_words(subject, tool));
     let among = among.map(|words| format!("   {words} {} calls", call.name)).unwrap_or_default();
     Some(format!("{took}{among}"))
 }
@@ -49,12 +48,12 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     if let Some(turn) = &subject.turn {
         time(&format!("TURN {}", turn.number), &turn.time, page);
     }
-    time("SESSION", &subject.state.session.indexes.account.time(None), page);
+    time("SESSION", &subject.session.indexes.account.time(None), page);
     if let Some(lane) = &subject.entry.lane {
-        let label = subject.state.session.transcript.lane(lane).map_or(lane, |facts| &facts.label);
-        time(&format!("SUB-AGENT {label}"), &subject.state.session.indexes.account.time(Some(lane)), page);
+        let label = subject.session.transcript.lane(lane).map_or(lane, |facts| &facts.label);
+        time(&format!("SUB-AGENT {label}"), &subject.session.indexes.account.time(Some(lane)), page);
     }
-    if subject.state.session.indexes.is_behind() {
+    if subject.session.indexes.is_behind() {
         page.say("the session is still being added up", page.look.theme.dim);
     }
 }
@@ -87,16 +86,15 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         }
         None if call.state.result().is_some() => page.fact("took", "not known: the result has no time"),
         None if call.state.is_open()
-            && subject.state.session.is_at_work_on(subject.focus.entry, subject.state.screen.now) =>
+            && subject.session.is_at_work_on(subject.focus.entry, subject.screen.now) =>
         {
             let since = call.started.or(subject.entry.at);
-            let so_far =
-                since.map(|since| duration(subject.state.screen.now.since(since))).unwrap_or_default();
+            let so_far = since.map(|since| duration(subject.screen.now.since(since))).unwrap_or_default();
             page.field("running", &[Span::styled(so_far, theme.warn)]);
         }
         None => page.fact("took", "not known: there is no result"),
     }
-    let Some(tool) = subject.state.session.indexes.calls.tool(&call.name) else { return };
+    let Some(tool) = subject.session.indexes.calls.tool(&call.name) else { return };
     page.heading(&format!("ALL {} CALLS", call.name), &figures::count(tool.count() as u64, "call"));
     if tool.failed() > 0 {
         let share = percent(tool.failed() as u64, tool.count() as u64);
@@ -132,7 +130,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 /// Calls that ran meanwhile.
 fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let overlaps = subject.state.session.indexes.calls.overlaps(subject.place(), OVERLAPS);
+    let overlaps = subject.session.indexes.calls.overlaps(subject.place(), OVERLAPS);
     let at_least = if overlaps.is_cut { "at least " } else { "" };
     if !overlaps.calls.is_empty() {
         page.heading(

@@ -73,9 +73,9 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if !identifies(&call.key) {
         return reason(page, "id", false, format!("{} tells nothing apart", call.key));
     }
-    let entries = subject.state.session.transcript.entries_with_call(&call.key);
+    let entries = subject.session.transcript.entries_with_call(&call.key);
     let with_id = |id: &crate::model::entry::EntryId| {
-        let entry = subject.state.session.transcript.get(*id);
+        let entry = subject.session.transcript.get(*id);
         entry.map_or(0, |entry| calls_of(entry).filter(|other| other.key == call.key).count())
     };
     let count: usize = entries.iter().take(1_000).map(with_id).sum();
@@ -123,10 +123,10 @@ fn verdict(result: &ToolResult, page: &mut Page<'_>) {
 }
 
 fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
-    let transcript = &subject.state.session.transcript;
+    let transcript = &subject.session.transcript;
     let words = match &call.state {
         ToolState::Lost => "the agent says that the call was interrupted; there will be none",
-        _ if subject.state.session.is_at_work_on(subject.focus.entry, subject.state.screen.now) => {
+        _ if subject.session.is_at_work_on(subject.focus.entry, subject.screen.now) => {
             "none yet; the agent is at work on this turn"
         }
         _ if transcript.branches().of(subject.focus.entry).is_some() => {
@@ -136,7 +136,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
             "none so far; nothing was written for long"
         }
-        _ if subject.state.session.indexes.account.turn_of(transcript, subject.focus.entry)
+        _ if subject.session.indexes.account.turn_of(transcript, subject.focus.entry)
             != transcript.turns().len().checked_sub(1) =>
         {
             "none: the session went on to another turn without one"
@@ -148,7 +148,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
     page.heading("PAIRING", "");
-    let entries = subject.state.session.transcript.entries_with_call(&stray.call);
+    let entries = subject.session.transcript.entries_with_call(&stray.call);
     let target = entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
     let words = match (stray.call.is_empty(), target.is_some()) {
         (true, _) => "the result names no call".to_owned(),
@@ -164,7 +164,7 @@ fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
 
 /// What stands behind the entry's own place.
 fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let transcript = &subject.state.session.transcript;
+    let transcript = &subject.session.transcript;
     page.heading("PLACE", "");
     page.fact("key", subject.entry.key.to_string());
     match &subject.entry.parent {
@@ -194,6 +194,6 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
         page.fact("shown as", words);
     }
-    let records = crate::app::clipboard::origins_of(subject.state, &[subject.focus]);
+    let records = crate::app::clipboard::origins_of(subject.session, &[subject.focus]);
     page.fact("records", records.len().to_string());
 }

@@ -4,7 +4,7 @@ use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use serde_json::json;
-use tv::app::panes::divide;
+use tv::app::layout::divide;
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;
 
@@ -26,7 +26,7 @@ fn config() -> ProptestConfig {
 /// Each row of the screen is as wide as the screen, and has nothing that would steer a terminal.
 #[track_caller]
 fn check_cells(stage: &Stage) {
-    let (columns, lines) = stage.state.screen.size;
+    let (columns, lines) = stage.app.reader.screen.size;
     let buffer = stage.buffer();
     for y in 0..lines {
         let mut x = 0;
@@ -165,7 +165,7 @@ fn saying(texts: &[String]) -> tempfile::TempDir {
 
 /// What a terminal has in its cells when a frame is written to it.
 fn on_a_terminal(stage: &Stage) -> vt100::Parser {
-    let ((width, height), bytes) = (stage.state.screen.size, stage.painted());
+    let ((width, height), bytes) = (stage.app.reader.screen.size, stage.painted());
     let cells = |count| std::num::NonZeroU16::new(count).unwrap();
     let mut screen = vt100::Parser::new(cells(height), cells(width), 0);
     screen.process(&bytes);
@@ -175,7 +175,7 @@ fn on_a_terminal(stage: &Stage) -> vt100::Parser {
 /// The dividers of the panes are where they belong, whatever the text beside them is made of.
 #[track_caller]
 fn check_dividers(stage: &Stage) -> usize {
-    let (frame, buffer, screen) = (divide(&stage.state), stage.buffer(), on_a_terminal(stage));
+    let (frame, buffer, screen) = (divide(&stage.app.reader), stage.buffer(), on_a_terminal(stage));
     let mut seen = 0;
     for area in [frame.outline_divider, frame.inspector_divider] {
         let first = area.positions().next().map(|at| buffer[at].symbol().to_owned());

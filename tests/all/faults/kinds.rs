@@ -120,9 +120,9 @@ fn what_cannot_be_read_again_is_kept_however_much_it_is() {
     fs::write(&plain, &text).unwrap();
     let away = |path: &Path| {
         let stage = Stage::open(path, (80, 24), Theme::dark());
-        let blocks = stage.state.session.transcript.entries().flat_map(|entry| &entry.blocks);
+        let blocks = stage.app.reader.session.transcript.entries().flat_map(|entry| &entry.blocks);
         let away = blocks.flat_map(|block| block.kind.bodies()).filter(|body| body.is_away()).count();
-        (away, stage.state.session.transcript.held_bytes())
+        (away, stage.app.reader.session.transcript.held_bytes())
     };
     let (gone, held) = away(&plain);
     assert!(gone > 0 && held <= BODY_BUDGET, "{gone} of a file are away, {held} bytes are not");

@@ -4,9 +4,10 @@
 use tv::app::action::Way;
 use tv::app::effect::Effect;
 use tv::app::inspector::Tab;
+use tv::app::layout::{divide, focused};
 use tv::app::mouse::{Gesture, Pointer};
 use tv::app::news::Seen;
-use tv::app::panes::{Pane, divide, focused};
+use tv::app::panes::Pane;
 use tv::app::update::Event;
 use tv::app::views::View;
 use tv::app::wrapping::Numbers;
@@ -32,11 +33,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
             let mut stage = landmarks();
             stage.resize(size.0, size.1);
             stage.press("e").rest();
-            assert_eq!(divide(&stage.state).inspector.width > 0, is_beside);
+            assert_eq!(divide(&stage.app.reader).inspector.width > 0, is_beside);
             key.press(&mut stage).rest();
-            assert_eq!(divide(&stage.state).inspector.width > 0, !is_beside, "{}", stage.picture());
+            assert_eq!(divide(&stage.app.reader).inspector.width > 0, !is_beside, "{}", stage.picture());
             key.press(&mut stage).rest();
-            assert_eq!(divide(&stage.state).inspector.width > 0, is_beside, "{}", stage.picture());
+            assert_eq!(divide(&stage.app.reader).inspector.width > 0, is_beside, "{}", stage.picture());
         }
         let mut stage = landmarks();
         stage.press("e");
@@ -101,9 +102,9 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let text = std::fs::read_to_string(fixture(BRANCHES)).unwrap();
         let byte: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let beside = |stage: &Stage| {
-            let area = divide(&stage.state).transcript;
+            let area = divide(&stage.app.reader).transcript;
             let y = area.y + u16::try_from(stage.line_of_focus().unwrap()).unwrap();
-            let numbers = usize::from(divide(&stage.state).numbers);
+            let numbers = usize::from(divide(&stage.app.reader).numbers);
             stage
                 .line(y)
                 .chars()
@@ -117,18 +118,18 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(beside(&stage), byte.to_string(), "{}", stage.picture());
         key.press(&mut stage);
-        assert_eq!((beside(&stage).as_str(), stage.state.text.wrapping.numbers), ("", Numbers::None));
+        assert_eq!((beside(&stage).as_str(), stage.app.reader.text.wrapping.numbers), ("", Numbers::None));
     }),
     ("timeline", |key| {
         let mut stage = boats();
         stage.press("g");
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), Some(View::Timeline));
+        assert_eq!(stage.app.reader.views.open(), Some(View::Timeline));
         assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), None, "the key that opens it closes it");
+        assert_eq!(stage.app.reader.views.open(), None, "the key that opens it closes it");
     }),
     ("checks", |key| {
         let path = fixture("lint/orphan-call/bad.jsonl");
@@ -137,30 +138,30 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
         let found =
-            stage.state.session.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
+            stage.app.reader.session.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
         stage.press("G enter");
-        let focus = stage.state.text.view.focus.unwrap();
+        let focus = stage.app.reader.text.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");
         key.press(&mut stage);
-        assert_eq!(stage.state.views.open(), Some(View::Checks));
+        assert_eq!(stage.app.reader.views.open(), Some(View::Checks));
         key.press(&mut stage);
-        assert_eq!(stage.state.views.open(), None, "the key that opens the list closes it");
+        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the list closes it");
     }),
     ("money", |key| {
         let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), Some(View::Money));
+        assert_eq!(stage.app.reader.views.open(), Some(View::Money));
         assert!(stage.picture().contains("MONEY"), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
     }),
     ("files", |key| {
         let mut stage = Stage::open(&demo(), (100, 24), Theme::dark());
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), Some(View::Files));
+        assert_eq!(stage.app.reader.views.open(), Some(View::Files));
         assert!(stage.picture().contains("FILES"), "{}", stage.picture());
     }),
     ("transcript", |key| {
@@ -168,22 +169,26 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.press("!");
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), None);
+        assert_eq!(stage.app.reader.views.open(), None);
         assert!(stage.picture().contains("level 3/5"), "{}", stage.picture());
     }),
     ("context-view", |key| {
         let mut stage = branches();
         key.press(&mut stage);
         stage.wait(300);
-        assert_eq!(stage.state.views.open(), Some(View::Context));
+        assert_eq!(stage.app.reader.views.open(), Some(View::Context));
         assert!(stage.picture().contains("CONTEXT"), "{}", stage.picture());
     }),
     ("toggle-as-of", |key| {
         let mut stage = branches();
         key.press(&mut stage);
-        assert!(stage.state.text.as_of.is_on && stage.status().contains("did not see"), "{}", stage.status());
+        assert!(
+            stage.app.reader.text.as_of.is_on && stage.status().contains("did not see"),
+            "{}",
+            stage.status()
+        );
         key.press(&mut stage);
-        assert!(!stage.state.text.as_of.is_on && stage.status().contains("nothing is dimmed"));
+        assert!(!stage.app.reader.text.as_of.is_on && stage.status().contains("nothing is dimmed"));
     }),
     ("tools", |key| toggles(key, View::Tools, "TOOLS")),
     ("tree", |key| toggles(key, View::Tree, "TREE")),
@@ -211,7 +216,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             let mut stage = boats();
             stage.press("g }");
             key.press(&mut stage);
-            assert!(stage.state.text.view.selection.is_some());
+            assert!(stage.app.reader.text.view.selection.is_some());
             copied(stage.press(keys)).to_owned()
         };
         let to_end = selected("G y");
@@ -222,7 +227,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert!(from_start.ends_with(&to_end), "the other end stays: {from_start}");
         let mut stage = boats();
         key.press(&mut stage).press("k k esc");
-        assert!(stage.state.text.view.selection.is_none() && stage.asked.is_empty());
+        assert!(stage.app.reader.text.view.selection.is_none() && stage.asked.is_empty());
     }),
     ("copy-turn", |key| {
         let mut stage = boats();
@@ -241,12 +246,12 @@ pub(super) const JOURNEYS: &[Journey] = &[
     }),
     ("copy-link", |key| {
         let mut stage = landmarks();
-        stage.state.session.file.address = Some("/boats/harbour.jsonl".to_owned());
+        stage.app.reader.session.file.address = Some("/boats/harbour.jsonl".to_owned());
         stage.press("e");
         assert_eq!(copied(key.press(&mut stage)), "/boats/harbour.jsonl#c3");
         let (_, id) = copied(&stage).split_once('#').unwrap();
         let mut opened = landmarks();
-        opened.state.places.wanted = Some(id.to_owned());
+        opened.app.reader.places.wanted = Some(id.to_owned());
         opened.tell(Feed::CaughtUp);
         opened.arrange();
         assert_eq!(opened.focused_key(), "c3", "the link leads there");
@@ -328,10 +333,17 @@ fn code_row(stage: &Stage) -> String {
 fn leads_to_news(key: &Key, before: &str) {
     let mut stage = landmarks();
     let is_marked = |stage: &Stage| {
-        stage.state.text.view.lines.iter().any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
+        stage
+            .app
+            .reader
+            .text
+            .view
+            .lines
+            .iter()
+            .any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.state.places.seen =
-        Some(Seen { key: Text::from("p3"), at: Timestamp(stage.state.screen.now.0 - 60_000) });
+    stage.app.reader.places.seen =
+        Some(Seen { key: Text::from("p3"), at: Timestamp(stage.app.reader.screen.now.0 - 60_000) });
     stage.resize(80, 16);
     stage.tell(Feed::CaughtUp);
     stage.arrange();
@@ -348,13 +360,13 @@ fn cycles(key: &Key, order: [Pane; 3]) {
     stage.resize(WIDE.0, WIDE.1);
     stage.press("e").rest();
     let places = |stage: &Stage| {
-        let cursor = stage.state.outline.sections.iter().position(|section| section.cursor.is_some());
-        let row = stage.state.outline.sections.iter().find_map(|section| section.cursor);
-        (stage.state.text.view.focus, (cursor, row), stage.state.inspector.at)
+        let cursor = stage.app.reader.outline.sections.iter().position(|section| section.cursor.is_some());
+        let row = stage.app.reader.outline.sections.iter().find_map(|section| section.cursor);
+        (stage.app.reader.text.view.focus, (cursor, row), stage.app.reader.inspector.at)
     };
     for pane in order {
         key.press(&mut stage);
-        assert_eq!(focused(&stage.state), pane);
+        assert_eq!(focused(&stage.app.reader), pane);
         let before = places(&stage);
         stage.press("j");
         let after = places(&stage);
@@ -375,9 +387,9 @@ fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]
     stage.resize(200, 120);
     let other = if tab == Tab::Item { "alt-6" } else { "alt-1" };
     stage.press("i").press(before).rest();
-    assert_eq!(divide(&stage.state).inspector.width, 0);
+    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
     let told = |stage: &Stage| {
-        let area = divide(&stage.state).inspector;
+        let area = divide(&stage.app.reader).inspector;
         let buffer = stage.buffer();
         let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
@@ -385,7 +397,7 @@ fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]
     for _ in 0..2 {
         key.press(&mut stage).rest();
         let after = told(&stage);
-        assert_eq!(stage.state.inspector.tab, tab);
+        assert_eq!(stage.app.reader.inspector.tab, tab);
         for words in wanted {
             assert!(after.contains(words), "{words:?} is missing: {after}");
         }
@@ -400,7 +412,7 @@ fn moves_dividers(key: &Key, way: Way) {
     let mut stage = landmarks();
     stage.resize(WIDE.0, WIDE.1);
     let places = |stage: &Stage| {
-        let frame = divide(&stage.state);
+        let frame = divide(&stage.app.reader);
         [frame.outline_divider.x, frame.inspector_divider.x]
     };
     let by = |place: u16, columns: u16| match way {
@@ -411,7 +423,7 @@ fn moves_dividers(key: &Key, way: Way) {
     key.press(&mut stage);
     assert_eq!(places(&stage), [outline, by(inspector, 2)]);
     stage.press("shift-tab");
-    assert_eq!(focused(&stage.state), Pane::Outline);
+    assert_eq!(focused(&stage.app.reader), Pane::Outline);
     key.times("3 ", &mut stage);
     assert_eq!(places(&stage), [by(outline, 6), by(inspector, 2)]);
 }
@@ -430,11 +442,11 @@ fn toggles(key: &Key, view: View, title: &str) {
     let mut stage = Stage::open(&fixture("pi/branches.jsonl"), (100, 24), Theme::dark());
     key.press(&mut stage);
     stage.wait(300);
-    assert_eq!(stage.state.views.open(), Some(view));
+    assert_eq!(stage.app.reader.views.open(), Some(view));
     assert!(stage.picture().contains(title), "{}", stage.picture());
     key.press(&mut stage);
     stage.wait(300);
-    assert_eq!(stage.state.views.open(), None, "the key that opens the view closes it");
+    assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
 }
 
 /// A page whose rows can be sorted.
@@ -447,5 +459,5 @@ fn table_of_tools() -> Stage {
 
 /// The heads of its columns.
 fn heads(stage: &Stage) -> String {
-    stage.state.views.sheet.heads.iter().map(ToString::to_string).collect()
+    stage.app.reader.views.sheet.heads.iter().map(ToString::to_string).collect()
 }

@@ -125,7 +125,7 @@ fn stage(size: (u16, u16)) -> Stage {
 fn open(size: (u16, u16)) -> Stage {
     let mut stage = stage(size);
     stage.press("5").wait(300);
-    assert_eq!(stage.state.views.open(), Some(View::Context));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Context));
     stage
 }
 
@@ -142,7 +142,7 @@ fn requests_are_told_with_what_filled_them() {
 fn it_fits_a_small_screen_and_ascii() {
     let mut stage = open((44, 14));
     insta::assert_snapshot!("context-44x14", stage.picture());
-    stage.state.screen.theme = Theme { ascii: true, ..Theme::dark() };
+    stage.app.reader.screen.theme = Theme { ascii: true, ..Theme::dark() };
     stage.resize(120, 30);
     let picture = stage.picture();
     let page: String = picture.lines().filter(|line| line.contains('%')).collect();
@@ -177,7 +177,7 @@ fn enter_leads_to_the_request_and_the_place_is_one() {
     stage.press("g j");
     assert_eq!(stage.focused_key(), "a2");
     stage.press("enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "a2"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "a2"));
     stage.press("} 5").wait(300);
     // The prompt belongs to the request before it.
     assert!(
@@ -205,7 +205,7 @@ fn new_requests_come_while_the_view_is_open() {
 fn a_session_without_tokens_says_so() {
     let mut stage = Stage::made((100, 24));
     stage.add([prompt("u1", 0, "hello")]);
-    stage.state.session.file.is_caught_up = true;
+    stage.app.reader.session.file.is_caught_up = true;
     stage.press("5").wait(300);
     assert!(stage.picture().contains("No request of this session records its tokens"), "{}", stage.picture());
 }
@@ -213,9 +213,9 @@ fn a_session_without_tokens_says_so() {
 /// Entries in the window whose first row is marked as lost.
 fn lost(stage: &Stage) -> Vec<String> {
     let mut keys = Vec::new();
-    for line in &stage.state.text.view.lines {
-        let key = stage.state.session.transcript.get(line.entry).unwrap().key.to_string();
-        if stage.state.text.as_of.has_lost(line.entry) && keys.last() != Some(&key) {
+    for line in &stage.app.reader.text.view.lines {
+        let key = stage.app.reader.session.transcript.get(line.entry).unwrap().key.to_string();
+        if stage.app.reader.text.as_of.has_lost(line.entry) && keys.last() != Some(&key) {
             keys.push(key);
         }
     }
@@ -247,7 +247,7 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
 fn the_list_of_what_the_model_saw_can_be_read_and_copied() {
     let mut stage = stage((120, 40));
     stage.press("G :").type_in("context").press("enter");
-    assert!(matches!(stage.state.mode, Mode::Raw(_)));
+    assert!(matches!(stage.app.mode, Mode::Raw(_)));
     insta::assert_snapshot!("context-list", stage.picture());
     stage.asked.clear();
     stage.press("y");
@@ -259,5 +259,5 @@ fn the_list_of_what_the_model_saw_can_be_read_and_copied() {
         assert!(!copied.contains(gone), "{gone}: {copied}");
     }
     stage.press("q");
-    assert!(matches!(stage.state.mode, Mode::Normal));
+    assert!(matches!(stage.app.mode, Mode::Normal));
 }

@@ -1,6 +1,6 @@
 //! The view of files: the list, the history of one, and where they lead.
 
-use tv::app::panes::divide;
+use tv::app::layout::divide;
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Role};
@@ -75,7 +75,7 @@ fn from_the_list_over_the_history_to_the_call() {
     let mut stage = shipyard((100, 30));
     stage.press("G 7").wait(300);
     let chosen = |stage: &Stage| {
-        let row = stage.state.views.sheet.rows.iter().find(|row| row.is_chosen);
+        let row = stage.app.reader.views.sheet.rows.iter().find(|row| row.is_chosen);
         row.map(|row| row.line.to_string()).unwrap_or_default()
     };
     assert!(
@@ -97,14 +97,14 @@ fn from_the_list_over_the_history_to_the_call() {
     stage.press("h");
     assert!(stage.picture().contains("3 files"), "back to the list: {}", stage.picture());
     stage.press("enter G enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "e1"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "e1"));
 }
 
 #[test]
 fn the_list_is_sorted_by_each_column() {
     let mut stage = shipyard((100, 30));
     stage.press("7").wait(300);
-    let first = |stage: &Stage| stage.state.views.sheet.rows[0].line.to_string();
+    let first = |stage: &Stage| stage.app.reader.views.sheet.rows[0].line.to_string();
     assert!(first(&stage).contains("src/hull.rs"), "changes first");
     stage.press(">");
     assert!(first(&stage).contains("Cargo.toml"), "the last use: {}", stage.picture());
@@ -118,14 +118,14 @@ fn the_list_is_sorted_by_each_column() {
 fn the_history_grows_while_it_is_looked_at() {
     let mut stage = shipyard((100, 30));
     stage.press("g 7").wait(300).press("g enter");
-    let uses = stage.state.views.sheet.rows.len();
+    let uses = stage.app.reader.views.sheet.rows.len();
     stage.add([
         use_of("r9", 20, READ, "src/hull.rs", &[]),
         result_at("r9", 21, "planks", Verdict::Done),
         use_of("r10", 22, READ, "src/mast.rs", &[]),
         result_at("r10", 23, "mast", Verdict::Done),
     ]);
-    assert_eq!(stage.state.views.sheet.rows.len(), uses + 1, "{}", stage.picture());
+    assert_eq!(stage.app.reader.views.sheet.rows.len(), uses + 1, "{}", stage.picture());
     stage.press("h");
     assert!(stage.picture().contains("4 files"), "{}", stage.picture());
 }
@@ -150,6 +150,6 @@ fn a_session_without_files_says_so() {
     }
     let mut stage = Stage::open(&demo(), (60, 16), Theme::dark());
     stage.press("7").wait(300).press("enter G g h q");
-    assert_eq!(stage.state.views.open(), None);
-    assert_eq!(divide(&stage.state).view.width, 0);
+    assert_eq!(stage.app.reader.views.open(), None);
+    assert_eq!(divide(&stage.app.reader).view.width, 0);
 }

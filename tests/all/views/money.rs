@@ -13,7 +13,7 @@ fn opened(name: &str, size: (u16, u16)) -> Stage {
     let mut stage = Stage::open(&fixture(name), size, Theme::dark());
     stage.press("4");
     stage.wait(300);
-    assert_eq!(stage.state.views.open(), Some(View::Money));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Money));
     stage
 }
 
@@ -62,7 +62,7 @@ fn levels_group_and_columns_sort() {
     stage.press("z 5 <");
     assert!(stage.picture().contains("cost↓"), "{}", stage.picture());
     let rows = |stage: &Stage| {
-        let costs = stage.state.views.sheet.rows.iter().map(|row| row.line.to_string());
+        let costs = stage.app.reader.views.sheet.rows.iter().map(|row| row.line.to_string());
         costs.collect::<Vec<_>>()
     };
     let falling = rows(&stage);
@@ -77,13 +77,13 @@ fn levels_group_and_columns_sort() {
 fn enter_leads_to_the_request() {
     let mut stage = opened("pi/branches.jsonl", (120, 40));
     stage.press("z 5 g j");
-    let row = stage.state.views.sheet.rows.iter().find(|row| row.is_chosen).unwrap().line.to_string();
+    let row = stage.app.reader.views.sheet.rows.iter().find(|row| row.is_chosen).unwrap().line.to_string();
     let key = stage.focused_key();
     stage.press("enter");
-    assert_eq!(stage.state.views.open(), None);
+    assert_eq!(stage.app.reader.views.open(), None);
     assert_eq!(stage.focused_key(), key, "{row}");
-    let focus = stage.state.text.view.focus.unwrap();
-    assert!(stage.state.session.transcript.get(focus.entry).unwrap().usage.is_some());
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    assert!(stage.app.reader.session.transcript.get(focus.entry).unwrap().usage.is_some());
 }
 
 fn prompt(key: &str) -> Edit {

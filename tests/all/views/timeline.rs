@@ -75,21 +75,21 @@ fn open(stage: &mut Stage) {
     stage.press("2");
     stage.wait(300);
     stage.arrange();
-    assert_eq!(stage.state.views.open(), Some(View::Timeline));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Timeline));
 }
 
 fn title(stage: &Stage) -> String {
-    stage.state.views.sheet.title.iter().map(|span| span.content.as_ref()).collect()
+    stage.app.reader.views.sheet.title.iter().map(|span| span.content.as_ref()).collect()
 }
 
 fn foot(stage: &Stage) -> String {
-    let lines = stage.state.views.sheet.foot.iter().map(ToString::to_string);
+    let lines = stage.app.reader.views.sheet.foot.iter().map(ToString::to_string);
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The rows of the page.
 fn rows(stage: &Stage) -> Vec<String> {
-    stage.state.views.sheet.rows.iter().map(|row| row.line.to_string()).collect()
+    stage.app.reader.views.sheet.rows.iter().map(|row| row.line.to_string()).collect()
 }
 
 #[track_caller]
@@ -119,11 +119,11 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
     stage.press("j");
     assert!(foot(&stage).contains("grep") && foot(&stage).contains("not on the critical path"));
     stage.press("enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "grep"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "grep"));
     // The page opens at the item that the reader is at, inside a sub-agent as well.
     stage.press("] s enter");
     open(&mut stage);
-    assert!(stage.state.views.sheet.rows.iter().any(|row| row.is_chosen), "{}", stage.picture());
+    assert!(stage.app.reader.views.sheet.rows.iter().any(|row| row.is_chosen), "{}", stage.picture());
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn hours_without_work_do_not_flatten_the_rest() {
     let mut stage = stage((80, 24), HOURS);
     open(&mut stage);
     stage.press("z 1");
-    let heads = stage.state.views.sheet.heads[0].to_string();
+    let heads = stage.app.reader.views.sheet.heads[0].to_string();
     assert!(heads.contains("2h58m"), "the length of what is left out: {heads}");
     let columns = row(&stage, "model").chars().filter(|c| *c == '█').count();
     assert!(columns > 12, "{}", stage.picture());
@@ -184,8 +184,16 @@ fn fifty_calls_at_once_have_a_row_each() {
     let mut seen = Vec::new();
     for _ in 0..51 {
         stage.press("j");
-        let chosen: Vec<usize> =
-            stage.state.views.sheet.rows.iter().filter(|row| row.is_chosen).map(|row| row.number).collect();
+        let chosen: Vec<usize> = stage
+            .app
+            .reader
+            .views
+            .sheet
+            .rows
+            .iter()
+            .filter(|row| row.is_chosen)
+            .map(|row| row.number)
+            .collect();
         assert_eq!(chosen.len(), 1, "the cursor is in sight: {}", stage.picture());
         seen.push((stage.focused_key(), chosen[0]));
     }
@@ -206,7 +214,7 @@ fn what_runs_grows_and_the_end_is_followed() {
         stage.happen(tv::app::update::Event::Tick { now: now(seconds) });
         stage.arrange();
     };
-    stage.state.screen.now = now(30);
+    stage.app.reader.screen.now = now(30);
     stage.add([
         prompt("p", 0, "go"),
         answer("a", 10, 9_000),
@@ -269,11 +277,11 @@ fn quickest_step(agents: i64) -> Duration {
 fn a_session_without_times_says_so() {
     let mut stage = Stage::made((80, 24));
     stage.add([with(prompt("p", 0, "when?"), |entry| entry.at = None)]);
-    stage.state.session.file.is_caught_up = true;
+    stage.app.reader.session.file.is_caught_up = true;
     open(&mut stage);
     assert!(stage.picture().contains("Nothing in this session tells when it was."), "{}", stage.picture());
     stage.press("j + > q");
-    assert_eq!(stage.state.views.open(), None);
+    assert_eq!(stage.app.reader.views.open(), None);
 }
 
 #[test]
@@ -285,8 +293,8 @@ fn pages_at_all_sizes() {
         insta::assert_snapshot!(format!("timeline-{columns}x{lines}"), stage.picture());
     }
     let mut stage = stage((80, 24), MINUTES);
-    stage.state.screen.theme = Theme::mono().with_ascii(true);
-    stage.state.look_changed();
+    stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
+    stage.app.reader.look_changed();
     open(&mut stage);
     stage.press("g j j j");
     let picture = stage.picture();

@@ -51,13 +51,13 @@ fn yard(size: (u16, u16)) -> Stage {
 
 fn open(stage: &mut Stage) {
     stage.press("g 3").wait(300);
-    assert_eq!(stage.state.views.open(), Some(View::Tools));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Tools));
 }
 
 /// The table as words: each row without the blanks between its columns.
 fn rows(stage: &Stage) -> Vec<String> {
     let words = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    stage.state.views.sheet.rows.iter().map(|row| words(row.line.to_string())).collect()
+    stage.app.reader.views.sheet.rows.iter().map(|row| words(row.line.to_string())).collect()
 }
 
 /// What stands in the rows after their numbers and times.
@@ -66,13 +66,13 @@ fn numbers(stage: &Stage) -> Vec<String> {
 }
 
 fn chosen(stage: &Stage) -> String {
-    let rows = &stage.state.views.sheet.rows;
+    let rows = &stage.app.reader.views.sheet.rows;
     let place = rows.iter().position(|row| row.is_chosen).expect("a row is chosen");
     self::rows(stage)[place].clone()
 }
 
 fn foot(stage: &Stage) -> String {
-    let lines: Vec<String> = stage.state.views.sheet.foot.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = stage.app.reader.views.sheet.foot.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 
@@ -136,7 +136,7 @@ fn the_reader_goes_along_and_enter_goes_to_the_call() {
     stage.press("g j j");
     assert_eq!(stage.focused_key(), "r1", "the transcript behind has the same place");
     stage.press("enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "r1"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "r1"));
     stage.press("] t 3").wait(300);
     assert!(chosen(&stage).starts_with("4 "), "{}", chosen(&stage));
     stage.press("j j enter");
@@ -212,7 +212,7 @@ fn a_session_without_calls_says_so() {
     stage.press("3").wait(300);
     assert!(rows(&stage)[0].contains("no tool calls") || rows(&stage)[0].contains("being read"));
     stage.press("j enter h - > z r");
-    assert_eq!(stage.state.views.open(), Some(View::Tools));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Tools));
 }
 
 #[test]
@@ -250,6 +250,6 @@ fn a_hundred_thousand_calls_are_sorted_at_once() {
     let sorted = started.elapsed();
     assert!(rows(&stage)[0].contains("make 0"), "{:?}", rows(&stage)[0]);
     assert!(sorted.as_millis() < 5_000, "three times sorted in {sorted:?}");
-    let laid_out = stage.state.views.sheet.rows.len();
+    let laid_out = stage.app.reader.views.sheet.rows.len();
     assert!(laid_out < 40, "texts for the window only: {laid_out}");
 }

@@ -11,7 +11,7 @@ use crate::stage::{Stage, demo, fixture};
 
 fn open(stage: &mut Stage) {
     stage.press("g 6").wait(300);
-    assert_eq!(stage.state.views.open(), Some(View::Tree));
+    assert_eq!(stage.app.reader.views.open(), Some(View::Tree));
 }
 
 fn branches(size: (u16, u16)) -> Stage {
@@ -22,16 +22,16 @@ fn branches(size: (u16, u16)) -> Stage {
 
 fn rows(stage: &Stage) -> Vec<String> {
     let words = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
-    stage.state.views.sheet.rows.iter().map(|row| words(row.line.to_string())).collect()
+    stage.app.reader.views.sheet.rows.iter().map(|row| words(row.line.to_string())).collect()
 }
 
 fn chosen(stage: &Stage) -> String {
-    let place = stage.state.views.sheet.rows.iter().position(|row| row.is_chosen);
+    let place = stage.app.reader.views.sheet.rows.iter().position(|row| row.is_chosen);
     rows(stage)[place.expect("a row is chosen")].clone()
 }
 
 fn foot(stage: &Stage) -> String {
-    let lines: Vec<String> = stage.state.views.sheet.foot.iter().map(ToString::to_string).collect();
+    let lines: Vec<String> = stage.app.reader.views.sheet.foot.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 
@@ -73,7 +73,7 @@ fn a_branch_is_compared_with_the_active_path() {
     assert!(told.contains("active     5 entries, 2 turns"), "{told}");
     assert!(told.contains("then you Then write a copy"), "{told}");
     stage.press("enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "c0000009"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "c0000009"));
     stage.press("j 6").wait(300);
     assert!(chosen(&stage).contains("branch 1"), "the reader is on it: {}", chosen(&stage));
 }
@@ -165,7 +165,7 @@ fn a_session_that_went_one_way_says_so() {
     stage.add([prompt("p1", "good morning"), says("a1", 1, Role::Assistant, "Good morning.")]);
     open(&mut stage);
     stage.press("j enter");
-    assert_eq!((stage.state.views.open(), stage.focused_key().as_str()), (None, "p1"));
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "p1"));
 }
 
 #[test]

@@ -1,0 +1,258 @@
+//! Where the parts of a session are on the screen.
+//!
+//! Invariant: [`divide`] alone says where things are. Painters and motions use its rectangles; no two of
+//! them overlap, but for a pushed inspector, which lies over the transcript.
+
+use ratatui::layout::Rect;
+
+use super::panes::Pane;
+use super::reader::Reader;
+use super::views::View;
+use super::wrapping::width_of_numbers;
+
+/// Columns of the lane gutter; more of them where the text has all the room that it needs.
+const LANES: (u16, u16) = (2, 4);
+/// Columns beside the lane gutter: the focus mark before it, one of air behind it.
+const MARK_AND_AIR: u16 = 2;
+/// Columns after the text: one of air, the spine.
+pub const RIGHT: u16 = 2;
+/// Longer lines are hard to read: what is beyond them belongs to the inspector.
+const TEXT_MOST: u16 = 100;
+/// With so many columns it reads well: more go to the panes beside it first.
+const TEXT_GOOD: u16 = 88;
+/// The transcript keeps so many columns, however far the dividers are moved.
+const TRANSCRIPT_LEAST: u16 = 28;
+/// The outline needs this many columns of screen, unless it is asked for.
+const OUTLINE_FROM: u16 = 100;
+/// And this many if it is.
+const OUTLINE_LEAST_SCREEN: u16 = 60;
+/// Columns of the outline with its divider.
+const OUTLINE: (u16, u16) = (32, 60);
+/// The inspector is a pane on screens with this many columns; on others it lies over the transcript.
+pub const INSPECTOR_FROM: u16 = 160;
+/// Columns of the inspector with its divider, at least.
+const INSPECTOR: u16 = 44;
+/// With so many of them its tabs have their names.
+const INSPECTOR_NAMED: u16 = 59;
+/// No pane is narrower.
+const NARROWEST: u16 = 16;
+/// Lines of screen that the time strip needs, unless it is asked for.
+const STRIP_FROM: u16 = 30;
+/// And if it is.
+const STRIP_LEAST_SCREEN: u16 = 12;
+
+/// Where the parts of the screen are; what is not shown has no columns or no lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The first line.
+    pub header: Rect,
+    /// The outline.
+    pub outline: Rect,
+    /// The line between outline and transcript.
+    pub outline_divider: Rect,
+    /// Numbers, focus mark, lane gutter, text and a column of air.
+    pub transcript: Rect,
+    /// Columns of the numbers.
+    pub numbers: u16,
+    /// Columns of the lane gutter.
+    pub lanes: u16,
+    /// The column right of the transcript.
+    pub spine: Rect,
+    /// The line between transcript and inspector.
+    pub inspector_divider: Rect,
+    /// The inspector.
+    pub inspector: Rect,
+    /// Whether the inspector lies over transcript and spine.
+    pub is_pushed: bool,
+    /// The page of a view: over transcript, spine and pill, or below all panes.
+    pub view: Rect,
+    /// Whether it lies over them.
+    pub covers: bool,
+    /// What arrived below, under the transcript.
+    pub pill: Rect,
+    /// The time strip.
+    pub strip: Rect,
+    /// The status line.
+    pub status: Rect,
+    /// The line of hints.
+    pub hints: Rect,
+}
+
+impl Frame {
+    /// Columns of the text, at least 1.
+    pub fn text(&self) -> u16 {
+        let beside = self.numbers + self.left() + RIGHT;
+        (self.transcript.width + self.spine.width).saturating_sub(beside).max(1)
+    }
+
+    /// Columns between the numbers and the text: focus mark, lane gutter, air.
+    pub fn left(&self) -> u16 {
+        self.lanes + MARK_AND_AIR
+    }
+
+    /// Lines of the transcript.
+    pub fn lines(&self) -> u16 {
+        self.transcript.height
+    }
+
+    /// The panes that are in sight, from left to right.
+    pub fn panes(&self) -> impl Iterator<Item = Pane> {
+        let outline = (self.outline.width > 0).then_some(Pane::Outline);
+        let middle = if self.covers { Pane::View } else { Pane::Transcript };
+        let middle = (!self.is_pushed).then_some(middle);
+        let inspector = (self.inspector.width > 0).then_some(Pane::Inspector);
+        let below = (self.view.width > 0 && !self.covers).then_some(Pane::View);
+        [outline, middle, inspector, below].into_iter().flatten()
+    }
+}
+
+/// Divides the screen. Tiny screens give up hints, status and header in this order.
+pub fn divide(reader: &Reader) -> Frame {
+    divide_with(reader, reader.views.open())
+}
+
+/// Divides the screen as it is with a view.
+pub fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
+    let (columns, lines) = reader.screen.size;
+    let (x, y) = reader.screen.at;
+    let mut rest = Rect { x, y, width: columns, height: lines };
+    let is_strip_shown = match reader.panes.wants_strip {
+        Some(is_wanted) => is_wanted && lines >= STRIP_LEAST_SCREEN,
+        None => lines >= STRIP_FROM,
+    };
+    let header = from_top(&mut rest, lines >= 3);
+    let hints = from_bottom(&mut rest, reader.screen.shows_hints && lines >= 10);
+    let status = from_bottom(&mut rest, lines >= 2);
+    let strip = from_bottom(&mut rest, is_strip_shown);
+    let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
+    let covers = view.is_some() && below.height == 0;
+    let (outline, outline_divider) = split_outline(reader, covers, &mut rest);
+    let (mut inspector, inspector_divider) = split_inspector(reader, columns, &mut rest);
+    let view = match view {
+        Some(_) if covers => rest,
+        Some(_) => below,
+        None => Rect { width: 0, ..rest },
+    };
+    let pill = from_bottom(&mut rest, !reader.text.view.follows() && reader.text.unseen > 0 && lines >= 6);
+    let is_pushed = reader.panes.is_pushed && columns < INSPECTOR_FROM;
+    if is_pushed {
+        inspector = Rect { height: rest.height + pill.height, ..rest };
+    }
+    let spine_width = rest.width.min(1);
+    let transcript = Rect { width: rest.width - spine_width, ..rest };
+    let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
+    let numbers = width_of_numbers(reader);
+    let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
+    Frame {
+        header,
+        numbers,
+        lanes: width_of_lanes(reader, rest.width.saturating_sub(numbers)),
+        outline,
+        outline_divider,
+        transcript,
+        spine,
+        inspector_divider,
+        inspector,
+        is_pushed,
+        view,
+        covers,
+        pill,
+        strip,
+        status,
+        hints,
+    }
+}
+
+/// Columns of the lane gutter where text and gutters have so many.
+fn width_of_lanes(reader: &Reader, columns: u16) -> u16 {
+    if !reader.text.wrapping.lanes {
+        return 0;
+    }
+    let (least, most) = LANES;
+    let spare = columns.saturating_sub(TEXT_MOST + least + MARK_AND_AIR + RIGHT);
+    least + spare.min(most - least)
+}
+
+/// Columns of the outline where the reader did not choose any: half of what others can spare.
+fn width_of_outline(reader: &Reader, columns: u16) -> u16 {
+    let (least, most) = OUTLINE;
+    let inspector = if has_inspector_beside(reader, columns) { INSPECTOR_NAMED } else { 0 };
+    let taken = least + inspector + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
+    (least + columns.saturating_sub(taken) / 2).min(most)
+}
+
+/// Whether the inspector is a pane of its own.
+fn has_inspector_beside(reader: &Reader, columns: u16) -> bool {
+    columns >= INSPECTOR_FROM && reader.panes.wants_inspector != Some(false)
+}
+
+/// A page needs the room of the outline, unless the reader asked for that. On wide screens the
+/// text keeps its width whatever the session holds; on others one turn needs no outline.
+fn split_outline(reader: &Reader, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
+    let is_wide = rest.width >= INSPECTOR_FROM || reader.session.transcript.turns().len() > 1;
+    let is_shown = match reader.panes.wants_outline {
+        Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
+        None => rest.width >= OUTLINE_FROM && is_wide && !is_paging,
+    };
+    if !is_shown {
+        return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
+    }
+    let width = reader.panes.outline_width.unwrap_or_else(|| width_of_outline(reader, rest.width));
+    let width = within(width, rest.width);
+    let pane = Rect { width: width - 1, ..*rest };
+    let divider = Rect { x: pane.right(), width: 1, ..*rest };
+    rest.x += width;
+    rest.width -= width;
+    (pane, divider)
+}
+
+fn split_inspector(reader: &Reader, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
+    if !has_inspector_beside(reader, columns) {
+        let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
+        return (nowhere, nowhere);
+    }
+    let beside = |text: u16| rest.width.saturating_sub(text + LANES.1 + MARK_AND_AIR + RIGHT);
+    let least = if beside(TEXT_GOOD) >= INSPECTOR_NAMED { INSPECTOR_NAMED } else { INSPECTOR };
+    let width = within(reader.panes.inspector_width.unwrap_or(beside(TEXT_MOST).max(least)), rest.width);
+    rest.width -= width;
+    let divider = Rect { x: rest.right(), width: 1, ..*rest };
+    (Rect { x: divider.right(), width: width - 1, ..*rest }, divider)
+}
+
+/// A width that leaves the transcript its share.
+fn within(width: u16, columns: u16) -> u16 {
+    width.min(columns.saturating_sub(TRANSCRIPT_LEAST)).max(NARROWEST)
+}
+
+fn from_top(rest: &mut Rect, is_shown: bool) -> Rect {
+    let height = u16::from(is_shown).min(rest.height);
+    let taken = Rect { height, ..*rest };
+    rest.y += height;
+    rest.height -= height;
+    taken
+}
+
+fn from_bottom(rest: &mut Rect, is_shown: bool) -> Rect {
+    lines_from_bottom(rest, u16::from(is_shown))
+}
+
+fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
+    let height = lines.min(rest.height);
+    rest.height -= height;
+    Rect { y: rest.bottom(), height, ..*rest }
+}
+
+/// The pane that has the keys: one that is not in sight cannot have them.
+pub fn focused(reader: &Reader) -> Pane {
+    let frame = divide(reader);
+    let wanted = reader.panes.focus;
+    if frame.panes().any(|pane| pane == wanted) {
+        wanted
+    } else if frame.is_pushed {
+        Pane::Inspector
+    } else if frame.covers {
+        Pane::View
+    } else {
+        Pane::Transcript
+    }
+}
