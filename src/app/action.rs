@@ -3,9 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::inspector::Tab;
-use super::views::View;
-
 /// One thing a reader can do. Each has a name for configuration, palette and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -374,6 +371,90 @@ impl FromStr for Action {
     fn from_str(name: &str) -> Result<Self, String> {
         let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, action)| *action);
         known.ok_or_else(|| format!("no action is called {name}"))
+    }
+}
+
+/// On screens with so many lines the text stays in sight above the timeline.
+const BELOW_FROM: u16 = 50;
+
+/// What can be shown of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The text; it is under all others.
+    Transcript,
+    /// What ran from when to when.
+    Timeline,
+    /// What was spent.
+    Money,
+    /// Every call in a table, and tools against each other.
+    Tools,
+    /// What filled the model's window.
+    Context,
+    /// Branches and sub-agents.
+    Tree,
+    /// Files with their uses.
+    Files,
+    /// What the lint found.
+    Checks,
+}
+
+impl View {
+    /// All views, in the order of their keys.
+    pub const ALL: [Self; 8] = [
+        Self::Transcript,
+        Self::Timeline,
+        Self::Tools,
+        Self::Money,
+        Self::Context,
+        Self::Tree,
+        Self::Files,
+        Self::Checks,
+    ];
+
+    /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
+    pub fn lines_below(self, lines: u16) -> u16 {
+        if self == Self::Timeline && lines >= BELOW_FROM { lines * 2 / 5 } else { 0 }
+    }
+}
+
+/// What is told of the item.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tab {
+    /// The call with its result, or the entry.
+    #[default]
+    Item,
+    /// Its records as they are in the file.
+    Raw,
+    /// What it changes.
+    Diff,
+    /// What the model had before it.
+    Context,
+    /// Whose time it took.
+    Timing,
+    /// Why tv shows it as it does.
+    Why,
+}
+
+impl Tab {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 6] = [Self::Item, Self::Raw, Self::Diff, Self::Context, Self::Timing, Self::Why];
+
+    /// From 1.
+    pub fn number(self) -> usize {
+        Self::ALL.iter().position(|tab| *tab == self).map_or(1, |at| at + 1)
+    }
+
+    /// The tab of a number from 1 on.
+    pub fn of(number: usize) -> Option<Self> {
+        Self::ALL.get(number.checked_sub(1)?).copied()
+    }
+
+    /// The tab beside this one; at the ends there is none.
+    pub fn beside(self, way: Way) -> Option<Self> {
+        match way {
+            Way::Next => Self::of(self.number() + 1),
+            Way::Previous => Self::of(self.number() - 1),
+        }
     }
 }
 

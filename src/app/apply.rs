@@ -3,12 +3,11 @@
 use super::alarms;
 use super::effect::Effect;
 use super::filtering;
-use super::moving;
 use super::news;
 use super::reader::Reader;
 use super::searching;
-use super::viewport::{Focus, Motion};
-use crate::model::body::{Held, Key};
+use super::viewport::Motion;
+use crate::model::body::Held;
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
@@ -21,23 +20,8 @@ pub fn take(reader: &mut Reader, feed: Feed) -> Vec<Effect> {
     for change in reader.session.take(feed) {
         effects.extend(note(reader, change));
     }
-    effects.extend(alarms::look(reader));
-    go_to_wanted(reader);
+    effects.extend(alarms::actions::look(reader));
     effects
-}
-
-/// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
-pub fn go_to_wanted(reader: &mut Reader) {
-    let Some(wanted) = &reader.places.wanted else { return };
-    let by_call = || reader.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
-    if let Some(entry) = reader.session.transcript.find(wanted).or_else(by_call) {
-        reader.places.wanted = None;
-        moving::go(reader, Focus { entry, block: 0 });
-    } else if reader.session.file.is_caught_up {
-        let words = format!("no entry is called {}", Key::clean(wanted));
-        reader.places.wanted = None;
-        reader.screen.say(words);
-    }
 }
 
 /// Shows the first entries, if others are shown and the whole is not known yet.
@@ -58,10 +42,10 @@ fn note(reader: &mut Reader, change: Change) -> Vec<Effect> {
         Change::Replaced { shown, is_awaited } => return carry(reader, shown, is_awaited),
         Change::CaughtUp { is_first } => {
             if is_first {
-                news::settle(reader);
+                news::find::settle(reader);
                 reader.text.stale.sequence |= reader.places.seen.is_some();
             }
-            alarms::begin(reader);
+            alarms::actions::begin(reader);
         }
         Change::Bodies(contents) => {
             let entries: Vec<EntryId> = in_sight(reader).collect();

@@ -8,22 +8,21 @@
 //! Invariant: work depends on the rows and the entries of the window, and no row depends on it.
 
 use super::filter::Filter;
-use super::layout::Frame;
-use super::reader::Reader;
 use super::sequence::Sequence;
-use super::viewport::{Focus, Line};
+use super::viewport::Focus;
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::flights::{Flight, Flights};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
-use crate::render::row::{Level, Row, RowKind};
+use crate::render::row::{Row, RowKind};
 
+pub mod make;
 mod outer;
 mod passes;
 
-use passes::{InSight, Pass, own, place_in_columns};
+use passes::{InSight, Pass, own};
 
 /// What a cell of the gutter shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,34 +60,6 @@ pub struct Cell {
 pub struct Gutter {
     /// Cells from left to right, line by line; nothing if no lanes are shown.
     pub lines: Vec<Vec<Cell>>,
-}
-
-/// Finds the lanes beside the rows of the window.
-pub fn arrange(reader: &mut Reader, frame: &Frame) {
-    let columns = usize::from(frame.lanes);
-    let is_shown = columns > 0 && reader.text.level != Level::Prompts;
-    reader.text.gutter.lines = if is_shown { make(reader, columns) } else { Vec::new() };
-}
-
-fn make(reader: &Reader, columns: usize) -> Vec<Vec<Cell>> {
-    let mut scene = Scene {
-        transcript: &reader.session.transcript,
-        flights: &reader.session.indexes.flights,
-        sequence: &reader.text.sequence,
-        filter: reader.find.filter.as_ref(),
-        opens: &|lane: &Name| reader.find.filter.is_some() || reader.text.open_lanes.contains(lane),
-        outer: None,
-    };
-    let mut lines = Vec::with_capacity(reader.text.view.lines.len());
-    for of_entry in reader.text.view.lines.chunk_by(|line, next| line.place == next.place) {
-        let (Some(first), Some(last)) = (of_entry.first(), of_entry.last()) else { continue };
-        let portion = reader.text.sequence.portions().at(first.place);
-        let in_sight = InSight { rows: &first.rows, range: first.row..last.row + 1, portion };
-        let passes = scene.passes(first.entry, &in_sight);
-        let cells = |line: &Line| place_in_columns(&passes, line.row, columns, reader.text.view.focus);
-        lines.extend(of_entry.iter().map(cells));
-    }
-    lines
 }
 
 /// What lanes are found by.

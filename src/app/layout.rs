@@ -5,10 +5,9 @@
 
 use ratatui::layout::Rect;
 
+use super::action::View;
 use super::panes::Pane;
 use super::reader::Reader;
-use super::views::View;
-use super::wrapping::width_of_numbers;
 
 /// Columns of the lane gutter; more of them where the text has all the room that it needs.
 const LANES: (u16, u16) = (2, 4);
@@ -141,7 +140,7 @@ pub fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
     let spine_width = rest.width.min(1);
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
-    let numbers = width_of_numbers(reader);
+    let numbers = reader.text.wrapping.numbers.width(&reader.session.transcript);
     let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
     Frame {
         header,

@@ -2,22 +2,16 @@
 //!
 //! Invariant: kept by the entry's key, so that marks survive a new telling of the session.
 
-use std::collections::HashMap;
-
 use super::action::Action;
 use super::apply;
 use super::effect::Effect;
 use super::moving::{go, jump};
 use super::outline::row::title_of;
-use super::places::Item;
 use super::reader::Reader;
 use super::state::App;
 use super::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
-
-/// Marked items: the entry and the place of the block, by letter.
-pub type Marks = HashMap<char, Item>;
 
 /// Sets a mark, goes to one, or to where jumps came from.
 pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {

@@ -9,6 +9,7 @@ use super::reach::reach;
 use super::reader::Reader;
 use super::seek;
 use super::viewport::{Focus, Motion, focus_of};
+use crate::model::body::Key;
 use crate::model::entry::BlockKind;
 use crate::render::row::Level;
 
@@ -143,5 +144,19 @@ pub fn pair(reader: &mut Reader) {
         (true, _) => reader.screen.say("the result is part of this item"),
         (false, true) => reader.text.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
         (false, false) => reader.text.view.ask(Motion::ShowRow(focus, 0)),
+    }
+}
+
+/// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
+pub fn go_to_wanted(reader: &mut Reader) {
+    let Some(wanted) = &reader.places.wanted else { return };
+    let by_call = || reader.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
+    if let Some(entry) = reader.session.transcript.find(wanted).or_else(by_call) {
+        reader.places.wanted = None;
+        go(reader, Focus { entry, block: 0 });
+    } else if reader.session.file.is_caught_up {
+        let words = format!("no entry is called {}", Key::clean(wanted));
+        reader.places.wanted = None;
+        reader.screen.say(words);
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! Invariant: of an entry with thousands of blocks only those are asked for that stand in a portion in sight.
 
+pub mod ask;
+
 use std::collections::BTreeSet;
 
 use super::effect::Effect;
 use super::portions::BLOCKS;
-use super::reader::Reader;
 use crate::model::body::Body;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::record::Origin;
@@ -80,23 +81,4 @@ impl Paging {
 fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
     let bodies = blocks.flat_map(|block| block.kind.bodies());
     bodies.filter(|body: &&Body| body.is_away()).map(|body| body.from).collect()
-}
-
-/// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
-pub fn page(reader: &mut Reader) -> Option<Effect> {
-    let mut paging = Paging::default();
-    let portions = reader.text.view.lines.chunk_by(|line, next| line.place == next.place);
-    for line in portions.filter_map(<[_]>::first) {
-        let portion = reader.text.sequence.portions().at(line.place);
-        if let Some(entry) = reader.session.transcript.get(line.entry) {
-            paging.portion(&mut reader.text.asked, (line.entry, entry), portion.number);
-        }
-    }
-    for (id, holder, body) in std::mem::take(&mut reader.text.cache.wanted) {
-        if let Some(entry) = reader.session.transcript.get(holder) {
-            paging.other(&mut reader.text.asked, (holder, entry), Some(body));
-            paging.needs_layout(id);
-        }
-    }
-    paging.effect()
 }

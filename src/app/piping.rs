@@ -2,7 +2,8 @@
 
 use tui_input::{Input, InputRequest};
 
-use super::clipboard::{items_from, origins_of};
+use super::clipboard::actions::items_from;
+use super::clipboard::origins_of;
 use super::effect::Effect;
 use super::mode::Mode;
 use super::state::App;

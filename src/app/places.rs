@@ -3,7 +3,8 @@
 //! Invariant: what outlives the transcript that is shown is kept by the entry's key: another transcript of the same
 //! session loses none of it.
 
-use super::marks::Marks;
+use std::collections::HashMap;
+
 use super::news::{News, Seen};
 use super::viewport::Focus;
 use crate::model::body::Key;
@@ -15,6 +16,9 @@ const JUMPS_KEPT: usize = 100;
 
 /// An entry, and the place of the block in it.
 pub type Item = (Key, usize);
+
+/// Marked items by letter.
+pub type Marks = HashMap<char, Item>;
 
 /// The reader's places.
 #[derive(Debug, Default)]

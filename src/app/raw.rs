@@ -1,22 +1,12 @@
 //! Records as they were written, in a pop-up with a cursor: what is shown can be copied, and where the value
 //! under the cursor stands.
 
+pub mod actions;
+
 use std::sync::Arc;
 
-use ratatui::text::Line;
-
-use super::action::What;
-use super::effect::Effect;
-use super::excerpt;
-use super::mode::Mode;
-use super::state::App;
-use crate::model::body::Tree;
 use crate::render::manual::Page;
-use crate::render::row::{Level, Look, Row};
-use crate::render::tree;
-
-/// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
-const MOST_ROWS: usize = 20_000;
+use crate::render::row::Row;
 
 /// Records in a pop-up.
 #[derive(Clone, Debug, Default)]
@@ -37,34 +27,6 @@ pub struct RawView {
     pub is_list: bool,
     /// The page of the manual that it is.
     pub page: Option<&'static Page>,
-}
-
-/// Shows records, each under its title.
-pub fn show(app: &mut App, title: String, trees: &[(String, Tree)]) {
-    let look = Look {
-        level: Level::Raw,
-        times: false,
-        ..Look::full(
-            app.reader.screen.size.0.saturating_sub(2).max(1),
-            &app.reader.screen.theme,
-            &app.reader.screen.colours,
-        )
-    };
-    let mut view = RawView { title, ..RawView::default() };
-    for (name, tree) in trees {
-        view.push(
-            Row { line: Line::styled(name.clone(), app.reader.screen.theme.heading), ..Row::default() },
-            None,
-        );
-        for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
-            view.push(row, Some(leaf.path));
-        }
-        view.push(Row::default(), None);
-        view.texts.push(excerpt::json(tree));
-    }
-    // The first title says nothing that could be copied.
-    view.at = usize::from(view.rows.len() > 1);
-    app.mode = Mode::Raw(view);
 }
 
 impl RawView {
@@ -88,19 +50,5 @@ impl RawView {
         }
         let most = self.rows.len().saturating_sub(height);
         self.top = self.top.min(self.at).max((self.at + 1).saturating_sub(height)).min(most);
-    }
-}
-
-/// Copies the records that are shown, or the path of the row under the cursor.
-pub fn copy(app: &mut App, what: What) -> Vec<Effect> {
-    let Mode::Raw(view) = &app.mode else { return Vec::new() };
-    if what != What::Query {
-        return vec![Effect::Copy(view.texts.join("\n"))];
-    }
-    if let Some(path) = view.paths.get(view.at).cloned().flatten() {
-        vec![Effect::Copy(path.to_string())]
-    } else {
-        app.reader.screen.say("no value stands in this row");
-        Vec::new()
     }
 }

@@ -2,8 +2,8 @@
 
 use tui_input::InputRequest;
 
+use super::action::Tab;
 use super::action::{Action, Way, What};
-use super::inspector::Tab;
 use super::keymap::Match;
 use super::keys::{Code, Press};
 use super::layout;
@@ -47,7 +47,7 @@ pub fn route(app: &mut App, press: Press) -> Request {
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
         Mode::Help { is_typing: true, .. } => typing(press),
         Mode::Palette(_) => choosing(press),
-        Mode::Picker => picking(picker::divide(app).lines, press),
+        Mode::Picker => picking(picker::actions::divide(app).lines, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Raw(_) => raw(app, press),
         Mode::Help { .. } => pop_up(app.reader.screen.size.1, press),
@@ -96,8 +96,14 @@ fn normal(app: &mut App, press: Press) -> Request {
 /// A digit with a meaning of its own is a count only if another key follows within this time, in ms.
 const DIGIT_MS: i64 = 250;
 
+/// In how many ms the next frame would show more, because the cursor or the keys rest.
+pub fn rests_for(app: &App) -> Option<u64> {
+    let cursor = app.reader.inspector.rests_for(app.reader.screen.now);
+    [cursor, waits_for(app)].into_iter().flatten().min()
+}
+
 /// In how many ms a digit that was typed will be a key of its own.
-pub fn waits_for(app: &App) -> Option<u64> {
+fn waits_for(app: &App) -> Option<u64> {
     let until = Timestamp(app.keys.typed_digit?.0 + DIGIT_MS);
     own_meaning(app).map(|_| until.since(app.reader.screen.now).max(1))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::search_progress::{Known, SearchProgress, Texts};
+use super::search_progress::{Hit, Known, SearchProgress, Texts};
 use super::sequence::place_in_file;
 use super::viewport::Focus;
 use crate::analysis::literal_prefilter::LiteralPrefilter;
@@ -13,15 +13,6 @@ use crate::analysis::scope::Scope;
 use crate::analysis::texts::{self, BlockText, Read};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
-
-/// A block with hits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// The block.
-    pub focus: Focus,
-    /// Lines of its text with a match; once it was shown, its rows with one.
-    pub lines: usize,
-}
 
 /// A search and what it has found so far.
 #[derive(Clone, Debug)]

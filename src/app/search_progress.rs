@@ -6,7 +6,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
-use super::search::Hit;
+use super::viewport::Focus;
 use crate::analysis::texts::{self, BlockText};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
@@ -24,6 +24,15 @@ const PASSED: usize = 50_000;
 
 /// All text of some entries, in the order of the file.
 pub type Texts = Vec<(EntryId, Vec<BlockText>)>;
+
+/// A block with hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The block.
+    pub focus: Focus,
+    /// Lines of its text with a match; once it was shown, its rows with one.
+    pub lines: usize,
+}
 
 /// How far a search is.
 #[derive(Clone, Debug, Default)]

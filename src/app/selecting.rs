@@ -1,7 +1,8 @@
 //! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
 
 use super::action::{Action, What};
-use super::clipboard::{self, Form, Piece, items_between};
+use super::clipboard::actions::items_between;
+use super::clipboard::{self, Form, Piece};
 use super::effect::Effect;
 use super::layout::focused;
 use super::panes::Pane;
@@ -46,7 +47,7 @@ pub fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Copy(_) => {
             let pieces = pieces(&mut app.reader);
             leave(&mut app.reader);
-            Some(clipboard::begin(&mut app.reader, pieces, Form::Selected))
+            Some(clipboard::actions::begin(&mut app.reader, pieces, Form::Selected))
         }
         Action::Pipe => {
             let items: Vec<Focus> = pieces(&mut app.reader).iter().map(|piece| piece.focus).collect();
@@ -82,7 +83,7 @@ fn piece(reader: &mut Reader, item: Focus, first: (Focus, usize), last: (Focus, 
     if item != first.0 && item != last.0 {
         return Piece { focus: item, rows: None };
     }
-    let count = clipboard::rows_of(reader, item).len();
+    let count = clipboard::actions::rows_of(reader, item).len();
     let from = if item == first.0 { first.1 } else { 0 };
     let to = if item == last.0 { last.1 } else { usize::MAX };
     let is_whole = from == 0 && to.saturating_add(1) >= count;

@@ -10,7 +10,6 @@ use super::mode::Mode;
 use super::mouse::Mouse;
 use super::picker::Picker;
 use super::reader::Reader;
-use super::route;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
@@ -57,11 +56,5 @@ impl App {
             Mode::Picker => self.picker.is_at_work(),
             _ => self.reader.is_unfinished(),
         }
-    }
-
-    /// In how many ms the next frame would show more, because the cursor or the keys rest.
-    pub fn rests_for(&self) -> Option<u64> {
-        let cursor = self.reader.inspector.rests_for(self.reader.screen.now);
-        [cursor, route::waits_for(self)].into_iter().flatten().min()
     }
 }

@@ -22,8 +22,8 @@ pub fn type_on(app: &mut App, request: InputRequest) -> Vec<Effect> {
         Mode::Search { .. } => searching::type_on(app, request),
         Mode::Filter { .. } => filtering::type_on(app, request),
         Mode::Pipe { .. } => piping::type_on(app, request),
-        Mode::Palette(_) => palette::type_on(app, request),
-        Mode::Picker => picker::type_on(app, request),
+        Mode::Palette(_) => palette::actions::type_on(app, request),
+        Mode::Picker => picker::actions::type_on(app, request),
         Mode::Help { top, wanted, is_typing, .. } => {
             *is_typing = true;
             *top = 0;
@@ -86,7 +86,7 @@ pub fn accept(app: &mut App) -> Finished {
         Mode::Search { .. } => searching::accept(app),
         Mode::Filter { .. } => filtering::accept(app),
         Mode::Pipe { .. } => piping::accept(app),
-        Mode::Palette(_) => match palette::accept(app) {
+        Mode::Palette(_) => match palette::actions::accept(app) {
             Some(command) => return Finished::Command(command),
             None => Vec::new(),
         },
@@ -102,8 +102,8 @@ pub fn accept(app: &mut App) -> Finished {
 /// Tab: completes the line, or shows more of what is chosen.
 pub fn complete(app: &mut App) {
     match app.mode {
-        Mode::Palette(_) => palette::complete(app),
-        Mode::Picker => picker::toggle_preview(app),
+        Mode::Palette(_) => palette::actions::complete(app),
+        Mode::Picker => picker::actions::toggle_preview(app),
         Mode::Normal
         | Mode::Search { .. }
         | Mode::Filter { .. }
@@ -130,7 +130,7 @@ pub fn cancel(app: &mut App) -> Vec<Effect> {
         Mode::Search { .. } => searching::give_up(&mut app.reader),
         Mode::Picker => {
             app.mode = Mode::Picker;
-            picker::cancel(app)
+            picker::actions::cancel(app)
         }
         Mode::Normal if app.reader.find.next_filter.is_some() => filtering::cancel(&mut app.reader),
         Mode::Normal => searching::end(&mut app.reader),

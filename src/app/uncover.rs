@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::arrange::{refresh_sequence, with_layouts};
 use super::layout::Frame;
 use super::reach::reach;
 use super::reader::Reader;
 use super::search::{AtHit, Edge, Sought};
 use super::searching::in_file;
 use super::viewport::{Focus, Motion, Rows};
+use super::window::{refresh_sequence, with_layouts};
 use crate::model::text::without_sgr;
 use crate::render::row::{Fold, Row};
 

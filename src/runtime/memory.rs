@@ -14,8 +14,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 
 use super::clock::now;
 use crate::app::history::History;
-use crate::app::marks::Marks;
 use crate::app::news;
+use crate::app::places::Marks;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::ingest::Session;
@@ -126,7 +126,7 @@ impl Keeper {
     }
 
     fn finish(&mut self, reader: &Reader) -> Result<(), String> {
-        let seen = news::end_of(reader, now());
+        let seen = news::find::end_of(reader, now());
         let is_wanted = self.subject.is_some()
             && !self.is_forgotten
             && (seen.is_some() || !reader.places.marks.is_empty());

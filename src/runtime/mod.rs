@@ -36,9 +36,11 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::action::Action;
-use crate::app::apply;
+use crate::app::dispatch::act;
+use crate::app::moving;
+use crate::app::route::rests_for;
 use crate::app::state::App;
-use crate::app::update::{Event, act, update};
+use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
@@ -86,7 +88,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         Some((session, target)) => {
             viewer.begin(session, target);
             viewer.app.reader.places.wanted.clone_from(&config.entry);
-            apply::go_to_wanted(&mut viewer.app.reader);
+            moving::go_to_wanted(&mut viewer.app.reader);
         }
         None => viewer.choose()?,
     }
@@ -184,7 +186,7 @@ impl Viewer {
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
-            } else if let Some(ms) = self.app.rests_for() {
+            } else if let Some(ms) = rests_for(&self.app) {
                 Duration::from_millis(ms)
             } else if self.app.reader.ticks() {
                 TICK
@@ -261,7 +263,7 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let changes = self.app.reader.ticks() || self.app.rests_for().is_some();
+        let changes = self.app.reader.ticks() || rests_for(&self.app).is_some();
         self.update(Event::Tick { now: now() });
         changes
     }

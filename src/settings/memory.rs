@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::secrets::Mask;
 use crate::app::history::History;
-use crate::app::marks::Marks;
 use crate::app::news::Seen;
 use crate::app::panes::Panes;
+use crate::app::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -227,8 +227,8 @@ mod tests {
         Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
     };
     use crate::app::history::History;
-    use crate::app::marks::Marks;
     use crate::app::news::Seen;
+    use crate::app::places::Marks;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
 

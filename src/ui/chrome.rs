@@ -7,14 +7,14 @@ use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{Mistake, parse};
+use crate::app::action::View;
 use crate::app::action::{Action, Change, Kind, Way};
-use crate::app::arrange::percent;
 use crate::app::layout::focused;
 use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
-use crate::app::views::View;
+use crate::app::window::percent;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.

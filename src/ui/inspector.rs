@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::app::inspector::Tab;
+use crate::app::action::Tab;
 use crate::app::layout;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;

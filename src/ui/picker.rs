@@ -15,7 +15,8 @@ use ratatui::text::{Line, Span};
 
 use super::chrome;
 use super::header::short_model;
-use crate::app::picker::{Pane, Picker, divide};
+use crate::app::picker::actions::divide;
+use crate::app::picker::{Pane, Picker};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::model::figures;

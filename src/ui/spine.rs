@@ -3,9 +3,9 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::app::arrange::window_on_spine;
 use crate::app::reader::Reader;
 use crate::app::spine::Mark;
+use crate::app::window::window_on_spine;
 
 /// Paints the spine.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {

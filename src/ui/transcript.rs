@@ -14,7 +14,6 @@ use crate::app::layout::{divide, focused};
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::viewport::{Line as Shown, focus_of};
-use crate::app::wrapping::number_of;
 use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
 use crate::model::figures;
@@ -110,7 +109,7 @@ fn paint_number(
     }
     let Some(entry) = reader.session.transcript.get(shown.entry) else { return };
     let width = usize::from(columns - 1);
-    let number = format!("{:>width$}", number_of(reader, entry, row.block));
+    let number = format!("{:>width$}", reader.text.wrapping.numbers.of(entry, row.block));
     buffer.set_stringn(line.x, line.y, &number, width.min(usize::from(line.width)), reader.screen.theme.dim);
 }
 

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use tv::app::action::Tab;
 use tv::app::action::{Action, What};
+use tv::app::dispatch::act;
 use tv::app::effect::Effect;
-use tv::app::inspector::Tab;
 use tv::app::layout;
 use tv::app::layout::divide;
 use tv::app::panes::Pane;
-use tv::app::update::act;
+use tv::app::route::rests_for;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
@@ -211,10 +212,10 @@ fn it_follows_when_the_cursor_rests() {
     assert!(pane(&stage)[1].contains("call 1 of 4"));
     stage.press("] t");
     assert!(pane(&stage)[1].contains("call 1 of 4"), "not while the reader moves");
-    assert!(stage.app.rests_for().is_some(), "the runtime is told to look again");
+    assert!(rests_for(&stage.app).is_some(), "the runtime is told to look again");
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
-    assert_eq!(stage.app.rests_for(), None);
+    assert_eq!(rests_for(&stage.app), None);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
-use tv::app::arrange::percent;
 use tv::app::layout::divide;
 use tv::app::viewport::Line;
+use tv::app::window::percent;
 use tv::ingest::{self, Target};
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use tv::app::action::{Action, Kind, Way};
 use tv::app::arrange::arrange;
 use tv::app::reader::Reader;
-use tv::app::{apply, reading};
+use tv::app::reading;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
@@ -27,7 +27,7 @@ fn open(path: &std::path::Path, column: u16) -> Reader {
     let mut feeds = Vec::new();
     session.read_whole(false, &mut |feed| feeds.push(feed));
     for feed in feeds {
-        apply::take(&mut reader, feed);
+        reading::take(&mut reader, feed);
     }
     arrange(&mut reader);
     reader

@@ -24,12 +24,12 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use tv::app::action::Action;
-use tv::app::arrange::with_layouts;
 use tv::app::bindings::{BINDINGS, Binding, Group};
 use tv::app::layout::{divide, focused};
 use tv::app::mode::Mode as KeyMode;
 use tv::app::panes::Pane;
 use tv::app::viewport::{Focus, Line, Rows, focus_of};
+use tv::app::window::with_layouts;
 use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
 use tv::model::text::Text;

@@ -105,7 +105,7 @@ const ROOMS: &[Room] = &[
 const TIMELESS: [&str; 7] = ["model", "formats", "analysis", "session", "render", "app", "ui"];
 
 /// Longer files are split into rooms.
-const MAX_LINES: usize = 450;
+const MAX_LINES: usize = 800;
 
 struct Source {
     /// Path from the root of the repository, with `/`.

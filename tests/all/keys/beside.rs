@@ -1,15 +1,15 @@
 //! Journeys of the keys for what stands beside the text, for long lines, for what is new, and for taking
 //! rows, turns and records out: the second part of the table in `keys.rs`.
 
+use tv::app::action::Tab;
+use tv::app::action::View;
 use tv::app::action::Way;
 use tv::app::effect::Effect;
-use tv::app::inspector::Tab;
 use tv::app::layout::{divide, focused};
 use tv::app::mouse::{Gesture, Pointer};
 use tv::app::news::Seen;
 use tv::app::panes::Pane;
 use tv::app::update::Event;
-use tv::app::views::View;
 use tv::app::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed};
 use tv::model::text::Text;

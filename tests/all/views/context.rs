@@ -1,8 +1,8 @@
 //! The view of the model's window, the text as of the cursor, and the list of what the model saw.
 
+use tv::app::action::View;
 use tv::app::effect::Effect;
 use tv::app::mode::Mode;
-use tv::app::views::View;
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, MetaEdit};
 use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};

@@ -1,6 +1,6 @@
 //! The view of what was spent.
 
-use tv::app::views::View;
+use tv::app::action::View;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Piece, Role};
 use tv::model::text::Text;

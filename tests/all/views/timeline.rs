@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tv::app::views::View;
+use tv::app::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::Role;
 use tv::model::text::Text;

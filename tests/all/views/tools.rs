@@ -1,6 +1,6 @@
 //! The view of tools: calls in a table by any column, tools against each other, and where they lead.
 
-use tv::app::views::View;
+use tv::app::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::{BlockKind, Role};
 use tv::model::tool::{ToolKind, Verdict};

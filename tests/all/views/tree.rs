@@ -1,6 +1,6 @@
 //! The view of branches and sub-agents: who hangs on whom, what became of them, and where they lead.
 
-use tv::app::views::View;
+use tv::app::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::Role;
 use tv::model::tool::{ToolKind, Verdict};
