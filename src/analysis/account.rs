@@ -14,6 +14,12 @@
 //!   from the prompt to the last sign of anything that belongs to it but bookkeeping. The time before a prompt belongs
 //!   to no turn.
 //!
+//! **There is one account** (`analysis::account`): which turn an entry, a request or a sub-agent belongs to, what is
+//! overhead of the session, what was work and what was waiting. Every surface reads it and none reckons, so two of
+//! them never differ. It is a fold over the entries of each lane, as other indexes are ([`analysis`], `fold`): pages
+//! are judged in order, anew only where they begin with something else, and never more than a portion at a time. A
+//! figure is shown when all that belongs to it was taken in.
+//!
 //! Invariant: every request counts once, and has one turn or is overhead. An entry that comes or changes costs a page
 //! of its lane; a question costs the edges of what is asked for, and its lanes.
 

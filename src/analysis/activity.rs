@@ -1,4 +1,7 @@
 //! What the agent is doing right now, as far as the file tells.
+//!
+//! **Records tell when a session was alive, not its file.** A file that changed long after its newest record was
+//! copied (`analysis::activity`).
 
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};

@@ -3,6 +3,16 @@
 //! A rule belongs to a group; a group is a file that looks at one entry at a time and says what it finds.
 //! All groups stand in [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
 //!
+//! **Work is counted in steps, not in entries.** The lint is a queue of entries to be judged and stops in the middle
+//! of it when a frame's steps are taken (`analysis::lint`); the other indexes take in as many entries as are no more
+//! work than a number of plain ones (`model::transcript::Transcript::portion`). Who has an id, who waits for a result
+//! and where the blocks of a large entry stand is remembered, ways along links are walked once, and an entry is
+//! judged again only for what it waits for: tests hold the number of steps for a record, whatever repeats.
+//!
+//! **A finding is judged from what stays in memory.** What the lint must know of bodies is read off when they are
+//! decoded (`model::body_flags`), so it needs no second look at the disk and finds the same in a session that is read
+//! whole and in one that grows; each judgement names the entries that it looked at (`analysis::lint`).
+//!
 //! Invariant: judging an entry looks at that entry and at entries that it names as such
 //! ([`Scene::looked_at`]), so findings can be kept up to date while a session grows ([`Findings`]).
 

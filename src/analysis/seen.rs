@@ -1,6 +1,12 @@
 //! What the model saw at a place of the session: the entries of its lane on the path to that place, from
 //! the last compaction on, with what that kept.
 //!
+//! **Prompts are recorded, what they were made of is estimated.** Files tell the tokens of whole prompts; which texts
+//! filled them is judged from what the model saw by then (`analysis::seen`: the path, the last compaction with what
+//! it kept), from what each format says was sent of a block (`model::entry::Sent`) and from sizes that stay in
+//! memory, at as many bytes a token as the session's own growth shows. A missed cache is judged from two requests and
+//! what the file tells between them (`analysis::cache_breaks`); where it tells nothing, the cause is unknown.
+//!
 //! Invariant: what is told of a place depends on what stands before it and on the branches, never on what
 //! comes later in its lane.
 

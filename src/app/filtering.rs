@@ -1,5 +1,8 @@
 //! Filters as the reader meets them: typing, quick ones, verdicts that come in.
 //!
+//! **A filter takes effect as a whole.** Facts are judged at once, texts on a thread; until all are known, nothing
+//! moves. It judges blocks, and shows nothing else for the sake of context.
+//!
 //! Invariant: a filter takes effect at once or when all texts are read, never piece by piece; what is read
 //! meanwhile stays where it is.
 

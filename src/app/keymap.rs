@@ -1,6 +1,9 @@
 //! Which keys do what for this reader: the table of bindings, changed by a preset and by the reader's
 //! own wishes.
 //!
+//! **A digit is a count until nothing follows.** Views have digits, and so have counts: a digit opens its view a
+//! quarter of a second after it was typed, unless another key makes it a count.
+//!
 //! Invariant: no sequence of keys hides another; who binds keys last gets them.
 
 use super::action::{Action, Quick};

@@ -1,5 +1,10 @@
 //! The picker: the sessions that were found, narrowed by what is typed, and the one that is chosen.
 //!
+//! **The picker is a mode, not a program of its own.** It lies over the session, or over nothing, so the loop, the
+//! keys and the screen are the same. The session behind goes on being followed until another one is opened;
+//! [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions are told one by one and
+//! matched in steps, so a key costs the same with ten sessions and with ten thousand.
+//!
 //! Invariant: a key or a sighting costs little however many sessions there are: they are matched in steps,
 //! one for each arrangement. What the reader has chosen stays chosen while others come and go.
 

@@ -1,6 +1,10 @@
 //! What of a session is searched already: it goes outward from where the reader stands, in portions that
 //! are handed out a few at a time, so that neither a key nor memory waits for the whole.
 //!
+//! **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a time
+//! (`app::search_progress`), so memory does not grow with it and the nearest hit is known first. A record on disk is
+//! decoded only if its bytes hold the words that the pattern needs (`analysis::literal_prefilter`).
+//!
 //! Invariant: answers count in the order in which the portions lie, so what is searched has no holes.
 
 use std::collections::{HashSet, VecDeque};

@@ -1,5 +1,8 @@
 //! The window on the rows. It is anchored to a row of a block, never to a line number, and walks from
 //! there: what is above or far below is not laid out.
+//!
+//! **The window is anchored to a row of a block**, best of all to the focused one. Motions wait until the next
+//! arrangement, the only place where rows exist; heights of all else are estimates for the scrollbar.
 
 use std::sync::Arc;
 

@@ -1,5 +1,14 @@
 //! What a format is, and the one driver that feeds records to decoders: it parses, repairs, splits
 //! and counts, so that no decoder can drop a record.
+//!
+//! **The driver counts, not the decoders.** `formats::decoder::feed` parses a record, mends what can be mended,
+//! splits lines that hold several values, and calls the decoder once for each value; records and their bytes are
+//! counted alike. The decoder answers with a `model::tally::Fate`, so a record that nobody counts cannot be written.
+//! Records of a document are its messages; what surrounds them is read, but is no record.
+//!
+//! **Names tell what records cannot.** A format is asked for a decoder of a path, for what an archived file may be
+//! called, and for files that records ask for. Facts from small files beside a session are facts about it, but no
+//! records.
 
 mod part;
 mod torn;

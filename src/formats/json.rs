@@ -1,6 +1,11 @@
 //! Lenient access to JSON: values that borrow from the record, fields that may be missing or of
 //! another type, damage that is repaired when it can be.
 //!
+//! **A string is as it is written until somebody asks.** The lexer of records counts size and lines of a long string
+//! with escapes while it looks for its end (`model::written`); what is left on disk is never put together. Why a text
+//! is no JSON is asked of serde_json, whose rules the lexer keeps to. While a large file is read, a second thread
+//! takes the lines of each chunk apart ahead of the decoder, which takes them in their order.
+//!
 //! Invariant: no input makes it recurse deeper than `MAX_DEPTH`; what lies deeper stays text.
 
 mod damage;

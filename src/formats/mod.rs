@@ -1,5 +1,10 @@
 //! Records to edits: one room for each agent's way to write sessions.
 //!
+//! **A stream is told as it stands at the end of a reading.** Deltas build the message in the decoder; what is told
+//! of it on the way has the key of the final message, which takes its place. No record holds a text that is made of
+//! deltas, so it stays in its stub and is never left on disk. Summaries of turns and runs name messages again: the
+//! n-th of one identity is the n-th that was told.
+//!
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
 

@@ -1,5 +1,11 @@
 //! What a format knows of its databases: which tables tell it, and the SQL that reads sessions.
 //!
+//! **Of a database the SQL is the format's, running it the source's.** A format says by `formats::tables::Queries`
+//! how sessions are listed, read and told apart from rewritten ones; `source::rows` opens the database for one look,
+//! in the way that the files beside it allow, and lets it go: a connection that stayed (for `PRAGMA data_version`)
+//! would keep the agent's own last one from putting its log away. Whether anything changed is told by the state of
+//! the database and of its log.
+//!
 //! Invariant: SQL names tables and columns that the database has, and only those that hold sessions;
 //! what differs between generations of a schema is settled while the queries are made, not while they run.
 

@@ -1,6 +1,9 @@
 //! Tool names and inputs across agents: what kind of tool a name stands for, and the one line of its
 //! input that tells a reader what was asked.
 //!
+//! **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results that
+//! follow in order; they have no ids to prove it, so no figure of pairing holds them.
+//!
 //! Invariant: knows no agent; names are compared without case, `_` and `-`.
 
 use std::collections::HashMap;

@@ -2,6 +2,10 @@
 //!
 //! `watch` goes on looking, for the picker; `preview` tells what one session is about.
 //!
+//! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
+//! moves, and orders files by when they were written. The facts of each are read when its row is asked for, by its
+//! own decoder from the beginning and the end of the file, and never more.
+//!
 //! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
 //! asked for, from its beginning and its end.
 

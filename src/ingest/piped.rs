@@ -1,5 +1,9 @@
 //! A session that comes through a pipe. It cannot be read again, so all bodies are kept; where somebody may ask for
 //! a record as it was written, a copy in a file without a name has it.
+//!
+//! **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept, and within
+//! bounds; nothing in them can be read again by its place. While a pipe is shown, a file without a name has its
+//! bytes, for who asks for a record as it was written.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -1,4 +1,8 @@
 //! What blocks hold: texts and trees that may be left on disk, and images that always are.
+//!
+//! **Bodies know where they lie.** A `model::entry::Body` keeps its beginning, its size, its record and its place
+//! among the bodies of that record. A fresh decoder gives the same bodies for the same bytes, so contents can be left
+//! on disk and read again.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,5 +1,10 @@
 //! Branches with numbers: what a session left, in the order in which it left it.
 //!
+//! **Branches are numbered as they are left.** Whenever the last record moves to another path, another prompt takes a
+//! prompt's place or the agent undoes something, what was left gets the next number; so appends change no number, and
+//! a branch is the session as it stood at that moment. What the session goes back to keeps its number, and is active.
+//! `model::branch` holds the rule.
+//!
 //! Invariant: what is appended gives no branch another number and moves no entry from one to another.
 //! Whether a branch is active again is another matter: a session may go back to what it left.
 

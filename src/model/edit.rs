@@ -1,4 +1,9 @@
 //! The only way into a transcript: edits in batches, and the feed that carries them.
+//!
+//! **Entries are told in pieces.** Agents spread a message over several records. An edit names the entry by its key
+//! and its blocks by the `model::entry::Piece` that brought them: the same piece told again replaces, a new one is
+//! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a new telling of
+//! the whole session drops what it does not name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! Entries and their blocks: one message of a transcript, whatever agent wrote it.
+//!
+//! **Bookkeeping has its place, but no row below level 4.** Runs of hooks, snapshots and lists of tools are entries
+//! like all others, so that no record is passed over; `model::entry::Marks::trace` keeps them out of the way of the
+//! conversation.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,7 @@
 //! Facts about a session and its sub-agents.
+//!
+//! **Paths are told as seen from where the session began**, wherever its agent went later
+//! (`model::meta::Meta::root`): a file has one name throughout, and no `cd` makes the list of files begin anew.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
 //! How sessions lie on disk and where a record's bytes are.
+//!
+//! **Records printed for reading are records.** A document that no agent writes is offered to the formats once more,
+//! as the values that it holds: see `model::record::Shape::Values`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,7 @@
 //! Branches: which entries the session left behind. File order stays the reading order.
+//!
+//! **File order is the reading order.** Parent links are evidence: a branch is drawn where all links of a tree
+//! resolve, where two prompts share a parent, or where the agent says that something was undone.
 
 use std::cell::LazyCell;
 use std::ops::{Deref, Range};

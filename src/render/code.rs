@@ -4,6 +4,10 @@
 //! waits: it answers with what is there and queues the rest; a thread of the runtime works the queue.
 //! Compiled languages take some megabytes each, so few are kept, and none for long.
 //!
+//! **Colours come later.** Syntax highlighting costs a hundred times more than everything else, so a layout is plain
+//! at first and a thread of its own colours what was asked for. The grammars are an asset made of those of
+//! `two-face`: letters by ranges in the place of Unicode categories halve what they take to compile.
+//!
 //! Invariant: what is kept are roles of words, not colours, so a change of theme costs nothing.
 
 mod highlight;

@@ -4,6 +4,10 @@
 //! goes with it. So the number of its link travels as the colour of its underline, which nothing else
 //! uses; the painter looks the address up and takes the colour off.
 //!
+//! **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each cell
+//! (`render::link`), so the difference of two frames may write any of them alone. A thread decodes images out of
+//! their records, within limits, and keeps only what is small.
+//!
 //! Invariant: an address that leaves here is printable ASCII and of a scheme that opens and does not run.
 
 use ratatui::style::{Color, Style};

@@ -1,5 +1,9 @@
 //! Nodes of trees that the reader can fold one by one, and which ones were folded by hand.
 //!
+//! **Trees fold by their paths.** A row of a tree knows its node, and a node is a number made of its path, so folds
+//! and the reader's place in a tree hold when it is laid out anew or has grown. A tree is open as deep as its rows
+//! fit; JSON that is too large for a tree is read as a text, as far as it is shown.
+//!
 //! Invariant: a node is known by its path from the root, so folds hold when a tree is laid out again or
 //! grows at its end.
 

@@ -2,6 +2,9 @@
 //!
 //! A terminal is known by name, because knowing a protocol is not enough: cells that name an image
 //! (kitty's Unicode placeholders) cannot be asked for, and some that know the rest show them as letters.
+//!
+//! **Which graphics a terminal has is known by its name.** Knowing a protocol is not enough, and cells that name an
+//! image cannot be asked for. The questions go out after the first frame, and nobody waits.
 
 use super::answers;
 use super::terminal_input::InputEvent;

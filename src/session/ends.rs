@@ -1,6 +1,13 @@
 //! The two ends of a large session while it is read: its last entries are shown at once, its first ones as soon as
 //! the reader goes there, and what lies between follows. The whole takes the place of either when it is complete.
 //!
+//! **Two transcripts while a large file is read.** The last mebibyte is shown at once, and goes on growing; a second
+//! transcript is read from the start and takes its place, by key, when it is complete. Who goes to the top before
+//! sees its first entries, which are kept apart for that (`session::ends`): a jump costs the same however much is
+//! read, and each end is marked as the only one that is shown. A large file that is cut or replaced while it is shown
+//! is read in the same way: as another transcript beside the one that is shown, which goes when the new one is
+//! complete.
+//!
 //! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
 //! of one is never told of the other.
 

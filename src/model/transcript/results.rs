@@ -1,4 +1,7 @@
 //! Results find their calls, whichever of the two comes first.
+//!
+//! **A result stands under its call.** One that finds no call, or a call that has its result already, is shown in its
+//! own place as a stray.
 
 use std::cell::Cell;
 
