@@ -16,7 +16,7 @@ use tv::model::transcript::Transcript;
 use tv::report::figures::{self, Figures};
 use tv::report::reading::{self, Reading};
 
-use crate::corpus::{self, say};
+use crate::corpus::{corpora, say};
 use crate::fixtures;
 
 /// JSON outputs round money to a millionth of a dollar.
@@ -152,16 +152,19 @@ fn all_surfaces_tell_the_same_of_every_turn() {
 
 #[test]
 fn all_surfaces_tell_the_same_of_every_turn_of_real_files() {
-    let Some(folder) = corpus::folder() else { return };
-    let (mut sessions, mut turns) = (0, 0);
-    for path in corpus::files(&folder) {
-        let Ok(targets) = reading::sessions(&Target { path: path.clone(), session: None }) else { continue };
-        for target in targets {
-            let Some(known) = check(&path.display().to_string(), &target) else { continue };
-            turns += known;
-            sessions += 1;
+    for corpus in corpora() {
+        let (mut sessions, mut turns) = (0, 0);
+        for path in corpus.files() {
+            let Ok(targets) = reading::sessions(&Target { path: path.clone(), session: None }) else {
+                continue;
+            };
+            for target in targets {
+                let Some(known) = check(&path.display().to_string(), &target) else { continue };
+                turns += known;
+                sessions += 1;
+            }
         }
+        say(&format!("{sessions} sessions, {turns} turns"));
+        assert!(sessions > corpus.least(40, 200) && turns > corpus.least(80, 1_000));
     }
-    say(&format!("{sessions} sessions, {turns} turns"));
-    assert!(sessions > 200 && turns > 1_000);
 }

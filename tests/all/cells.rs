@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::Duration;
 
 use rusqlite::Connection;
 use tv::ingest::{Target, WatchMode, open, sessions};
@@ -11,7 +10,7 @@ use tv::model::edit::{Feed, LinkState, Stage};
 use tv::model::transcript::Transcript;
 
 use crate::databases::{tables_of, write};
-use crate::fixtures::root;
+use crate::fixtures::{PATIENCE, root};
 use crate::follow::Followed;
 
 /// A value of each type, as SQL; the last text is no UTF-8.
@@ -27,9 +26,6 @@ const VALUES: [&str; 10] = [
     "CAST(X'00FF' AS TEXT)",
     "X'FF00'",
 ];
-
-/// So long may a reading take before it is taken for an endless one.
-const ENDLESS: Duration = Duration::from_secs(120);
 
 /// A schema, its rows, its tables with sessions, and how many records a session named `s` has.
 struct Schema {
@@ -112,7 +108,7 @@ fn read_to_the_end(target: &Target, place: &str) -> Result<Transcript, String> {
         });
         sender.send(read).unwrap();
     });
-    receiver.recv_timeout(ENDLESS).unwrap_or_else(|_| panic!("{place}: reading does not end"))
+    receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{place}: reading does not end"))
 }
 
 fn columns_of(connection: &Connection, tables: &[&str]) -> Vec<(String, String)> {

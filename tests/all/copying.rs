@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::prelude::{any, proptest};
 use proptest::sample::select as one_of;
 use ratatui::style::{Color, Modifier};
 use tv::app::effect::Effect;
@@ -229,7 +229,7 @@ fn selected_rows_are_seen_in_all_themes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(crate::fixtures::cases(24))]
 
     /// Whatever is selected at whatever width: the copy holds lines that were written, and nothing else.
     #[test]

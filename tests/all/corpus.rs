@@ -1,7 +1,10 @@
-//! Real sessions, where they are at hand: skipped with a word where they are not.
+//! Whole sessions that a law is held against: our invented ones in every run, real ones where they are at hand.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
 use tv::formats::json::{self, Json};
@@ -13,18 +16,69 @@ use tv::model::record::{FileId, Origin, Record, Shape};
 use tv::model::tool::ToolState;
 use tv::model::transcript::Transcript;
 
-/// The folder with real sessions, beside the crate or beside its worktree.
-pub(crate) fn folder() -> Option<PathBuf> {
+use crate::fixtures;
+
+/// A folder with sessions, in a folder for each format.
+pub(crate) struct Corpus {
+    pub(crate) folder: PathBuf,
+    is_real: bool,
+}
+
+/// Ours, and then the real one beside the crate or beside its worktree, if it is there.
+pub(crate) fn corpora() -> Vec<Corpus> {
+    let ours = Corpus { folder: fixtures::root(), is_real: false };
+    std::iter::once(ours).chain(real()).collect()
+}
+
+/// The real corpus.
+pub(crate) fn real() -> Option<Corpus> {
+    beside("corpus").map(|folder| Corpus { folder, is_real: true })
+}
+
+/// A folder or a file that is shared by all clones of the crate and no part of it: nothing depends on it, so who runs
+/// the tests without it is told once.
+pub(crate) fn beside(name: &str) -> Option<PathBuf> {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let places = home.ancestors().skip(1).map(|above| above.join("shared/corpus"));
-    let found = places.into_iter().find(|place| place.is_dir());
-    if found.is_none() {
-        say(&format!("skipped: no folder shared/corpus above {}", home.display()));
+    let found =
+        home.ancestors().skip(1).map(|above| above.join("shared").join(name)).find(|path| path.exists());
+    if found.is_none() && TOLD.lock().unwrap().insert(name.to_owned()) {
+        // What is printed by `println` is kept from the terminal as long as a test passes.
+        let mut terminal = std::io::stderr();
+        let _ = writeln!(terminal, "no shared/{name} above {}: fixtures alone are tested", home.display());
     }
     found
 }
 
-#[expect(clippy::print_stdout, reason = "the reason of a skipped test is for who runs it")]
+impl Corpus {
+    /// How much a law must have looked at.
+    pub(crate) fn least(&self, ours: usize, real: usize) -> usize {
+        if self.is_real { real } else { ours }
+    }
+
+    /// All files, in the order of their names; those that databases are made of as these databases.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.below("")
+    }
+
+    /// The files of these formats.
+    pub(crate) fn of(&self, formats: &[&str]) -> Vec<PathBuf> {
+        formats.iter().flat_map(|format| self.below(format)).collect()
+    }
+
+    fn below(&self, name: &str) -> Vec<PathBuf> {
+        let is_sql = |path: &PathBuf| !self.is_real && path.extension().is_some_and(|end| end == "sql");
+        let found = files(&self.folder.join(name)).into_iter();
+        let found = found.filter(|path| self.is_real || !path.ends_with("ORIGIN.md"));
+        #[cfg(feature = "sqlite")]
+        let found = found.map(|path| if is_sql(&path) { crate::databases::made_from(&path) } else { path });
+        #[cfg(not(feature = "sqlite"))]
+        let found = found.filter(|path| !is_sql(path));
+        found.collect()
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "figures are for who runs the test")]
 pub(crate) fn say(what: &str) {
     println!("{what}");
 }
@@ -228,10 +282,10 @@ fn figures(transcript: &Transcript) -> String {
 }
 
 #[test]
-fn every_record_of_real_files_is_accounted_for() {
-    let Some(corpus) = folder() else { return };
-    for name in ["cline", "opencode", "roo-code", "lookalikes"] {
-        for path in files(&corpus.join(name)) {
+fn every_record_of_a_corpus_is_accounted_for() {
+    for corpus in corpora() {
+        let mut seen = 0;
+        for path in corpus.of(&["cline", "opencode", "roo-code", "lookalikes"]) {
             let is_in_tree = path.components().any(|part| part.as_os_str() == "storage");
             let Ok(text) = fs::read_to_string(&path) else { continue };
             if is_in_tree {
@@ -245,13 +299,15 @@ fn every_record_of_real_files_is_accounted_for() {
             let transcript = transcript(out);
             assert_eq!(transcript.tally().faulty, 0, "{}", path.display());
             println!("{} [{}] {}", path.display(), found.format.name(), figures(&transcript));
+            seen += 1;
         }
+        assert!(seen >= corpus.least(20, 50), "{seen}");
     }
 }
 
 #[test]
 fn storage_folders_tell_the_same_as_their_event_streams() {
-    let Some(corpus) = folder() else { return };
+    let Some(Corpus { folder: corpus, .. }) = real() else { return };
     let opencode = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
     let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
     let mut compared = 0;
@@ -292,8 +348,7 @@ fn bodies(edit: Edit) -> Vec<Body> {
 
 #[test]
 fn bodies_come_again_from_their_records_alone() {
-    let Some(corpus) = folder() else { return };
-    for path in ["cline", "opencode", "roo-code"].iter().flat_map(|name| files(&corpus.join(name))) {
+    for path in corpora().iter().flat_map(|corpus| corpus.of(&["cline", "opencode", "roo-code"])) {
         let Ok(text) = fs::read_to_string(&path) else { continue };
         let cut = Cut::new(&text);
         let found = cut.detect(&path);

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crossbeam_channel::bounded;
 use ratatui::Terminal;
@@ -15,6 +14,7 @@ use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Edit, Feed, Stage as Stretch};
 use tv::ui;
 
+use crate::fixtures::PATIENCE;
 use crate::stage::Stage;
 
 const SIZE: (u16, u16) = (120, 40);
@@ -130,7 +130,7 @@ fn the_first_paint_of_a_large_file_reads_its_ends_only() {
         entry.blocks.iter().flat_map(|block| block.kind.bodies()).any(|body| body.stub.contains(LAST))
     };
     for number in 0.. {
-        let feed = feeds.recv_timeout(Duration::from_secs(20)).expect("the end is shown");
+        let feed = feeds.recv_timeout(PATIENCE).expect("the end is shown");
         let Feed::Batch { stage, batch } = feed else { continue };
         if batch.edits.iter().any(is_last) {
             assert_eq!(stage, Stretch::Preview, "before the whole is read");

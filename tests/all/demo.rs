@@ -10,7 +10,7 @@ use tv::ingest::Target;
 use tv::model::entry::{BlockKind, Break, Role};
 use tv::model::tool::{ToolKind, ToolState};
 
-use crate::fixtures::{self, Telling};
+use crate::fixtures::{self, PATIENCE, Telling};
 
 fn asset() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo/session.jsonl")
@@ -104,7 +104,7 @@ fn a_replay_ends_with_the_whole_session_and_leaves_nothing_behind() {
     let whole = fs::read(asset()).unwrap();
     let demo = Demo::start(f64::INFINITY).unwrap();
     let path = demo.path().to_owned();
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     while fs::read(&path).unwrap().len() < whole.len() {
         assert!(Instant::now() < deadline, "the replay stands still");
         std::thread::yield_now();

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use tv::formats::decoder::Confidence;
+use tv::ingest::Target;
 
-use super::corpus::{Cut, files, folder};
+use super::corpus::{Cut, corpora};
 
 /// Formats whose files lie in corpus folders of the same name.
 const OURS: [&str; 6] = ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "opencode"];
@@ -16,7 +17,7 @@ fn is_no_session(name: &str) -> bool {
     [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt"]
         .iter()
         .any(|end| name.ends_with(end))
-        || name.contains("/storage/project/")
+        || ["project", "todo", "session_diff"].iter().any(|room| name.contains(&format!("/storage/{room}/")))
         || name.contains("trajectory")
         || name.ends_with("sessions.json")
         || name.ends_with(".meta.json")
@@ -30,40 +31,43 @@ fn is_kin(folder: &str, format: &str) -> bool {
 
 #[test]
 fn each_real_file_is_taken_by_its_own_format() {
-    let Some(corpus) = folder() else { return };
-    let mut wrong = Vec::new();
-    let mut seen = 0;
-    for path in files(&corpus) {
-        let name = path.strip_prefix(&corpus).unwrap().to_string_lossy().into_owned();
-        let Some((folder, _)) = name.split_once('/') else { continue };
-        if is_no_session(&name) {
-            continue;
+    for corpus in corpora() {
+        let mut wrong = Vec::new();
+        let mut seen = 0;
+        for path in corpus.files() {
+            let name = path.strip_prefix(&corpus.folder).unwrap_or(&path).to_string_lossy().into_owned();
+            let Some((folder, _)) = name.split_once('/') else { continue };
+            // The lint has sessions of several formats.
+            if is_no_session(&name) || folder == "lint" {
+                continue;
+            }
+            let Ok(text) = read_head(&path) else { continue };
+            let found = Cut::new(&text).detect(&path);
+            let format = found.format.name();
+            let is_sure = matches!(found.verdict.confidence, Confidence::Certain | Confidence::Likely);
+            let is_right = if OURS.contains(&folder) {
+                format == folder || corpus.least(1, 0) == 1 && opened_as(&path) == folder
+            } else {
+                !is_sure || !OURS.contains(&format) || is_kin(folder, format)
+            };
+            seen += 1;
+            if !is_right {
+                wrong.push(format!(
+                    "{name}: {format} ({}: {})",
+                    found.verdict.confidence.word(),
+                    found.verdict.reason
+                ));
+            }
         }
-        let Ok(text) = read_head(&path) else { continue };
-        let found = Cut::new(&text).detect(&path);
-        let format = found.format.name();
-        let is_sure = matches!(found.verdict.confidence, Confidence::Certain | Confidence::Likely);
-        // A format that is registered but still empty claims nothing; its files are not its fault.
-        let is_empty = |name: &str| {
-            let own = found.others.iter().find(|(other, _)| *other == name);
-            own.is_some_and(|(_, verdict)| verdict.reason == "not written yet")
-        };
-        let is_right = if OURS.contains(&folder) {
-            format == folder || is_empty(folder)
-        } else {
-            !is_sure || !OURS.contains(&format) || is_kin(folder, format)
-        };
-        seen += 1;
-        if !is_right {
-            wrong.push(format!(
-                "{name}: {format} ({}: {})",
-                found.verdict.confidence.word(),
-                found.verdict.reason
-            ));
-        }
+        assert!(seen > corpus.least(60, 300), "{seen} files");
+        assert!(wrong.is_empty(), "{} of {seen} files:\n{}", wrong.len(), wrong.join("\n"));
     }
-    println!("{seen} files");
-    assert!(wrong.is_empty(), "{} of {seen} files:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What a file is opened as: of ours, some are printed over several lines, which one look does not take apart.
+fn opened_as(path: &Path) -> String {
+    let target = Target { path: path.to_owned(), session: None };
+    tv::ingest::open(&target).map_or_else(|_| String::new(), |session| session.opened.format.to_string())
 }
 
 /// The whole of a file; of large line files the beginning.

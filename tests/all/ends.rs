@@ -3,7 +3,6 @@
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use crossbeam_channel::bounded;
 use tv::analysis::activity::{Activity, LastWrite};
@@ -12,6 +11,7 @@ use tv::ingest::{self, Target, WatchMode};
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
 
 use crate::counts::{bytes_read, counting};
+use crate::fixtures::PATIENCE;
 use crate::made::{answer, call, prompt};
 use crate::pty::{Console, line};
 use crate::stage::Stage;
@@ -190,7 +190,7 @@ fn the_beginning_of_a_large_file_takes_one_chunk_of_it() {
     session.follow(send, WatchMode::Poll, Arc::clone(&stop), Box::new(count));
     let mut stage = Stage::made((80, 24));
     for number in 0.. {
-        let feed = feeds.recv_timeout(Duration::from_secs(20)).expect("the beginning is read");
+        let feed = feeds.recv_timeout(PATIENCE).expect("the beginning is read");
         let is_first = matches!(feed, Feed::Batch { stage: Stretch::Whole, .. });
         stage.tell(feed);
         if is_first {

@@ -1,8 +1,8 @@
 //! What a reader finds: filters, scopes, hits within an item, mentions, ids, marks and the jump list.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
-use proptest::prelude::{ProptestConfig, Strategy, prop_oneof, proptest};
+use proptest::prelude::{Strategy, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::effect::Effect;
 use tv::app::keys::{Code, Press};
@@ -400,6 +400,72 @@ fn a_search_goes_outward_from_the_reader() {
     assert_eq!(entries, 12, "a longer word is looked for where the shorter one was");
 }
 
+/// Entries of the session that is searched in portions.
+const SEARCHED: usize = 1_000;
+
+/// The hit that a search of the whole leads to. `/` counts the place it begins at, and stops at the end of the file;
+/// `*` and `#` go round, and take what they come from only where there is nothing else.
+fn sought(hits: &BTreeSet<usize>, start: usize, key: &str) -> Option<usize> {
+    let others = || hits.iter().copied().filter(|at| *at != start);
+    match key {
+        "/" => hits.range(start..).next().or_else(|| hits.last()).copied(),
+        "*" => others().find(|at| *at > start).or_else(|| others().next()),
+        _ => others().rfind(|at| *at < start).or_else(|| others().next_back()),
+    }
+}
+
+/// In whatever order its portions are answered, a search leads to one place only, the one that a search of the whole
+/// leads to, and it is complete when the last portion is answered and not before.
+fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: &[usize]) {
+    let mut stage = Stage::made((60, 20));
+    let is_hit = |at: usize| hits.contains(&at) || key != "/" && at == start;
+    let words = |at: usize| if is_hit(at) { "keel" } else { "mast" };
+    stage.add((0..SEARCHED).map(|at| says(&format!("e{at}"), 0, Role::Assistant, words(at))));
+    stage.press("g");
+    let focus = Focus { entry: EntryId(u32::try_from(start).unwrap()), block: 0 };
+    moving::go(&mut stage.app.reader, focus);
+    stage.arrange();
+    stage.is_slow = true;
+    stage.press(key);
+    if key == "/" {
+        stage.type_in("keel");
+    }
+    let (from, to) = (format!("e{start}"), sought(hits, start, key).map(|at| format!("e{at}")));
+    let mut waiting = portions(&mut stage);
+    let mut searched = 0;
+    for turn in order.iter().cycle() {
+        let is_complete = stage.app.reader.find.search.as_ref().unwrap().is_complete;
+        assert_eq!(is_complete, waiting.is_empty(), "{searched} searched");
+        let at = stage.focused_key();
+        assert!(
+            at == from || Some(&at) == to.as_ref(),
+            "at {at} from {from} for {to:?}, {searched} searched"
+        );
+        if waiting.is_empty() {
+            break;
+        }
+        let job = waiting.remove(turn % waiting.len());
+        searched += job.entries.len();
+        answer(&mut stage, &job);
+        waiting.extend(portions(&mut stage));
+    }
+    assert_eq!((searched, stage.focused_key()), (SEARCHED, to.unwrap_or(from)));
+}
+
+proptest! {
+    #![proptest_config(fixtures::cases(48))]
+
+    #[test]
+    fn a_search_leads_to_what_is_sure(
+        hits in proptest::collection::btree_set(0..SEARCHED, 0..5),
+        start in 0..SEARCHED,
+        key in select(vec!["/", "*", "#"]),
+        order in proptest::collection::vec(0_usize..4, 16),
+    ) {
+        lead_to_what_is_sure(&hits, start, key, &order);
+    }
+}
+
 // === mentions, ids, landmarks ===
 
 #[test]
@@ -627,7 +693,7 @@ fn check(steps: &[String]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(fixtures::cases(32))]
 
     #[test]
     fn only_motions_move_what_is_read(steps in steps()) {

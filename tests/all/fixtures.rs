@@ -3,7 +3,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use proptest::prelude::ProptestConfig;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Decoder, Format, Place, feed};
 use tv::ingest::{self, Pager, Session, Target};
@@ -19,6 +21,10 @@ pub(crate) struct Telling {
     pub(crate) pager: Pager,
 }
 
+/// How long a test waits for another thread or another program before it gives up; on a machine that is busy with
+/// other things, both may stand still for long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+
 /// The folder with the fixtures.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
@@ -27,8 +33,11 @@ pub(crate) fn root() -> PathBuf {
 /// All sessions among the fixtures: the files and folders in the formats' folders. A folder that is no
 /// session by itself only keeps files together.
 pub(crate) fn all() -> Vec<PathBuf> {
-    // The lint has sessions of its own, one flaw in each.
-    let formats = children(&root()).into_iter().filter(|folder| folder.is_dir() && !folder.ends_with("lint"));
+    // The lint has sessions of its own, one flaw in each; of what others write nothing is known but that it is theirs.
+    let is_format = |folder: &PathBuf| {
+        folder.is_dir() && !["lint", "lookalikes", "specs"].iter().any(|other| folder.ends_with(other))
+    };
+    let formats = children(&root()).into_iter().filter(is_format);
     let (folders, mut sessions): (Vec<PathBuf>, Vec<PathBuf>) = formats
         .flat_map(|folder| children(&folder))
         .filter(|path| is_session(path))
@@ -218,4 +227,11 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, records: &[Record<'_>], before: 
 #[expect(clippy::disallowed_methods, reason = "how long to look is said by whoever runs the test")]
 pub(crate) fn asked(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
+}
+
+/// So many cases of a property, the same ones in every run: `.cargo/config.toml` holds their seed. Others are asked
+/// for by `PROPTEST_RNG_SEED`, more of them by `CASES_TIMES`.
+pub(crate) fn cases(count: u32) -> ProptestConfig {
+    let times = asked("CASES_TIMES").map_or(1, |times| u32::try_from(times).unwrap());
+    ProptestConfig { cases: count * times, ..ProptestConfig::default() }
 }

@@ -23,8 +23,7 @@ use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
 
-/// Longer than anything that works takes, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(90);
+use crate::fixtures::PATIENCE;
 
 /// A session that is followed, and all that was heard of it.
 pub(crate) struct Followed {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
+use proptest::prelude::{Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
@@ -540,7 +540,7 @@ fn keys() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(crate::fixtures::cases(24))]
 
     /// Whatever is pressed, the window is full and no key lays the whole session out.
     #[test]

@@ -1,6 +1,6 @@
 //! Layout: what every kind of entry looks like, and what holds for any entry at any width.
 
-use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
+use proptest::prelude::{Strategy, any, prop, prop_assert, prop_oneof, proptest};
 
 use tv::model::body::{Body, Image, Tree};
 use tv::model::edit::Batch;
@@ -338,7 +338,7 @@ fn block() -> impl Strategy<Value = BlockKind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(crate::fixtures::cases(400))]
 
     #[test]
     fn any_entry_fits_at_any_width(

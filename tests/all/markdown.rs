@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_assert, proptest};
+use proptest::prelude::{Strategy, any, prop, prop_assert, proptest};
 use ratatui::text::Line;
 use tv::model::text::Text;
 use tv::render::code::Colours;
@@ -269,7 +269,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(crate::fixtures::cases(600))]
 
     #[test]
     fn nothing_is_too_wide_or_steers_the_terminal(text in hostile(), width in 1_usize..=400, typed in any::<bool>()) {

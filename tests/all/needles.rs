@@ -28,9 +28,9 @@ fn what_bodies_say_stands_in_their_records() {
 #[test]
 #[ignore = "takes minutes: to be run by hand"]
 fn what_real_bodies_say_stands_in_their_records() {
-    let Some(folder) = corpus::folder() else { return };
+    let Some(corpus) = corpus::real() else { return };
     let (mut asked, mut missed) = (0, Vec::new());
-    for path in corpus::files(&folder) {
+    for path in corpus.files() {
         if path.metadata().is_ok_and(|facts| facts.len() < 1 << 17) {
             check(&Target { path, session: None }, &mut asked, &mut missed);
         }

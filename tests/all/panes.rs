@@ -1,6 +1,6 @@
 //! Panes: where they are at any size, which one has the keys, and that none of that moves what is read.
 
-use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, proptest};
+use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 use ratatui::layout::Rect;
 use tv::app::layout::{Frame, divide, focused};
@@ -285,7 +285,7 @@ fn keys() -> impl proptest::strategy::Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::fixtures::cases(60))]
 
     #[test]
     fn parts_cover_the_screen_and_do_not_overlap(

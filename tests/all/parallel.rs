@@ -6,8 +6,7 @@
 
 use std::collections::HashMap;
 
-use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
-use proptest::test_runner::RngSeed;
+use proptest::prelude::{Strategy, any, proptest};
 use serde_json::{Value, json};
 use tv::formats::REGISTRY;
 use tv::model::edit::Batch;
@@ -225,12 +224,7 @@ fn assert_paired(transcript: &Transcript, truth: &Truth) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 64,
-        rng_seed: RngSeed::Fixed(50),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(fixtures::cases(64))]
 
     #[test]
     fn every_output_stands_under_its_own_call(

@@ -1,6 +1,6 @@
 //! The picker: what a reader does in it, key by key, with sessions that are told by hand.
 
-use proptest::prelude::{ProptestConfig, any, proptest};
+use proptest::prelude::{any, proptest};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
@@ -321,7 +321,7 @@ fn ten_thousand_sessions_are_matched_in_steps() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(crate::fixtures::cases(60))]
 
     #[test]
     fn any_session_fits_any_screen(

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use proptest::collection::vec;
-use proptest::prelude::{ProptestConfig, any, prop, proptest};
-use proptest::test_runner::RngSeed;
+use proptest::prelude::{any, prop, proptest};
 
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
@@ -32,18 +31,6 @@ static SESSIONS: LazyLock<Vec<Target>> = LazyLock::new(|| {
     let files = fixtures::all().into_iter().filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
     files.flat_map(|path| fixtures::targets(&path)).collect()
 });
-
-/// The same cases in every run.
-fn few(cases: u32) -> ProptestConfig {
-    // A failure comes again by itself; its record would hold paths of this machine.
-    let failure_persistence = None;
-    ProptestConfig {
-        cases,
-        rng_seed: RngSeed::Fixed(2_026),
-        failure_persistence,
-        ..ProptestConfig::default()
-    }
-}
 
 fn timeless(transcript: &Transcript) -> Vec<Entry> {
     transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
@@ -86,7 +73,7 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
 }
 
 proptest! {
-    #![proptest_config(few(160))]
+    #![proptest_config(fixtures::cases(160))]
 
     #[test]
     fn any_chunks_of_a_file_tell_what_one_reading_tells(
@@ -151,7 +138,7 @@ fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
 }
 
 proptest! {
-    #![proptest_config(few(96))]
+    #![proptest_config(fixtures::cases(96))]
 
     #[test]
     fn bodies_that_go_and_come_again_are_the_same(
@@ -240,7 +227,7 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
 }
 
 proptest! {
-    #![proptest_config(few(24))]
+    #![proptest_config(fixtures::cases(24))]
 
     /// The same from the disk: while the file is followed, its rest is appended in two writes, or the
     /// whole takes its place.

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// Long enough for a slow machine; waits end as soon as their condition holds.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::fixtures::PATIENCE;
 
 /// The program in a terminal of its own.
 pub struct Console {

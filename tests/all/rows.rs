@@ -14,7 +14,7 @@ use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry};
 use tv::model::transcript::Transcript;
 
-use crate::corpus::{files, folder};
+use crate::corpus::{Corpus, files, real};
 use crate::databases::{Elsewhere, Writer, event, listing, tables_of, write};
 use crate::fixtures::{self, read, root};
 use crate::follow::Followed;
@@ -716,7 +716,7 @@ fn told(target: &Target) -> Vec<String> {
 
 #[test]
 fn real_databases_tell_what_the_files_beside_them_tell() {
-    let Some(corpus) = folder() else { return };
+    let Some(Corpus { folder: corpus, .. }) = real() else { return };
     let mut compared = 0;
     for (database, folders) in [
         ("openclaw/derived_openclaw-agent.sqlite", ["openclaw", "pi"]),

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use tv::model::timestamp::Timestamp;
 
+use crate::fixtures::PATIENCE;
+
 mod strokes;
 mod svg;
 
@@ -172,7 +174,7 @@ fn listen(mut output: Box<dyn Read + Send>) -> Receiver<Vec<u8>> {
 /// Draws what comes until nothing has come for a while: colours of code arrive after the first frame.
 fn settle(output: &Receiver<Vec<u8>>, terminal: &mut vt100::Parser) {
     const QUIET: Duration = Duration::from_millis(600);
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + PATIENCE;
     while let Ok(bytes) = output.recv_timeout(QUIET) {
         terminal.process(&bytes);
         if Instant::now() > deadline {

@@ -1,6 +1,6 @@
 //! Every example of the format descriptions, opened as a file of its own: the table of what each of
-//! them is taken for is a snapshot. The descriptions lie beside the crate; without them nothing is
-//! tested here, and fixtures of the same shapes are.
+//! them is taken for is a snapshot. Invented descriptions are fixtures; the real ones lie beside the crate and are
+//! tested where they are.
 //!
 //! An example is a fenced block of `json`, `jsonl` or `typescript` that begins with `{`, or, where there
 //! are no fences, lines from one that is `{` to the next that is `}`. It is opened as it stands, unless
@@ -17,7 +17,7 @@ use tv::ingest::Target;
 use tv::model::entry::BlockKind;
 use tv::model::pairing::calls_of;
 
-use super::corpus::say;
+use super::corpus::beside;
 use super::fixtures::{self, Telling};
 
 /// A description, the formats that its examples are of, and the sections whose examples are fragments:
@@ -46,11 +46,17 @@ struct Example {
 
 #[test]
 fn every_example_is_recognised() {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut places = home.ancestors().skip(1).map(|above| above.join("shared/specs"));
-    let Some(folder) = places.find(|place| place.is_dir()) else {
-        return say(&format!("skipped: no folder shared/specs above {}", home.display()));
-    };
+    check(&fixtures::root().join("specs"), "invented");
+}
+
+#[test]
+fn every_example_of_real_descriptions_is_recognised() {
+    if let Some(folder) = beside("specs") {
+        check(&folder, "examples");
+    }
+}
+
+fn check(folder: &Path, snapshot: &str) {
     let mut table = String::new();
     for (name, formats, fragments) in SPECS {
         let text = fs::read_to_string(folder.join(name)).unwrap();
@@ -76,7 +82,7 @@ fn every_example_is_recognised() {
         assert!(fragments.iter().all(|fragment| seen.contains(fragment)), "{name}: {fragments:?}");
     }
     insta::with_settings!({ prepend_module_to_snapshot => false, snapshot_path => "snapshots/specs", omit_expression => true }, {
-        insta::assert_snapshot!("examples", table);
+        insta::assert_snapshot!(snapshot, table);
     });
 }
 

@@ -2,7 +2,7 @@
 //! and estimates follow the price table. Over all fixtures, and over real files where they are at hand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -20,7 +20,7 @@ use tv::model::totals::Spent;
 use tv::model::transcript::Transcript;
 use tv::model::usage::Scope;
 
-use crate::corpus::{self, say};
+use crate::corpus::{self, corpora, say};
 use crate::fixtures;
 
 const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
@@ -172,115 +172,118 @@ fn read(path: &Path) -> Vec<(String, String, Transcript)> {
 
 #[test]
 fn all_groupings_of_real_files_add_up_to_their_totals() {
-    let Some(folder) = corpus::folder() else { return };
-    let (mut files, mut spent, mut requests, mut recorded) = (0, 0, 0, 0);
-    let mut largest: f64 = 0.0;
-    for path in corpus::files(&folder) {
-        for (name, _, transcript) in read(&path) {
-            let statement = check(&name, &transcript);
-            files += 1;
-            requests += statement.total.requests;
-            spent += usize::from(!statement.is_empty());
-            // What is recorded of single requests adds up to the session's figure, added as it was written.
-            let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
-            let beside = transcript.asides().map(|(_, aside)| &aside.usage);
-            let costs: Vec<f64> = usages.chain(beside).filter_map(|usage| usage.cost).collect();
-            let cost = cost::of(transcript.totals());
-            if !costs.is_empty() && cost.source == CostSource::Recorded && !has_runs(&transcript) {
-                recorded += 1;
-                let off = (costs.iter().sum::<f64>() - cost.usd.unwrap()).abs();
-                assert!(off < 1e-6, "{name}: off by {off}");
-                largest = largest.max(off);
+    for corpus in corpora() {
+        let (mut files, mut spent, mut requests, mut recorded) = (0, 0, 0, 0);
+        let mut largest: f64 = 0.0;
+        for path in corpus.files() {
+            for (name, _, transcript) in read(&path) {
+                let statement = check(&name, &transcript);
+                files += 1;
+                requests += statement.total.requests;
+                spent += usize::from(!statement.is_empty());
+                // What is recorded of single requests adds up to the session's figure, added as it was written.
+                let usages = transcript.entries().filter_map(|entry| entry.usage.as_deref());
+                let beside = transcript.asides().map(|(_, aside)| &aside.usage);
+                let costs: Vec<f64> = usages.chain(beside).filter_map(|usage| usage.cost).collect();
+                let cost = cost::of(transcript.totals());
+                if !costs.is_empty() && cost.source == CostSource::Recorded && !has_runs(&transcript) {
+                    recorded += 1;
+                    let off = (costs.iter().sum::<f64>() - cost.usd.unwrap()).abs();
+                    assert!(off < 1e-6, "{name}: off by {off}");
+                    largest = largest.max(off);
+                }
             }
         }
+        say(&format!(
+            "{files} sessions, {spent} of them with usage, {requests} requests; {recorded} with recorded cost only, off by {largest:e} USD at most"
+        ));
+        assert!(files > corpus.least(40, 200) && recorded > corpus.least(5, 20));
     }
-    say(&format!(
-        "{files} sessions, {spent} of them with usage, {requests} requests; {recorded} with recorded cost only, off by {largest:e} USD at most"
-    ));
-    assert!(files > 200 && recorded > 20);
 }
 
-/// The counter that the corpus is held against: what it prints of a file, with and without companions.
-fn counted(path: &Path) -> Option<Vec<Value>> {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tool = home.ancestors().skip(1).map(|above| above.join("shared/tools/reference.py"));
-    let tool = tool.into_iter().find(|tool| tool.is_file())?;
-    let mut found = Vec::new();
-    for options in [&[][..], &["--companions"][..]] {
-        let done = Command::new("python3").arg(&tool).args(options).arg(path).output().ok()?;
-        let text = String::from_utf8_lossy(&done.stdout).into_owned();
-        found.extend(text.lines().filter_map(|line| serde_json::from_str(line).ok()));
+/// What a second program counts in a file, with and without its companions: of our fixtures it is kept in
+/// `counted.jsonl`, real files it is asked for.
+fn counted(path: &Path) -> Vec<Value> {
+    let lines = |text: &str| -> Vec<Value> { text.lines().flat_map(serde_json::from_str).collect() };
+    if let Ok(name) = path.strip_prefix(fixtures::root()) {
+        let mut kept = lines(include_str!("../fixtures/counted.jsonl"));
+        kept.retain(|kept| kept["path"].as_str().map(Path::new) == Some(name));
+        return kept;
     }
-    Some(found)
-}
-
-fn session_files(folder: &Path, formats: &[&str]) -> Vec<PathBuf> {
-    formats.iter().flat_map(|format| corpus::files(&folder.join(format))).collect()
+    let Some(tool) = corpus::beside("tools/reference.py") else { return Vec::new() };
+    let asked = [&[][..], &["--companions"][..]].map(|options| {
+        let done = Command::new("python3").arg(&tool).args(options).arg(path).output().unwrap();
+        lines(&String::from_utf8_lossy(&done.stdout))
+    });
+    asked.concat()
 }
 
 #[test]
 fn recorded_cost_of_real_files_is_what_the_reference_counts() {
-    let Some(folder) = corpus::folder() else { return };
-    let (mut compared, mut largest) = (0, 0.0_f64);
-    for path in session_files(&folder, &["pi", "openclaw", "opencode", "cline", "claude-code"]) {
-        let sessions = read(&path);
-        let [(name, format, transcript)] = sessions.as_slice() else { continue };
-        // The reference does not look into results, where pi keeps what sub-agents did.
-        if format == "pi" && !transcript.lanes().is_empty() {
-            continue;
+    for corpus in corpora() {
+        let (mut compared, mut largest) = (0, 0.0_f64);
+        for path in corpus.of(&["pi", "openclaw", "opencode", "cline", "claude-code"]) {
+            let sessions = read(&path);
+            let [(name, format, transcript)] = sessions.as_slice() else { continue };
+            // The reference does not look into results, where pi keeps what sub-agents did.
+            if format == "pi" && !transcript.lanes().is_empty() {
+                continue;
+            }
+            let cost = cost::of(transcript.totals());
+            if cost.source != CostSource::Recorded {
+                continue;
+            }
+            let told = counted(&path);
+            let costs: Vec<f64> = told.iter().filter_map(|told| told["cost_usd"].as_f64()).collect();
+            let Some(off) = costs.iter().map(|usd| (usd - cost.usd.unwrap()).abs()).min_by(f64::total_cmp)
+            else {
+                continue;
+            };
+            // The reference rounds to six decimals.
+            assert!(off < 1.5e-6, "{name}: {costs:?} and {cost:?}");
+            compared += 1;
+            largest = largest.max(off);
         }
-        let cost = cost::of(transcript.totals());
-        if cost.source != CostSource::Recorded {
-            continue;
-        }
-        let Some(told) = counted(&path) else { return say("skipped: no reference.py, or no python3") };
-        let costs: Vec<f64> = told.iter().filter_map(|told| told["cost_usd"].as_f64()).collect();
-        let Some(off) = costs.iter().map(|usd| (usd - cost.usd.unwrap()).abs()).min_by(f64::total_cmp) else {
-            continue;
-        };
-        // The reference rounds to six decimals.
-        assert!(off < 1.5e-6, "{name}: {costs:?} and {cost:?}");
-        compared += 1;
-        largest = largest.max(off);
+        say(&format!("{compared} files with recorded cost, off by {largest:e} USD at most"));
+        assert!(compared > corpus.least(5, 10));
     }
-    say(&format!("{compared} files with recorded cost, off by {largest:e} USD at most"));
-    assert!(compared > 10);
 }
 
 #[test]
 fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
-    let Some(folder) = corpus::folder() else { return };
-    let (mut files, mut requests, mut largest) = (0, 0, 0.0_f64);
-    for path in session_files(&folder, &["claude-code"]) {
-        let Some(told) = counted(&path) else { return say("skipped: no reference.py, or no python3") };
-        for (name, format, transcript) in read(&path) {
-            if format != "claude-code" || told.is_empty() {
-                continue;
+    for corpus in corpora() {
+        let (mut files, mut requests, mut largest) = (0, 0_u64, 0.0_f64);
+        for path in corpus.of(&["claude-code"]) {
+            let told = counted(&path);
+            for (name, format, transcript) in read(&path) {
+                if format != "claude-code" || told.is_empty() {
+                    continue;
+                }
+                let sum = transcript.totals().sum();
+                let ours = [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
+                let theirs: Vec<[u64; 4]> = told
+                    .iter()
+                    .map(|told| {
+                        ["input", "output", "cache_read", "cache_write"]
+                            .map(|class| told["usage"][class].as_u64().unwrap_or(0))
+                    })
+                    .collect();
+                let reading = theirs.iter().position(|theirs| *theirs == ours);
+                assert!(reading.is_some(), "{name}: {ours:?} and {theirs:?}");
+                files += 1;
+                requests += sum.requests;
+                let with_companions =
+                    reading.is_some_and(|reading| reading >= told.len() / 2 && theirs[0] != ours);
+                let wanted = reckoned(&path, with_companions);
+                let estimate = usd(statement(&transcript).total.money.estimated);
+                let off = (wanted - estimate).abs();
+                assert!(off < 1e-6, "{name}: {wanted} and {estimate}");
+                largest = largest.max(off);
             }
-            let sum = transcript.totals().sum();
-            let ours = [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
-            let theirs: Vec<[u64; 4]> = told
-                .iter()
-                .map(|told| {
-                    ["input", "output", "cache_read", "cache_write"]
-                        .map(|class| told["usage"][class].as_u64().unwrap_or(0))
-                })
-                .collect();
-            let reading = theirs.iter().position(|theirs| *theirs == ours);
-            assert!(reading.is_some(), "{name}: {ours:?} and {theirs:?}");
-            files += 1;
-            requests += sum.requests;
-            let with_companions =
-                reading.is_some_and(|reading| reading >= told.len() / 2 && theirs[0] != ours);
-            let wanted = reckoned(&path, with_companions);
-            let estimate = usd(statement(&transcript).total.money.estimated);
-            let off = (wanted - estimate).abs();
-            assert!(off < 1e-6, "{name}: {wanted} and {estimate}");
-            largest = largest.max(off);
         }
+        say(&format!("{files} files, {requests} requests; estimates off by {largest:e} USD at most"));
+        assert!(files > corpus.least(5, 15) && requests > corpus.least(10, 100) as u64);
     }
-    say(&format!("{files} files, {requests} requests; estimates off by {largest:e} USD at most"));
-    assert!(files > 15 && requests > 100);
 }
 
 /// A second reckoning from the records themselves, in floating point: of the lines of one answer and

@@ -22,7 +22,6 @@ use std::collections::HashSet;
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
-use proptest::test_runner::RngSeed;
 use tv::app::action::Action;
 use tv::app::bindings::{BINDINGS, Binding, Group};
 use tv::app::layout::{divide, focused};
@@ -557,27 +556,8 @@ fn check_window(stage: &Stage, all: &[(EntryId, Vec<usize>)], height: usize, pla
     }
 }
 
-/// The same cases in every run of the tests, so that a change that breaks the rule is the one that is being
-/// made; who asks for more cases gets others each time.
-fn seed() -> RngSeed {
-    if cases() == CASES { RngSeed::Fixed(2_026) } else { RngSeed::Random }
-}
-
-/// Cases in every run of the tests.
-const CASES: u32 = 512;
-
-/// Cases in every run of the tests; the variable asks for more.
-fn cases() -> u32 {
-    fixtures::asked("STEADY_CASES").map_or(CASES, |cases| u32::try_from(cases).unwrap())
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: cases(),
-        rng_seed: seed(),
-        max_shrink_iters: 4_000,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, ..fixtures::cases(512) })]
 
     #[test]
     fn only_motions_move_what_is_read(

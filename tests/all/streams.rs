@@ -363,7 +363,7 @@ fn agent_events(parts: &[Part], has_messages: bool, dice: &mut Dice) -> (Vec<Val
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::fixtures::cases(96))]
 
     #[test]
     fn an_answer_by_its_events_is_the_answer(

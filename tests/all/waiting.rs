@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longer than anything that works takes, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::fixtures::PATIENCE;
 
 const PROMPT: &str = r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"run the tests"},"uuid":"u1","timestamp":"2026-01-31T10:41:07.000Z","sessionId":"s1","cwd":"/w","version":"2.1.0"}"#;
 const ANSWER: &str = r#"{"parentUuid":"u1","isSidechain":false,"type":"assistant","message":{"id":"msg_9","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"},"uuid":"a9","timestamp":"2026-01-31T10:41:09.000Z","sessionId":"s1"}"#;

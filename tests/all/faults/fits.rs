@@ -2,7 +2,6 @@
 
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
-use proptest::test_runner::RngSeed;
 use serde_json::json;
 use tv::app::layout::divide;
 use tv::render::theme::Theme;
@@ -11,16 +10,8 @@ use unicode_width::UnicodeWidthStr;
 use crate::fixtures;
 use crate::stage::Stage;
 
-/// Cases in every run of the tests; a variable asks for more, and then for others each time.
-const CASES: u32 = 24;
-
-fn cases() -> u32 {
-    fixtures::asked("FITTING_CASES").map_or(CASES, |cases| u32::try_from(cases).unwrap())
-}
-
 fn config() -> ProptestConfig {
-    let rng_seed = if cases() == CASES { RngSeed::Fixed(2_026) } else { RngSeed::Random };
-    ProptestConfig { cases: cases(), rng_seed, max_shrink_iters: 500, ..ProptestConfig::default() }
+    ProptestConfig { max_shrink_iters: 500, ..fixtures::cases(24) }
 }
 
 /// Each row of the screen is as wide as the screen, and has nothing that would steer a terminal.

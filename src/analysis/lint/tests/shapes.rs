@@ -1,7 +1,6 @@
 //! What judging costs depends on the number of records, whatever their ids, links and lanes are.
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
-use proptest::test_runner::RngSeed;
 
 use super::{Findings, MetaEdit, done, pending};
 use crate::model::body::Key;
@@ -250,12 +249,7 @@ fn a_record_with_thousands_of_calls_costs_what_as_many_records_do() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 60,
-        rng_seed: RngSeed::Fixed(2_026),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// Taken in bit by bit, with few steps at a time, a session costs as much as in one go, and what is found is the
     /// same.
