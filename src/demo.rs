@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use tempfile::NamedTempFile;
 
-use crate::model::edit::prefix;
+use crate::model::text::prefix;
 use crate::model::timestamp::Timestamp;
 
 const SESSION: &str = include_str!("../assets/demo/session.jsonl");

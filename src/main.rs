@@ -13,8 +13,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tv::analysis::prices;
 use tv::cli::{Config, Surroundings, charset, completions, own_prices};
-use tv::model::outlet::{Charset, Outlet};
 use tv::model::text::Text;
+use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, Trouble};
 use tv::report::{check, doctor, list, manual, show, stats, themes, wait};

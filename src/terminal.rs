@@ -20,7 +20,7 @@ use ratatui::{Frame, Terminal};
 use rustix::stdio::stdout;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::model::outlet::{Charset, Form, Outlet};
+use crate::model::text::outlet::{Charset, Form, Outlet};
 
 /// A frame is written at once; this is more than a full redraw of a large screen takes.
 const FRAME_BYTES: usize = 1 << 18;

@@ -5,7 +5,6 @@
 
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
-use crate::model::pairing::calls_of;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -345,7 +344,7 @@ fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> 
     let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
     let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
-    let call = calls_of(answer).filter(|call| call.state.is_open()).filter(is_asked).last()?;
+    let call = answer.calls().filter(|call| call.state.is_open()).filter(is_asked).last()?;
     Some((call, call.started.or(answer.at)))
 }
 

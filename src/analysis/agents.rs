@@ -3,7 +3,6 @@
 use super::activity::asks;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
@@ -72,7 +71,7 @@ pub fn fate(
     }
     let goes_on = || {
         let waits =
-            || entries().rev().take(1).flat_map(calls_of).any(|call| call.state.is_open() && asks(call));
+            || entries().rev().take(1).flat_map(Entry::calls).any(|call| call.state.is_open() && asks(call));
         match is_awaited {
             true if waits() => Fate::Waiting,
             true => Fate::Running,
@@ -98,7 +97,7 @@ pub fn fate(
 
 /// Whether an entry is more than a note about a sub-agent.
 fn has_worked(entry: &Entry) -> bool {
-    entry.role != Role::Harness || calls_of(entry).next().is_some()
+    entry.role != Role::Harness || entry.calls().next().is_some()
 }
 
 /// Whether nothing is to be expected after an entry.
@@ -111,7 +110,7 @@ fn is_end(entry: &Entry) -> bool {
             && entry.stop == Stop::Untold
             && !entry.marks.open
             && entry.blocks.last().is_some_and(|block| says(&block.kind))
-            && calls_of(entry).next().is_none())
+            && entry.calls().next().is_none())
 }
 
 /// When a sub-agent last did something.

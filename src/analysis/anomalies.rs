@@ -8,10 +8,10 @@ use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::fingerprint::Print;
-use crate::model::pairing::{calls_of, identifies};
 use crate::model::record::Origin;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -131,7 +131,7 @@ pub fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     for id in transcript.order() {
         let Some(entry) = transcript.get(*id) else { continue };
         let may_go_on = awaited.has(transcript, *id);
-        for call in calls_of(entry) {
+        for call in entry.calls() {
             see_call(call, entry, may_go_on, &mut found);
             if identifies(&call.key) {
                 let seen = calls.entry(&call.key).or_default();
@@ -181,7 +181,7 @@ pub fn of_times(transcript: &Transcript) -> Times {
             found.see("entries without a time", entry.origin);
             continue;
         };
-        let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+        let results = entry.calls().filter_map(|call| call.state.result()?.at);
         for at in results.chain([at]).chain(entry.ended) {
             times.first = Some(times.first.map_or(at, |first| first.min(at)));
             times.last = Some(times.last.map_or(at, |last| last.max(at)));

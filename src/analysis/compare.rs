@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::account::PathFacts;
 use super::calls::{Place, likeness_of};
-use crate::model::branch::Branch;
+use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::transcript::Transcript;
 

@@ -17,7 +17,7 @@ use self::runs::{Lane, Step};
 use super::calls::Place;
 use super::expression::LOOP;
 use super::places::Places;
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
@@ -168,7 +168,7 @@ impl Loops {
             let call = lane.and_then(|lane| lane.call.as_ref());
             let entries = call.map(|call| transcript.entries_with_call(call)).unwrap_or_default();
             let entries = entries.iter().filter_map(|id| transcript.get(*id));
-            let mut calls = entries.flat_map(crate::model::pairing::calls_of);
+            let mut calls = entries.flat_map(Entry::calls);
             calls.any(|own| Some(&own.key) == call && own.state.result().is_some())
         };
         let agents = self.repeating.iter().filter(|name| !is_over(name)).map(Some);

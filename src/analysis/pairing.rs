@@ -2,7 +2,7 @@
 
 use super::awaited::Awaited;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::pairing::is_textual;
+use crate::model::tool::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
@@ -90,8 +90,8 @@ mod tests {
     use crate::model::body::Tree;
     use crate::model::edit::{Batch, Edit, MetaEdit};
     use crate::model::entry::{BlockKind, Marks, Piece, Role};
-    use crate::model::pairing::textual_key;
     use crate::model::text::Text;
+    use crate::model::tool::textual_key;
     use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
     use crate::model::transcript::Transcript;
 

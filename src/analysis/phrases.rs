@@ -2,11 +2,10 @@
 
 use super::account::{Account, Figures};
 use super::cost::{self, Cost};
-use crate::model::branch::{Branch, Why};
+use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
@@ -128,7 +127,7 @@ pub fn branch(branch: &Branch, transcript: &Transcript) -> String {
 }
 
 fn last_sign(entry: &Entry) -> Option<String> {
-    let call = calls_of(entry).last().map(|call| format!("{} {}", call.name, call.headline));
+    let call = entry.calls().last().map(|call| format!("{} {}", call.name, call.headline));
     call.or_else(|| {
         entry.blocks.iter().rev().find_map(|block| match &block.kind {
             BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),

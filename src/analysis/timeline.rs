@@ -14,7 +14,6 @@ use super::awaited::Awaited;
 use super::context::is_request;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId};
-use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolKind;
@@ -277,7 +276,7 @@ impl Timeline {
         lane: usize,
     ) -> bool {
         self.waiting.remove(&id);
-        if !calls_of(entry).any(|call| call.state.is_open()) {
+        if !entry.calls().any(|call| call.state.is_open()) {
             return true;
         }
         // As long as nobody knows, it is judged again.

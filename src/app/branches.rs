@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::folds::Folds;
 use super::viewport::Focus;
-use crate::model::branch::Branch;
+use crate::model::branches::Branch;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 

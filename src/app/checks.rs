@@ -18,8 +18,8 @@ use crate::analysis::lint::{Alike, Findings, Severity, alike};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
-use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
+use crate::model::tool::is_textual;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 

@@ -7,8 +7,8 @@ pub mod ask;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::model::details::{Details, records_below};
 use crate::model::entry::Entry;
+use crate::model::entry::details::{Details, records_below};
 use crate::model::record::Origin;
 
 /// Details by record.

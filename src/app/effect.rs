@@ -8,8 +8,8 @@ use super::search::Job;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
-use crate::model::pages::ToPack;
 use crate::model::record::Origin;
+use crate::model::transcript::ToPack;
 use crate::render::picture::canvas::Choice;
 
 /// What the runtime is to do; the state itself touches nothing outside.

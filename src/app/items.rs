@@ -19,10 +19,9 @@ use crate::analysis::awaited::Awaited;
 use crate::analysis::reading::helper_headed_by;
 use crate::analysis::{phrases, plans};
 use crate::model::body::Body;
-use crate::model::branch::Branch;
-use crate::model::entry::{Entry, EntryId, Role};
+use crate::model::branches::Branch;
+use crate::model::entry::{Block, Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::call_in;
 use crate::model::record::Origin;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -183,7 +182,7 @@ impl Layouts<'_> {
         };
         let within = portion.blocks();
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
-        blocks.filter_map(call_in).any(|call| self.transcript.lane_of_call(&call.key).is_some())
+        blocks.filter_map(Block::call).any(|call| self.transcript.lane_of_call(&call.key).is_some())
     }
 
     /// The helper that an entry is the head of, unless a filter looks into it.
@@ -222,7 +221,7 @@ impl Layouts<'_> {
         let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
         let lanes: Vec<LaneLine> = blocks
-            .filter_map(call_in)
+            .filter_map(Block::call)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);

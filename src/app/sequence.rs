@@ -8,7 +8,6 @@ use super::portions::Portions;
 use crate::analysis::reading::{Displaced, helper_headed_by};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
-use crate::model::pairing::calls_of;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
@@ -144,7 +143,7 @@ impl Sequence {
             return;
         }
         let Some(entry) = transcript.get(id) else { return };
-        for lane in calls_of(entry).filter_map(|call| transcript.lane_of_call(&call.key)) {
+        for lane in entry.calls().filter_map(|call| transcript.lane_of_call(&call.key)) {
             if !wanted.opens(&lane.name) {
                 continue;
             }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::heights::Heights;
 use super::sequence::Sequence;
 use crate::model::entry::EntryId;
-use crate::model::glance::{Compaction, Glance};
+use crate::model::entry::glance::{Compaction, Glance};
 use crate::model::transcript::Transcript;
 
 /// What a cell of the spine stands for; the greatest of a cell's entries is shown.

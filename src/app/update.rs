@@ -24,13 +24,13 @@ use super::typing::{self};
 use super::viewport::{Focus, Motion};
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
-use crate::model::details::Details;
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
+use crate::model::entry::details::Details;
 use crate::model::found::{Place, Preview, Sighting};
-use crate::model::pages::WasPacked;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
+use crate::model::transcript::WasPacked;
 
 /// What can happen.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::{Config, Surroundings};
-use crate::model::outlet::{Charset, Form};
+use crate::model::text::outlet::{Charset, Form};
 use crate::report;
 
 /// Which characters may be written, by the locale and by what was typed, whether or not that can be understood.

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::find::{self, Environment};
-use crate::model::zone::Zone;
+use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Between, Clipboard, programs};
 use crate::runtime::graphics;

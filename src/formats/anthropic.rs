@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::json::{Json, Str};
 use super::tools;
+use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
 use crate::model::entry::{BlockKind, Raw};
@@ -13,7 +14,6 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
-use crate::model::written::is_blank;
 
 /// What one content block is to its message.
 #[derive(Debug)]

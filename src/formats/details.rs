@@ -10,10 +10,11 @@ use super::fields::Fields;
 use super::json::Json;
 use super::told::Told;
 use crate::model::body::Tree;
-use crate::model::details::Details;
-use crate::model::edit::{Batch, prefix};
+use crate::model::edit::Batch;
+use crate::model::entry::details::Details;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::text::prefix;
 
 /// Keys whose values decoders use without saying them: they tell what a value is, which one it belongs to, or
 /// that somebody signed it.
@@ -229,8 +230,8 @@ mod tests {
     use crate::formats::decoder::{Format, Place, feed};
     use crate::formats::pi::Pi;
     use crate::model::body::Tree;
-    use crate::model::details::Details;
     use crate::model::edit::Batch;
+    use crate::model::entry::details::Details;
     use crate::model::record::{Origin, Record};
     use crate::model::text::Text;
 

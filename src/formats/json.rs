@@ -19,9 +19,9 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use crate::model::body::Tree;
+use crate::model::body::written::is_blank;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::written::is_blank;
 pub use damage::Damage;
 pub use string::Str;
 

@@ -7,9 +7,13 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use super::body_flags::BodyFlags;
 use super::record::Origin;
 use super::text::Text;
+
+mod flags;
+pub mod written;
+
+pub use flags::{BodyFlags, Failure};
 
 /// A stable identity: the agent's own id, else one made from the origin.
 pub type Key = Text;

@@ -8,17 +8,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::body::{Body, Held, Key, Tree};
-use super::body_flags::BodyFlags;
+use super::body::written::Written;
+use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::record::{FileId, Origin};
-use super::stub::Manner;
 use super::tally::Tally;
+use super::text::stub::Manner;
 use super::text::{Name, Text};
 use super::timestamp::Timestamp;
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
-use super::written::Written;
 
 /// One change of a transcript. Edits are upserts: telling one twice changes nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -340,15 +339,6 @@ impl Batch {
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append
     }
-}
-
-/// At most `max` bytes of the beginning, cut at a character.
-pub fn prefix(raw: &str, max: usize) -> &str {
-    let mut end = raw.len().min(max);
-    while !raw.is_char_boundary(end) {
-        end -= 1;
-    }
-    raw.get(..end).unwrap_or(raw)
 }
 
 /// A size as u32; sizes above 4 GiB do not occur in one record and are capped.

@@ -14,6 +14,13 @@ use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
 
+pub mod details;
+pub mod glance;
+pub mod rewording;
+mod set;
+
+pub use set::EntrySet;
+
 /// An entry's number in its transcript; stays the same while the session is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId(pub u32);
@@ -74,12 +81,19 @@ impl Entry {
         self.ended.filter(|ended| answered.is_some_and(|at| *ended < at)).or(self.at)
     }
 
+    /// Its calls.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(Block::call)
+    }
+
+    /// Its calls, to be changed.
+    pub fn calls_mut(&mut self) -> impl Iterator<Item = &mut ToolCall> {
+        self.blocks.iter_mut().filter_map(Block::call_mut)
+    }
+
     /// The last time that it tells, results of its calls included.
     pub fn last_time(&self) -> Option<Timestamp> {
-        let results = self.blocks.iter().filter_map(|block| match &block.kind {
-            BlockKind::Call(call) => call.state.result()?.at,
-            _ => None,
-        });
+        let results = self.calls().filter_map(|call| call.state.result()?.at);
         results.chain(self.end()).max()
     }
 }
@@ -191,6 +205,24 @@ pub struct Block {
     pub sent: Sent,
     /// What it is.
     pub kind: BlockKind,
+}
+
+impl Block {
+    /// The call that it is.
+    pub fn call(&self) -> Option<&ToolCall> {
+        match &self.kind {
+            BlockKind::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The call that it is, to be changed.
+    pub fn call_mut(&mut self) -> Option<&mut ToolCall> {
+        match &mut self.kind {
+            BlockKind::Call(call) => Some(call),
+            _ => None,
+        }
+    }
 }
 
 /// What the model was sent of a block, as far as its agent tells. What a compaction dropped, or what stands on

@@ -4,8 +4,12 @@
 //! [`Text::output`] may also hold complete SGR sequences (`ESC [ digits ; m`), nothing else.
 
 mod ascii;
+mod digits;
 mod hostile;
+pub mod octets;
+pub mod outlet;
 mod sequences;
+pub(super) mod stub;
 mod unseen;
 
 use std::borrow::Cow;
@@ -16,8 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use self::hostile::{cleaned, is_plain};
 use self::sequences::{cleaned_keeping_sgr, reduce_returns, strip_escapes};
-use super::digits;
-use super::stub::{Manner, seen};
+use self::stub::{Manner, seen};
 
 pub use self::ascii::ascii;
 pub use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
@@ -131,6 +134,15 @@ impl std::borrow::Borrow<str> for Text {
     fn borrow(&self) -> &str {
         &self.0
     }
+}
+
+/// At most `max` bytes of the beginning, cut at a character.
+pub fn prefix(raw: &str, max: usize) -> &str {
+    let mut end = raw.len().min(max);
+    while !raw.is_char_boundary(end) {
+        end -= 1;
+    }
+    raw.get(..end).unwrap_or(raw)
 }
 
 /// What is left of the first line with something in it, and whether anything is missing then.

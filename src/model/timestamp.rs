@@ -6,7 +6,10 @@ use std::fmt;
 use jiff::Zoned;
 use jiff::civil::{DateTime, Time};
 
-use super::zone::current;
+mod zone;
+
+pub use zone::Zone;
+use zone::current;
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -11,29 +11,34 @@ mod facts;
 mod lanes;
 mod large;
 mod latest;
+mod merge;
+mod pages;
+mod pairing;
 mod results;
 mod retelling;
 
 use std::collections::{HashMap, HashSet};
 
 use super::body::Key;
+use super::branches::Branches;
+use super::branches::forest::Departure;
 use super::edit::{Batch, Edit, Mode, Notice};
+use super::entry::glance::Glance;
 use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::{ByKey, ByPrint, Print};
-use super::forest::Departure;
-use super::glance::Glance;
 use super::meta::Meta;
-use super::pages::{Pages, Passing, ToPack, WasPacked};
-use super::pairing::PairIndex;
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
-use super::tree::Branches;
 use super::turn::Turn;
-use super::usage::{Aside, Scope, Usage};
+use super::usage::{Scope, Usage};
+pub use facts::Aside;
 use lanes::Lanes;
 use large::Large;
 use latest::Latest;
+use pages::Pages;
+pub use pages::{Packer, Passing, ToPack, WasPacked};
+use pairing::PairIndex;
 use retelling::Retelling;
 
 /// An entry with so many blocks more is as much work as two.

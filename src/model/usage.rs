@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::entry::EntryId;
-use super::text::Name;
-
 /// Tokens of one request or of a run. `None` is "not recorded", which is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
@@ -51,17 +48,6 @@ impl Scope {
     pub fn is_of_requests(self) -> bool {
         matches!(self, Self::Request | Self::Extra)
     }
-}
-
-/// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Aside {
-    /// What was spent.
-    pub usage: Usage,
-    /// On which model.
-    pub model: Option<Name>,
-    /// The last entry that was told before it.
-    pub after: Option<EntryId>,
 }
 
 impl Usage {

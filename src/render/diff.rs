@@ -13,8 +13,8 @@ use super::excerpt::Extent;
 use super::row::{Look, Row};
 use super::wrap::Piece;
 use crate::model::body::Tree;
-use crate::model::change;
 use crate::model::text::Text;
+use crate::model::tool;
 pub use compare::compare;
 
 /// What happened to a line.
@@ -64,14 +64,14 @@ pub fn is_patch(text: &str) -> bool {
 /// The lines of the edits that a tool's input asks for: pairs of old and new strings, or a patch.
 pub fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     let mut lines = Vec::new();
-    for (old, new) in change::pairs_of(input) {
+    for (old, new) in tool::replacements_of(input) {
         if !lines.is_empty() {
             lines.push(DiffLine::plain(Sign::Note, ""));
         }
         lines.extend(compare(old, new));
     }
     if lines.is_empty() {
-        let text = change::patch_of(input)?;
+        let text = tool::patch_of(input)?;
         if is_patch(text) {
             lines = of_patch(text);
         }

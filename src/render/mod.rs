@@ -31,8 +31,8 @@ use std::sync::Arc;
 
 use row::{Item, Look, Row};
 
-use crate::model::details::Details;
-use crate::model::rewording;
+use crate::model::entry::details::Details;
+use crate::model::entry::rewording;
 use crate::model::text::{Text, ascii, without_marks};
 
 /// Lays out one entry.

@@ -12,8 +12,8 @@ use super::picture::{Pictures, Tile};
 use super::source::Source;
 use super::theme::Theme;
 use crate::model::body::{Body, Key};
-use crate::model::details::Details;
 use crate::model::entry::Entry;
+use crate::model::entry::details::Details;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 

@@ -10,9 +10,8 @@ use super::spent::CostFigures;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::cost;
 use crate::model::body::{Body, Image, Tree};
-use crate::model::details::{Details, Of};
+use crate::model::entry::details::{Details, Of};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
-use crate::model::pairing::calls_of;
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
@@ -135,7 +134,7 @@ pub fn of<'a>(
 ) -> EntryLine<'a> {
     let origin = entry.origin;
     let transcript = &reading.transcript;
-    let is_open = calls_of(entry).any(|call| call.state.is_open());
+    let is_open = entry.calls().any(|call| call.state.is_open());
     let awaited = is_open.then(|| Awaited::of(transcript));
     let state = |call: &ToolCall| match &awaited {
         Some(awaited) => awaited.word(transcript, id, call),

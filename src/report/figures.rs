@@ -13,10 +13,10 @@ use crate::analysis::activity::{self, LastWrite, Wish};
 use crate::analysis::pairing::PairingCounts;
 use crate::analysis::{cost, pairing};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
-use crate::model::pairing::{calls_of, is_textual};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::is_textual;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 
@@ -229,7 +229,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         entries.count(entry);
         blocks.count(entry);
         compactions += compactions_in(entry);
-        let results = calls_of(entry).filter_map(|call| call.state.result()?.at);
+        let results = entry.calls().filter_map(|call| call.state.result()?.at);
         for at in [entry.at, entry.ended].into_iter().flatten().chain(results) {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
@@ -326,7 +326,7 @@ fn active(transcript: &Transcript) -> ActiveFigures {
     let mut own = Totals::default();
     for entry in ids.filter_map(|id| transcript.get(*id)).filter(|entry| entry.lane.is_none()) {
         entries.count(entry);
-        calls += calls_of(entry).count() as u64;
+        calls += entry.calls().count() as u64;
         if let Some(usage) = &entry.usage {
             own.add(usage, entry.model.as_ref());
         }

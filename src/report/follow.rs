@@ -14,7 +14,6 @@ use super::show::{Options, Printer};
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::{Entry, EntryId, Role};
-use crate::model::pairing::calls_of;
 use crate::model::transcript::Transcript;
 
 /// Batches that may wait between reading and writing.
@@ -123,7 +122,7 @@ fn is_complete(id: EntryId, is_quiet: bool, transcript: &Transcript) -> bool {
     let later = || later_entries(id, transcript);
     let is_ahead = |other: &Entry| other.lane.is_none() || other.lane == entry.lane;
     let went_on = || later().any(|other| other.role == Role::Assistant && is_ahead(other));
-    let waits = calls_of(entry).any(|call| call.state.is_open());
+    let waits = entry.calls().any(|call| call.state.is_open());
     let may_grow = entry.marks.open || !(is_quiet || later().next().is_some());
     went_on() || (!waits && !may_grow)
 }

@@ -10,10 +10,9 @@ use serde::Serialize;
 
 use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::{cost, phrases};
-use crate::model::branch::Branch;
+use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
@@ -183,7 +182,7 @@ impl Part {
     fn count(&mut self, entry: &Entry) {
         self.entries += u64::from(is_message(entry));
         self.turns += u64::from(entry.marks.prompt);
-        for call in calls_of(entry) {
+        for call in entry.calls() {
             self.calls += 1;
             self.failed += u64::from(matches!(call.state, ToolState::Failed(_)));
         }

@@ -22,11 +22,10 @@ use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{OpenError, Pager, Target, WatchMode};
 use crate::model::body::Body;
-use crate::model::details::{Details, Of};
+use crate::model::entry::details::{Details, Of};
+use crate::model::entry::rewording;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
-use crate::model::rewording;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
@@ -288,7 +287,7 @@ impl<'a> Printer<'a> {
                 continue;
             }
             let Some(entry) = reading.transcript.get(id) else { continue };
-            let lanes = calls_of(entry).filter_map(|call| reading.transcript.lane_of_call(&call.key));
+            let lanes = entry.calls().filter_map(|call| reading.transcript.lane_of_call(&call.key));
             let below: Vec<EntryId> = lanes.flat_map(|lane| lane.entries.iter().copied()).collect();
             waiting.extend(below.into_iter().rev().map(|id| (id, depth.saturating_add(1))));
         }
@@ -346,7 +345,7 @@ impl<'a> Printer<'a> {
             turn: turn.as_deref(),
             spent: spent.as_deref(),
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
-            is_awaited: !calls_of(&entry).any(|call| call.state.is_open())
+            is_awaited: !entry.calls().any(|call| call.state.is_open())
                 || Awaited::of(transcript).has(transcript, id),
             lanes: &self.lane_lines(&entry, transcript, account),
             depth,
@@ -386,7 +385,7 @@ impl<'a> Printer<'a> {
     }
 
     fn lane_lines(&self, entry: &Entry, transcript: &Transcript, account: &Account) -> Vec<LaneLine> {
-        let lanes = calls_of(entry).filter_map(|call| Some((call, transcript.lane_of_call(&call.key)?)));
+        let lanes = entry.calls().filter_map(|call| Some((call, transcript.lane_of_call(&call.key)?)));
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),

@@ -18,9 +18,9 @@ use crate::ingest::Pager;
 use crate::model::body::{Held, Image, Tree};
 use crate::model::entry::EntryId;
 use crate::model::figures;
-use crate::model::pages::{Packer, ToPack};
 use crate::model::record::Origin;
 use crate::model::text::Text;
+use crate::model::transcript::{Packer, ToPack};
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 

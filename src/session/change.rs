@@ -1,8 +1,8 @@
 //! What a message of the feed changed.
 
 use crate::model::body::Held;
-use crate::model::pages::ToPack;
 use crate::model::record::Origin;
+use crate::model::transcript::ToPack;
 use crate::model::transcript::Touched;
 
 /// Something that changed, in the order in which it did.

@@ -17,10 +17,10 @@ use crate::analysis::loops::Run;
 use crate::model::body::Held;
 use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
 use crate::model::entry::EntryId;
-use crate::model::pages::{ToPack, WasPacked};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
+use crate::model::transcript::{ToPack, WasPacked};
 
 pub use change::{Change, Shown};
 pub use ends::Ends;

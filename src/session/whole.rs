@@ -7,7 +7,7 @@
 
 use crate::analysis::lint::Findings;
 use crate::model::edit::Batch;
-use crate::model::pages::ToPack;
+use crate::model::transcript::ToPack;
 use crate::model::transcript::Transcript;
 use crate::session::indexes::Indexes;
 

@@ -6,8 +6,8 @@ use tv::formats::decoder::{Place, feed};
 use tv::model::body::{Body, Key};
 use tv::model::edit::{Batch, Edit, Mode};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
-use tv::model::pairing::{calls_of, identifies};
 use tv::model::text::Name;
+use tv::model::tool::identifies;
 use tv::model::tool::{ToolResult, ToolState, Verdict};
 use tv::model::totals::{Spent, Totals};
 use tv::model::transcript::Transcript;
@@ -162,7 +162,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                 if heads.insert(entry.key.clone(), head.clone()).is_some_and(|before| before != head) {
                     streamed.insert(entry.key.clone());
                 }
-                callers.extend(calls_of(entry).map(|call| (call.key.clone(), entry.key.clone())));
+                callers.extend(entry.calls().map(|call| (call.key.clone(), entry.key.clone())));
                 for block in &entry.blocks {
                     let of_piece = entry.blocks.iter().filter(|other| other.piece == block.piece);
                     let kinds: Vec<BlockKind> = of_piece.map(|block| block.kind.clone()).collect();

@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tv::ingest::Target;
 use tv::model::entry::BlockKind;
-use tv::model::pairing::calls_of;
 
 use super::corpus::beside;
 use super::fixtures::{self, Telling};
@@ -113,13 +112,13 @@ fn open(text: &str, form: &str) -> Telling {
 /// Entries, blocks, calls, results, notices.
 fn counts(telling: &Telling) -> [usize; 5] {
     let entries = || telling.transcript.entries();
-    let results = entries().flat_map(calls_of).filter(|call| call.state.result().is_some()).count();
+    let results = entries().flat_map(Entry::calls).filter(|call| call.state.result().is_some()).count();
     let strays = entries().flat_map(|entry| &entry.blocks);
     let strays = strays.filter(|block| matches!(block.kind, BlockKind::Result(_))).count();
     [
         entries().count(),
         entries().map(|entry| entry.blocks.len()).sum(),
-        entries().flat_map(calls_of).count(),
+        entries().flat_map(Entry::calls).count(),
         results + strays,
         telling.transcript.notices().len(),
     ]

@@ -104,7 +104,8 @@ const ROOMS: &[Room] = &[
 /// Rooms in which the time is a parameter.
 const TIMELESS: [&str; 7] = ["model", "formats", "analysis", "session", "render", "app", "ui"];
 
-/// Longer files are split into rooms.
+/// Longer files are split into rooms. It leaves room for one thought to stand in one file: who follows it need not
+/// go through three that were cut by their length alone.
 const MAX_LINES: usize = 800;
 
 struct Source {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::Op;
 use crate::model::body::Tree;
-use crate::model::edit::prefix;
+use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
 

@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::analysis::calls::Place;
 use crate::model::body::{Held, Tree};
-use crate::model::change;
 use crate::model::entry::Entry;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool;
 use crate::model::tool::{ToolCall, ToolState};
 
 /// How a call used a file.
@@ -173,12 +173,12 @@ fn print_of(call: &ToolCall, op: Op) -> Option<Print> {
     if let Some(content) = content.and_then(Tree::as_text).filter(|_| op == Op::Write) {
         return Some(Print::Content(hash_of(content)));
     }
-    let pairs = change::pairs_of(input);
+    let pairs = tool::replacements_of(input);
     if !pairs.is_empty() {
         let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
         return Some(Print::Edits(pairs.collect()));
     }
-    let patch = change::patch_of(input)?;
+    let patch = tool::patch_of(input)?;
     let lines = |sign: char| {
         let of_it = patch.lines().filter_map(|line| line.strip_prefix(sign));
         of_it.filter(|line| !line.starts_with(['-', '+'])).collect::<Vec<_>>()

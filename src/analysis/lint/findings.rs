@@ -14,10 +14,9 @@ use crate::analysis::activity;
 use crate::analysis::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
+use crate::model::entry::EntrySet;
+use crate::model::entry::glance::Compaction;
 use crate::model::entry::{BlockKind, EntryId};
-use crate::model::entry_set::EntrySet;
-use crate::model::glance::Compaction;
-use crate::model::pairing::calls_of;
 use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
 
@@ -237,7 +236,7 @@ impl Findings {
     /// results without calls that stand nearest to it. All others look at somebody else.
     fn see_calls(&mut self, transcript: &Transcript, id: EntryId) {
         let Some(entry) = transcript.get(id) else { return };
-        for call in calls_of(entry) {
+        for call in entry.calls() {
             let callers = transcript.entries_with_call(&call.key);
             let after = callers.partition_point(|other| *other <= id);
             let next = callers.get(after).copied();

@@ -7,7 +7,7 @@ use super::scene::{Asked, Scene, named, named_result};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
 use crate::model::entry::EntryId;
-use crate::model::pairing::identifies;
+use crate::model::tool::identifies;
 
 /// The rules of this file.
 pub(super) const GROUP: Group = Group { rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH], judge };

@@ -190,8 +190,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     let Some(id) = above else { return };
     scene.looked_at(id);
     let Some(entry) = scene.transcript.get(id) else { return };
-    let call = crate::model::pairing::calls_of(entry)
-        .find(|call| call.state.result().is_some_and(|result| result.key == *kept));
+    let call = entry.calls().find(|call| call.state.result().is_some_and(|result| result.key == *kept));
     if let Some(call) = call {
         let found = scene.found(&SPLIT, block, &call.key, scene.entry.origin);
         let message = format!("the compaction keeps the result of {}, but not the call", named(call));

@@ -4,7 +4,6 @@ use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule, order};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::pairing::calls_of;
 use crate::model::tool::ToolState;
 
 /// The rules of this file.
@@ -134,7 +133,7 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
 /// Whether one request holds a result that stands alone and the one that its call has: not if they hang on two
 /// branches, or if the history was shortened between them.
 fn is_sent_with_other(scene: &mut Scene<'_>, given: Given<'_>, caller: &Entry) -> bool {
-    let mut others = calls_of(caller).filter(|call| call.key == *given.id);
+    let mut others = caller.calls().filter(|call| call.key == *given.id);
     let other = others.find_map(|call| call.state.result());
     match (scene.way_to(&given.result.key, &caller.key), other) {
         (Some(Err(())), _) => false,

@@ -3,7 +3,7 @@
 
 use super::scene::{Asked, Given, Scene, named, named_result};
 use super::{Finding, Group, Rule};
-use crate::model::body_flags::Failure;
+use crate::model::body::Failure;
 use crate::model::edit::Severity;
 use crate::model::tool::{ToolKind, Verdict};
 

@@ -8,12 +8,12 @@ use super::{Finding, Rule};
 use crate::analysis::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
+use crate::model::entry::glance::Compaction;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::fingerprint::Print;
-use crate::model::glance::Compaction;
-use crate::model::pairing::is_textual;
 use crate::model::record::Origin;
 use crate::model::text::Name;
+use crate::model::tool::is_textual;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 

@@ -6,9 +6,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::scene::Wait;
+use crate::model::entry::glance::Step;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::fingerprint::Print;
-use crate::model::glance::Step;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 

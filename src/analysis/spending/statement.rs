@@ -14,8 +14,8 @@ use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Spent;
-use crate::model::transcript::Transcript;
-use crate::model::usage::{Aside, Scope};
+use crate::model::transcript::{Aside, Transcript};
+use crate::model::usage::Scope;
 
 /// What charges are summed by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

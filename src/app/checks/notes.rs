@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::entry::glance::Compaction;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
-use crate::model::glance::Compaction;
 use crate::model::transcript::Transcript;
 
 /// What one entry contributes.

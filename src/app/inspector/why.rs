@@ -7,8 +7,8 @@ use super::subject::Subject;
 use crate::analysis::activity;
 use crate::analysis::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
-use crate::model::pairing::{calls_of, identifies, is_textual};
 use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
+use crate::model::tool::{identifies, is_textual};
 
 /// All reasons.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
@@ -76,7 +76,7 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let entries = subject.session.transcript.entries_with_call(&call.key);
     let with_id = |id: &crate::model::entry::EntryId| {
         let entry = subject.session.transcript.get(*id);
-        entry.map_or(0, |entry| calls_of(entry).filter(|other| other.key == call.key).count())
+        entry.map_or(0, |entry| entry.calls().filter(|other| other.key == call.key).count())
     };
     let count: usize = entries.iter().take(1_000).map(with_id).sum();
     if count > 1 {

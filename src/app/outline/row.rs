@@ -9,7 +9,7 @@ use crate::app::checks::notes::{block_of, is_compaction};
 use crate::app::seek::is_headline;
 use crate::app::sequence::depth_of;
 use crate::app::viewport::Focus;
-use crate::model::branch::{Branch, Why};
+use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::row::{self, Row};
 use crate::analysis::account::Account;
-use crate::model::branch::Branch;
+use crate::model::branches::Branch;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;

@@ -7,10 +7,10 @@ use crate::formats::anthropic::{self, Content, Site};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolKind;
+use crate::model::tool::identifies;
 use crate::model::usage::Usage;
 
 /// The name of answers that the program made up itself: errors and notices.

@@ -9,9 +9,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::identifies;
 
 /// What was told of each event.
 #[derive(Debug, Default)]

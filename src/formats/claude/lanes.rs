@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
+use crate::model::tool::identifies;
 
 /// How far a link from a sub-agent to its call can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,9 +5,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Piece, Role};
-use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 
 /// A line with its envelope read.
 #[derive(Clone, Debug)]

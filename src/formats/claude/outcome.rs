@@ -3,11 +3,11 @@
 
 use super::stored;
 use crate::formats::json::{Json, Str};
+use crate::model::body::written::{count_lines, opening};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
-use crate::model::written::{count_lines, opening};
 
 /// Adds what the structured copy of a result tells. `text` is the text of the result.
 pub fn enrich(result: &mut ToolResult, text: &Str<'_>, told: &Json<'_>, out: &mut Batch) {

@@ -15,10 +15,10 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::figures::count;
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
+use crate::model::tool::identifies;
 
 /// A progress line.
 pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {

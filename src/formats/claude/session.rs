@@ -16,8 +16,8 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity, saturating_u32};
 use crate::model::entry::Piece;
 use crate::model::fingerprint::Told;
-use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
+use crate::model::tool::identifies;
 
 /// Characters of a title made from a prompt.
 const TITLE_CHARS: usize = 120;

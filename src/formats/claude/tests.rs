@@ -8,7 +8,6 @@ use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
 use crate::model::edit::{Batch, Mode};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
-use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::tool::ToolResult;
 use crate::model::transcript::Transcript;
@@ -86,7 +85,7 @@ fn results_find_their_calls_and_bring_facts() {
     let transcript = read(SESSION);
     let told: Vec<(String, String)> = transcript
         .entries()
-        .flat_map(calls_of)
+        .flat_map(Entry::calls)
         .map(|call| {
             let facts = call.state.result().map(|result| result.facts.to_string());
             (call.name.to_string(), format!("{}: {}", call.state.word(), facts.unwrap_or_default()))
@@ -247,12 +246,12 @@ fn an_answer_is_complete_with_its_last_line() {
 
 /// The states of the calls, by the ends of their ids.
 fn states(transcript: &Transcript) -> Vec<(String, &'static str)> {
-    let calls = transcript.entries().flat_map(calls_of);
+    let calls = transcript.entries().flat_map(Entry::calls);
     calls.map(|call| (call.key.replace("toolu_b", ""), call.state.word())).collect()
 }
 
 fn result_of<'t>(transcript: &'t Transcript, call: &str) -> &'t ToolResult {
-    let mut calls = transcript.entries().flat_map(calls_of);
+    let mut calls = transcript.entries().flat_map(Entry::calls);
     calls.find(|other| other.key.as_str() == call).unwrap().state.result().unwrap()
 }
 
@@ -284,7 +283,7 @@ fn a_running_call_shows_its_newest_output_until_the_result_comes() {
         read(&format!("{before}{last}"))
     };
     let live = |transcript: &Transcript| {
-        let calls = transcript.entries().flat_map(calls_of);
+        let calls = transcript.entries().flat_map(Entry::calls);
         calls.filter_map(|call| call.state.live()?.text().map(ToString::to_string)).collect::<Vec<_>>()
     };
     assert_eq!(live(&cut("tide 2 ok\\n\",\"elapsed")), ["tide 1 ok\ntide 2 ok"]);

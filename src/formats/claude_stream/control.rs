@@ -11,10 +11,10 @@ use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
+use crate::model::tool::identifies;
 
 /// Questions that wait for their answers, by the id of the request.
 #[derive(Debug, Default)]

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use crate::formats::anthropic;
 use crate::formats::json::Json;
+use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Key};
-use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, Edit, saturating_u32};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::tool::identifies;
 use crate::model::usage::Usage;
 
 /// Answers that are being written, one for each lane.

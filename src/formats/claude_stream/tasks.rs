@@ -10,9 +10,9 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Raw, Role};
 use crate::model::figures::count;
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::identifies;
 
 /// Characters of a sub-agent's name.
 const LABEL_CHARS: usize = 200;

@@ -5,7 +5,6 @@ use crate::formats::decoder::{Confidence, Decoder, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
 use crate::model::edit::{Batch, Mode};
 use crate::model::entry::{BlockKind, Break, Entry};
-use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
 
@@ -73,7 +72,7 @@ fn partial_messages_grow_until_their_full_lines_come() {
     transcript.apply(reading(&mut *decoder, call, &lines[call..], Place::Line));
     let full = entry(&transcript, "msg_0sAAAA");
     assert_eq!(transcript.find("msg_0sAAAA"), id);
-    assert_eq!((full.blocks.len(), calls_of(full).count(), full.marks.open), (2, 1, false));
+    assert_eq!((full.blocks.len(), full.calls().count(), full.marks.open), (2, 1, false));
 }
 
 #[test]
@@ -136,7 +135,8 @@ fn a_sub_agent_is_a_lane_of_its_call() {
 #[test]
 fn messages_without_ids_and_flat_control_messages_are_read() {
     let transcript = read(BARE);
-    let calls: Vec<&str> = transcript.entries().flat_map(calls_of).map(|call| call.state.word()).collect();
+    let calls: Vec<&str> =
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
     assert_eq!(calls, ["failed"]);
     let breaks = transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
         BlockKind::Break(what) => Some(what),
@@ -222,7 +222,7 @@ fn steps_of_a_task_and_a_question_with_its_answer_are_one_entry_each() {
     assert_eq!((ended.title.as_str(), ended.body.stub.as_str()), ("task failed", "no gauge"));
     assert!(settings.contains(&"permission denied for Bash: make tide > out: not now"), "{settings:?}");
     assert!(settings.contains(&"not allowed: Bash make tide > out"), "{settings:?}");
-    let lost = transcript.entries().flat_map(calls_of).filter(|call| call.state.word() == "lost").count();
+    let lost = transcript.entries().flat_map(Entry::calls).filter(|call| call.state.word() == "lost").count();
     assert_eq!(lost, 0, "a run that ended well gave nothing up: a call without a result has lost it");
     assert_eq!(transcript.tally().passed, 0);
 }

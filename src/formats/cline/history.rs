@@ -12,8 +12,8 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw};
-use crate::model::pairing::textual_key;
 use crate::model::text::Text;
+use crate::model::tool::textual_key;
 use crate::model::tool::{ToolState, Verdict};
 
 /// Tags around what the user said.

@@ -13,11 +13,11 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::pairing::identifies;
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 use crate::model::tool::{ToolState, Verdict, ended};
 use crate::model::usage::Usage;
 

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2, memrchr};
 
-use crate::model::edit::prefix;
-use crate::model::octets;
+use crate::model::text::octets;
+use crate::model::text::prefix;
 
 /// What is counted of a string while its end is looked for.
 #[derive(Clone, Copy, Debug, Default)]

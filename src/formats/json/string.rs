@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 
 use super::escape::{self, Figures};
-use crate::model::written::{Written, opening};
+use crate::model::body::written::{Written, opening};
 
 /// Strings with escapes are put together at once up to this size in bytes.
 const SHORT: usize = 256;

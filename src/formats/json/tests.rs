@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::repair::repair;
 use super::{Json, parse, read, split};
-use crate::model::body_flags::BodyFlags;
-use crate::model::edit::prefix;
-use crate::model::written::{Written, count_lines, is_blank, opening};
+use crate::model::body::BodyFlags;
+use crate::model::body::written::{Written, count_lines, is_blank, opening};
+use crate::model::text::prefix;
 
 #[test]
 fn deep_values_stay_text() {

@@ -19,9 +19,9 @@ use crate::formats::pi::session::SessionDecoder;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
-use crate::model::pairing::{calls_of_mut, identifies};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::tool::identifies;
 
 /// Characters of a lane's label.
 const LABEL_CHARS: usize = 60;
@@ -186,7 +186,7 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
             let Entry { key, parent, .. } = *entry;
             let mut entry =
                 Entry { key: own(key), parent: parent.map(own), lane: Some(lane.clone()), ..*entry };
-            for call in calls_of_mut(&mut entry) {
+            for call in entry.calls_mut() {
                 call.key = call_key(call.key.clone());
             }
             Edit::Entry(Box::new(entry))

@@ -8,7 +8,6 @@ use crate::formats::json::{self, Json};
 use crate::formats::pi::Pi;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
-use crate::model::pairing::calls_of;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
 
@@ -60,7 +59,7 @@ fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
 }
 
 fn states(transcript: &Transcript) -> Vec<&str> {
-    transcript.entries().flat_map(calls_of).map(|call| call.state.word()).collect()
+    transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
 }
 
 fn texts(transcript: &Transcript) -> Vec<(Role, &str)> {
@@ -77,7 +76,7 @@ fn texts(transcript: &Transcript) -> Vec<(Role, &str)> {
 fn failures_are_found_where_is_error_is_false() {
     let transcript = read(SESSION);
     assert_eq!(states(&transcript), ["failed", "done", "done", "done", "refused"]);
-    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     let result = call.state.result().unwrap();
     assert_eq!(
         (call.key.as_str(), result.facts.as_str(), result.duration_ms),
@@ -117,7 +116,7 @@ fn a_broken_chain_hides_nothing() {
     let transcript = read(BROKEN);
     assert!(transcript.branches().abandoned.is_empty());
     assert_eq!(states(&transcript), ["done", "pending"]);
-    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     assert_eq!(call.headline.as_str(), "exec ls reports");
     assert_eq!(call.state.result().unwrap().body.stub.as_str(), "may.md", "from details.aggregated");
 }

@@ -12,7 +12,6 @@ use crate::formats::pi::{block, message, result};
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
-use crate::model::pairing::calls_of;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -85,7 +84,7 @@ impl Turns {
             return self.tool_result(json, told, out);
         }
         let entry = message_entry(json, out);
-        self.calls.extend(calls_of(&entry).map(|call| call.key.clone()));
+        self.calls.extend(entry.calls().map(|call| call.key.clone()));
         message::title(&entry, out);
         out.entry(entry);
         Fate::Shown

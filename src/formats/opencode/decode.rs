@@ -19,9 +19,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::tool::identifies;
 
 /// Decodes one session with its child sessions.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::formats::json::Json;
+use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Key};
-use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;

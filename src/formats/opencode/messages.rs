@@ -14,9 +14,9 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::fingerprint::ByKey;
-use crate::model::pairing::identifies;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 use crate::model::tool::{ToolKind, ToolState};
 use crate::model::usage::Usage;
 

@@ -5,11 +5,11 @@ use super::result;
 use crate::formats::json::{self, Json, Str};
 use crate::formats::tools;
 use crate::model::body::Key;
+use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Raw};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
-use crate::model::written::is_blank;
 
 /// Whether an answer came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::prefix;
 use crate::model::fingerprint::ByKey;
+use crate::model::text::prefix;
 
 /// Bytes of the first text that are compared.
 const WORDS: usize = 160;

@@ -11,7 +11,6 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
-use crate::model::pairing::calls_of_mut;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
@@ -215,7 +214,7 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     };
     let mut entry = line.entry(Role::Assistant, out);
     entry.blocks = block::all(message.get("content"), ending, out);
-    for call in calls_of_mut(&mut entry) {
+    for call in entry.calls_mut() {
         call.started = line.at;
     }
     entry.blocks.extend(outcome(message).map(|at_end| Batch::block(Piece(0), BlockKind::Break(at_end))));

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use super::diff;
 use super::image::image;
 use crate::formats::json::{Json, Str};
+use crate::model::body::written::{Written, is_blank};
 use crate::model::body::{Image, Key};
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
-use crate::model::written::{Written, is_blank};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
 pub fn call_key(id: &Json<'_>) -> Key {

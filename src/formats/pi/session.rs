@@ -16,10 +16,10 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Role};
 use crate::model::fingerprint;
-use crate::model::pairing::identifies;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 
 /// Characters of a title that the user gave.
 const TITLE_CHARS: usize = 200;

@@ -11,7 +11,6 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Entry, Role};
-use crate::model::pairing::calls_of_mut;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Scope;
@@ -79,7 +78,7 @@ fn next_times(messages: &[Json<'_>], brought: Option<Timestamp>) -> Vec<Option<T
 fn end(entry: &mut Entry, next: Option<Timestamp>) {
     if entry.role == Role::Assistant {
         entry.ended = next;
-        calls_of_mut(entry).for_each(|call| call.started = None);
+        entry.calls_mut().for_each(|call| call.started = None);
     }
 }
 

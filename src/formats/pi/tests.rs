@@ -4,8 +4,7 @@ use super::{Container, Pi, container};
 use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::json;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
-use crate::model::pairing::{call_in, calls_of};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Sent};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -57,7 +56,7 @@ fn breaks(transcript: &Transcript) -> Vec<&Break> {
 }
 
 fn calls(transcript: &Transcript) -> Vec<(&str, &str)> {
-    let calls = transcript.entries().flat_map(calls_of);
+    let calls = transcript.entries().flat_map(Entry::calls);
     calls.map(|call| (call.name.as_str(), call.state.word())).collect()
 }
 
@@ -74,7 +73,7 @@ fn version_1_pairs_calls_and_shows_what_went_wrong() {
     assert!(
         told.iter().any(|one| matches!(one, Break::Compaction { before: Some(18400), partial: false, .. }))
     );
-    let results = transcript.entries().flat_map(calls_of).filter_map(|call| call.state.result());
+    let results = transcript.entries().flat_map(Entry::calls).filter_map(|call| call.state.result());
     let results: Vec<_> = results.collect();
     assert_eq!(results[1].facts.as_str(), "exit 1");
     let patch = results[2].patch.as_ref().unwrap().text().unwrap();
@@ -161,7 +160,7 @@ fn a_stream_that_is_cut_off_shows_what_is_there() {
     let last = transcript.entries().last().unwrap();
     assert!(last.marks.open);
     assert_eq!(last.blocks.len(), 2);
-    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     assert!(matches!(call.state, ToolState::Failed(_)));
 }
 
@@ -195,7 +194,7 @@ fn calls_without_messages_are_one_entry_that_the_message_takes_over() {
         "\n",
     );
     let transcript = read(running);
-    let call = transcript.entries().flat_map(calls_of).next().unwrap();
+    let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
     assert_eq!(call.state.live().unwrap().text_or_stub().as_str(), "1\n");
     assert_eq!(call.started.unwrap().0, 1_780_315_200_000);
     let ended = concat!(
@@ -209,7 +208,7 @@ fn calls_without_messages_are_one_entry_that_the_message_takes_over() {
     let transcript = read(&format!("{running}{ended}"));
     assert_eq!(transcript.entries().count(), 1);
     assert_eq!(calls(&transcript), [("bash", "done"), ("read", "pending")]);
-    let first = transcript.entries().flat_map(calls_of).next().unwrap();
+    let first = transcript.entries().flat_map(Entry::calls).next().unwrap();
     assert_eq!(first.state.result().unwrap().duration_ms, Some(2500));
     assert_eq!(transcript.totals().sum().requests, 1);
 }
@@ -240,7 +239,7 @@ fn an_answer_by_bare_deltas_is_built() {
     let entry = transcript.entries().next().unwrap();
     assert!(!entry.marks.open);
     assert!(matches!(&entry.blocks[0].kind, BlockKind::Text(body) if body.stub.as_str() == "Good day"));
-    assert_eq!(calls_of(entry).next().unwrap().headline.as_str(), "ls");
+    assert_eq!(entry.calls().next().unwrap().headline.as_str(), "ls");
     assert_eq!(transcript.totals().sum().output.known(), Some(4));
 }
 
@@ -274,7 +273,7 @@ fn answered(text: &str) -> Vec<Vec<(String, String)>> {
         let result = call.state.result().map_or("", |result| result.body.stub.as_str());
         (call.key.to_string(), result.to_owned())
     };
-    read(text).entries().map(|entry| calls_of(entry).map(of).collect()).collect()
+    read(text).entries().map(|entry| entry.calls().map(of).collect()).collect()
 }
 
 #[test]
@@ -374,7 +373,7 @@ fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follo
         "the last one is complete when the result comes that holds it"
     );
     let took = answers.iter().flat_map(|entry| {
-        let calls = entry.blocks.iter().filter_map(call_in);
+        let calls = entry.blocks.iter().filter_map(Block::call);
         calls.filter_map(|call| call.took(entry.said(call))).map(|took| (took.ms, took.by))
     });
     let bounds = [(1000, Clocked::Bound), (2000, Clocked::Bound)];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Text;
 use super::unseen::{is_needed, is_unseen};
-use crate::model::octets;
+use crate::model::text::octets;
 
 /// Whether a string needs no cleaning; printable ASCII is decided without decoding.
 pub(super) fn is_plain(raw: &str) -> bool {

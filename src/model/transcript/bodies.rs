@@ -1,9 +1,9 @@
 //! Bodies come back from disk, and go when memory is short.
 
 use super::Transcript;
+use super::pages::held_bytes;
 use crate::model::body::Held;
 use crate::model::entry::EntryId;
-use crate::model::pages::held_bytes;
 use crate::model::record::Origin;
 
 impl Transcript {

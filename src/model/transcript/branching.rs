@@ -3,12 +3,12 @@
 use super::Transcript;
 use super::retelling::Retelling;
 use crate::model::body::Key;
-use crate::model::branch::{self, Branch};
+use crate::model::branches::forest::{Departure, Links, Placed, says};
+use crate::model::branches::{self, Branch};
+use crate::model::branches::{Branches, Growth};
 use crate::model::entry::{EntryId, Marks};
 use crate::model::fingerprint::Print;
-use crate::model::forest::{Departure, Links, Placed, says};
 use crate::model::timestamp::Timestamp;
-use crate::model::tree::{Branches, Growth};
 use crate::model::turn::Turn;
 
 /// As many records as are looked at above a new one.
@@ -78,7 +78,7 @@ impl Transcript {
     pub fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
         let list = &self.branches.list;
         let left = list.get(number.checked_sub(1)?)?;
-        Some(self.with_links(|links| branch::seen_at_end(left, list, links)))
+        Some(self.with_links(|links| branches::seen_at_end(left, list, links)))
     }
 
     /// When the session left a branch: the time of the entry with which it went on, else of the last

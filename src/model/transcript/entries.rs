@@ -1,13 +1,13 @@
 //! Entries come, are told again in pieces, and go.
 
+use super::merge::{Part, merge_blocks, merge_head, move_bodies};
+use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
+use crate::model::entry::glance::Step;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role};
-use crate::model::glance::Step;
-use crate::model::merge::{Part, merge_blocks, merge_head, move_bodies};
-use crate::model::pages::held_bytes;
-use crate::model::pairing::{call_in, identifies};
 use crate::model::tool::ToolCall;
+use crate::model::tool::identifies;
 
 impl Transcript {
     pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
@@ -127,7 +127,7 @@ impl Transcript {
         };
         let is_compaction = Step::of(&new) == Step::Compaction;
         let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
-        new.blocks.retain(|block| call_in(block).is_none_or(|call| !repeats(call)));
+        new.blocks.retain(|block| block.call().is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
         let before = entry.clone();
         merge_head(entry, &new, Part::FURTHER);

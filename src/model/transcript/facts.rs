@@ -3,9 +3,20 @@
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::edit::MetaEdit;
-use crate::model::entry::Entry;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
-use crate::model::usage::{Aside, Usage};
+use crate::model::usage::Usage;
+
+/// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside {
+    /// What was spent.
+    pub usage: Usage,
+    /// On which model.
+    pub model: Option<Name>,
+    /// The last entry that was told before it.
+    pub after: Option<EntryId>,
+}
 
 impl Transcript {
     pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {

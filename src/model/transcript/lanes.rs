@@ -8,7 +8,6 @@ use super::Transcript;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
-use crate::model::pairing::calls_of;
 use crate::model::text::{Name, Text};
 
 /// All sub-agents. There may be thousands, so they are found by name and by call without a search.
@@ -134,7 +133,7 @@ impl Transcript {
         let mut next = 0;
         while let Some(above) = found.get(next).copied() {
             let callers = above.entries.iter().filter_map(|id| Some((*id, self.get(*id)?)));
-            for (id, call) in callers.flat_map(|(id, entry)| calls_of(entry).map(move |call| (id, call))) {
+            for (id, call) in callers.flat_map(|(id, entry)| entry.calls().map(move |call| (id, call))) {
                 // An id that repeats belongs to the first call that has it.
                 let begun = self.lanes_of_call(&call.key).filter(|lane| self.caller(lane) == Some(id));
                 found.extend(begun.filter(|lane| seen.insert(&lane.name)));

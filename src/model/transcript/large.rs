@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId, Piece};
-use crate::model::pairing::call_in;
 
 /// Most entries have fewer blocks by far.
 const SMALL: usize = 64;
@@ -87,7 +86,7 @@ impl Large {
         let asked = noted.and_then(|places| places.calls.get(key));
         let listed = asked.map_or(&[][..], |asked| asked.blocks.get(asked.answered..).unwrap_or_default());
         let all = if noted.is_some() { &[] } else { blocks };
-        let is_such = |block: &Block| call_in(block).is_some_and(|call| call.key == *key);
+        let is_such = |block: &Block| block.call().is_some_and(|call| call.key == *key);
         let found = all.iter().enumerate().filter(move |(_, block)| is_such(block)).map(|(place, _)| place);
         listed.iter().copied().chain(found)
     }
@@ -95,7 +94,7 @@ impl Large {
     /// The place of the call with this id that has this result.
     pub(super) fn holding(&self, id: EntryId, blocks: &[Block], key: &Key, result: &Key) -> Option<usize> {
         let has = |block: &Block| {
-            let call = call_in(block).filter(|call| call.key == *key);
+            let call = block.call().filter(|call| call.key == *key);
             call.is_some_and(|call| call.state.result().is_some_and(|known| known.key == *result))
         };
         match self.get(id) {
@@ -128,7 +127,7 @@ impl Places {
     fn note(&mut self, blocks: &[Block]) {
         for (place, block) in blocks.iter().enumerate().skip(self.len) {
             self.pieces.insert(block.piece);
-            let Some(call) = call_in(block) else { continue };
+            let Some(call) = block.call() else { continue };
             let asked = self.calls.entry(call.key.clone()).or_default();
             asked.blocks.push(place);
             if let Some(result) = call.state.result() {

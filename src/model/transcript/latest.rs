@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use super::Transcript;
+use crate::model::entry::glance::Step;
 use crate::model::entry::{Entry, EntryId};
-use crate::model::glance::Step;
 use crate::model::text::Name;
 
 /// The newest answers.

@@ -5,13 +5,13 @@
 
 use std::cell::Cell;
 
+use super::pages::held_bytes;
+use super::pairing::Among;
 use super::retelling::Retelling;
 use super::{Touched, Transcript};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role, StrayResult};
-use crate::model::pages::held_bytes;
-use crate::model::pairing::{call_in, call_in_mut, calls_of_mut};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, ended};
 
@@ -59,13 +59,13 @@ impl Transcript {
                 looked.set(looked.get() + 1);
                 let block = entry.blocks.get(place);
                 block.is_some_and(|block| {
-                    is_told(told, id, block) && call_in(block).is_some_and(|call| waits(told, call))
+                    is_told(told, id, block) && block.call().is_some_and(|call| waits(told, call))
                 })
             })
         };
         if told.is_none() {
-            let near = self.pairs.last_waiting(call, Some(lane), waits_in);
-            let waiting = near.or_else(|| self.pairs.last_waiting(call, None, waits_in));
+            let near = self.pairs.last_waiting(call, Among::Lane(lane), waits_in);
+            let waiting = near.or_else(|| self.pairs.last_waiting(call, Among::All, waits_in));
             self.work += looked.get();
             return (!self.pairs.entries_with(call).is_empty(), waiting);
         }
@@ -98,21 +98,21 @@ impl Transcript {
             let block = entry.blocks.get(*place);
             block.is_some_and(|block| {
                 is_told(told.as_deref(), id, block)
-                    && call_in(block).is_some_and(|call| waits(told.as_deref(), call))
+                    && block.call().is_some_and(|call| waits(told.as_deref(), call))
             })
         });
         let place = if is_placed { holding.or(waiting) } else { waiting };
         if let Some(other) = holding.filter(|holding| Some(*holding) != place) {
             let block = entry.blocks.get_mut(other);
             self.held_bytes = self.held_bytes.saturating_sub(block.as_deref().map_or(0, held_by));
-            block.and_then(call_in_mut).into_iter().for_each(|call| call.state = ToolState::Pending);
+            block.and_then(Block::call_mut).into_iter().for_each(|call| call.state = ToolState::Pending);
             self.held_bytes += entry.blocks.get(other).map_or(0, held_by);
             self.large.wait_again(id, key);
             self.pairs.wait_again(key, id, entry.lane.as_ref());
         }
         let Some((place, block)) = place.and_then(|at| Some((at, entry.blocks.get_mut(at)?))) else { return };
         let before = held_by(block);
-        let Some(call) = call_in_mut(block) else { return };
+        let Some(call) = block.call_mut() else { return };
         let known = call.state.result().filter(|_| is_placed && has(call, &result));
         result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
         if let Some(told) = told {
@@ -139,7 +139,7 @@ impl Transcript {
     fn take_result(&mut self, id: EntryId, key: &Key, result: &ToolResult, touched: &mut Touched) {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let before = held_bytes(&entry.blocks);
-        for call in calls_of_mut(entry).filter(|call| call.key == *key && has(call, result)) {
+        for call in entry.calls_mut().filter(|call| call.key == *key && has(call, result)) {
             call.state = ToolState::Pending;
         }
         entry.revision += 1;
@@ -211,7 +211,8 @@ impl Transcript {
                 .map(|(place, _)| place);
             self.retell_result(&result.key, &key);
             self.pairs.answered(&key, &result.key, id);
-            if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(call_in_mut) {
+            if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(Block::call_mut)
+            {
                 call.state = ended(result);
                 has_adopted = true;
             }
@@ -277,7 +278,7 @@ impl Transcript {
             told.lost(id, key, Some(place));
         }
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let Some(call) = entry.blocks.get_mut(place).and_then(call_in_mut) else { return };
+        let Some(call) = entry.blocks.get_mut(place).and_then(Block::call_mut) else { return };
         // The result of the telling before is told again presently.
         if call.state != state && call.state.result().is_none() {
             let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
@@ -295,7 +296,7 @@ impl Transcript {
         let mut places = self.large.waiting(id, &entry.blocks, key);
         places.find(|place| {
             let block = entry.blocks.get(*place).filter(|block| is_told(told, id, block));
-            block.and_then(call_in).is_some_and(|call| is_open(told, id, *place, call))
+            block.and_then(Block::call).is_some_and(|call| is_open(told, id, *place, call))
         })
     }
 }
@@ -336,7 +337,7 @@ fn told_calls<'e>(
     entry: &'e Entry,
 ) -> impl Iterator<Item = (usize, &'e ToolCall)> {
     let blocks = entry.blocks.iter().enumerate().filter(move |(_, block)| is_told(told, id, block));
-    blocks.filter_map(|(place, block)| Some((place, call_in(block)?)))
+    blocks.filter_map(|(place, block)| Some((place, block.call()?)))
 }
 
 fn move_result(kept: &mut ToolResult, told: &ToolResult) {

@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece};
-use crate::model::pages::held_bytes;
-use crate::model::pairing::{calls_of, calls_of_mut};
 use crate::model::tool::ToolState;
 
 /// What has been told again so far.
@@ -91,7 +90,7 @@ impl Transcript {
         let Some(told) = &mut self.retelling else { return };
         told.entry(id);
         told.pieces.extend(entry.blocks.iter().map(|block| (id, block.piece)));
-        for call in calls_of(entry) {
+        for call in entry.calls() {
             if call.state == ToolState::Lost {
                 told.lost(id, &call.key, None);
             }
@@ -180,7 +179,7 @@ impl Transcript {
         let mut entry = entry.clone();
         let before = held_bytes(&entry.blocks);
         entry.blocks.retain(|block| told.pieces.contains(&(id, block.piece)));
-        for call in calls_of_mut(&mut entry) {
+        for call in entry.calls_mut() {
             if call.state.result().is_some_and(|result| !told.has_result(&result.key, &call.key)) {
                 call.state = ToolState::Pending;
             }
@@ -209,6 +208,7 @@ impl Transcript {
 fn is_outdated(id: EntryId, entry: &Entry, told: &Retelling) -> bool {
     let has_untold_piece = entry.blocks.iter().any(|block| !told.pieces.contains(&(id, block.piece)));
     has_untold_piece
-        || calls_of(entry)
+        || entry
+            .calls()
             .any(|call| call.state.result().is_some_and(|result| !told.has_result(&result.key, &call.key)))
 }

@@ -8,7 +8,6 @@ use super::large::Large;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
-use crate::model::pairing::calls_of;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
@@ -264,7 +263,7 @@ fn a_call_that_another_piece_brings_now_stays() {
     let mut transcript = Transcript::new();
     transcript.apply(told(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
     transcript.apply(told(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
-    assert_eq!(transcript.entries().flat_map(calls_of).count(), 1);
+    assert_eq!(transcript.entries().flat_map(Entry::calls).count(), 1);
 }
 
 #[test]
@@ -292,7 +291,7 @@ fn a_result_joins_the_call_of_its_own_lane() {
         batch.push(Edit::Result { call, result, lane: lanes[0].map(Text::from) });
         let mut asked = batch.clone();
         asked.edits.pop();
-        let is_answered = |entry: &Entry| calls_of(entry).all(|call| call.state.result().is_some());
+        let is_answered = |entry: &Entry| entry.calls().all(|call| call.state.result().is_some());
         let answered = |told: [Batch; 2]| {
             let mut transcript = Transcript::new();
             told.into_iter().for_each(|batch| drop(transcript.apply(batch)));

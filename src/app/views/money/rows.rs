@@ -14,7 +14,6 @@ use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures;
-use crate::model::pairing::calls_of;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
@@ -183,8 +182,8 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
         words.push_str("besides the requests");
         return words;
     };
-    let call = calls_of(entry).next().map(|call| format!("{} {}", call.name, call.headline));
-    let more = calls_of(entry).count().saturating_sub(1);
+    let call = entry.calls().next().map(|call| format!("{} {}", call.name, call.headline));
+    let more = entry.calls().count().saturating_sub(1);
     let text = || match entry.blocks.first().map(|block| &block.kind) {
         _ if entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))) => {
             title_of(entry).to_string()

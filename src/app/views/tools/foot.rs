@@ -113,10 +113,8 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
         if is_news && facts.contains("line") { bytes } else { format!("{bytes}, {lines}") }
     });
     let spent = told.usage().map(|usage| {
-        let others = scene
-            .transcript
-            .get(told.place.entry)
-            .map_or(0, |entry| crate::model::pairing::calls_of(entry).count().saturating_sub(1));
+        let others =
+            scene.transcript.get(told.place.entry).map_or(0, |entry| entry.calls().count().saturating_sub(1));
         let shared = if others > 0 {
             format!(", shared with {}", count(others as u64, "call"))
         } else {

@@ -12,7 +12,7 @@ use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::app::views::tools::foot::line;
-use crate::model::branch::Branch;
+use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures::{count, duration};
 use crate::model::meta::LaneFacts;

@@ -12,7 +12,7 @@ use crate::app::outline::row::title_of;
 use crate::app::views::page::Scene;
 use crate::app::views::table::{Column, Table};
 use crate::app::views::tools::call::{Told, took_words};
-use crate::model::branch::{Branch, Why};
+use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;

@@ -6,7 +6,6 @@ use super::{Claude, feed_file, of_role, tell};
 use crate::formats::decoder::{Format, Place};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Role};
-use crate::model::pairing::calls_of;
 use crate::model::transcript::Transcript;
 
 const TEAM: &str = include_str!("../../../../tests/fixtures/claude-code/team.jsonl");
@@ -133,7 +132,7 @@ fn a_helpers_copy_takes_nothing_from_the_message() {
     let message = entry(&transcript, "msg_m1");
     assert_eq!((message.lane.as_ref(), message.origin.file.0), (None, 0));
     assert!(matches!(message.blocks[0].kind, BlockKind::Thinking(_)), "its thoughts stay");
-    assert_eq!(calls_of(message).count(), 1);
+    assert_eq!(message.calls().count(), 1);
     let helper: Vec<&str> = transcript
         .entries()
         .filter(|entry| entry.lane.as_ref().is_some_and(|lane| lane.starts_with("acompact")))
@@ -163,14 +162,14 @@ fn a_whole_record_behind_a_torn_one_counts() {
     let transcript = team(false);
     let tally = transcript.tally();
     assert_eq!((tally.faulty, tally.unknown.len()), (1, 0), "{:?}", tally.unknown);
-    let call = transcript.entries().flat_map(calls_of).find(|call| call.key.as_str() == "toolu_mMate");
+    let call = transcript.entries().flat_map(Entry::calls).find(|call| call.key.as_str() == "toolu_mMate");
     assert!(call.unwrap().state.result().is_some());
 }
 
 #[test]
 fn references_to_tools_are_their_names() {
     let transcript = team(false);
-    let call = transcript.entries().flat_map(calls_of).find(|call| call.key.as_str() == "toolu_mFind");
+    let call = transcript.entries().flat_map(Entry::calls).find(|call| call.key.as_str() == "toolu_mFind");
     let result = call.unwrap().state.result().unwrap();
     assert_eq!(result.body.text_or_stub().as_str(), "TeamCreate\nSendMessage");
 }

@@ -11,10 +11,10 @@ use crate::formats::pi::{block, entry, result};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role};
-use crate::model::pairing::{call_in, calls_of, calls_of_mut, identifies};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
 /// More calls are not gathered in one entry.
@@ -66,7 +66,7 @@ impl Executions {
 
     /// Whether a message held the call when it was told before, and now does not.
     fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
-        self.in_messages.get(call) == Some(&message.key) && calls_of(message).all(|held| held.key != *call)
+        self.in_messages.get(call) == Some(&message.key) && message.calls().all(|held| held.key != *call)
     }
 
     /// Notes how a call fares that a message holds.
@@ -106,7 +106,7 @@ impl Executions {
     /// Adds a call that no message told to the entry of its turn. Whether that entry is new.
     pub fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
         let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
-        let holds = |entry: &Entry| identifies(&call.key) && calls_of(entry).any(|c| c.key == call.key);
+        let holds = |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
         if is_new {
@@ -116,7 +116,7 @@ impl Executions {
             let key = Text::clean(&format!("executions{}", out.origin_key()));
             Box::new(out.new_entry(key, Role::Assistant, at))
         });
-        let known = calls_of_mut(&mut entry).find(|known| identifies(&call.key) && known.key == call.key);
+        let known = entry.calls_mut().find(|known| identifies(&call.key) && known.key == call.key);
         if let Some(known) = known {
             known.state = call.state;
         } else {
@@ -130,11 +130,11 @@ impl Executions {
     /// that entry's place, unless an earlier record gave it one. Answers with what changes beside the message
     /// by that.
     pub fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
-        let calls = calls_of(message).map(|call| call.key.clone()).filter(|key| identifies(key));
+        let calls = message.calls().map(|call| call.key.clone()).filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
         let mut rest = self.part(&message.key, &calls, is_new);
         rest.results.extend(self.leave_out(message));
-        for call in calls_of_mut(message) {
+        for call in message.calls_mut() {
             if let Some(state) = self.taken.get(&call.key) {
                 call.state = state.clone();
             }
@@ -161,7 +161,7 @@ impl Executions {
     /// Parts what was born into the calls of a message and the rest.
     fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> Rest {
         let Some(mut born) = self.born.take() else { return Rest::default() };
-        let is_its = |block: &Block| call_in(block).is_some_and(|call| calls.contains(&call.key));
+        let is_its = |block: &Block| block.call().is_some_and(|call| calls.contains(&call.key));
         let (its, left): (Vec<Block>, Vec<Block>) =
             std::mem::take(&mut born.blocks).into_iter().partition(is_its);
         born.blocks = left;
@@ -178,14 +178,14 @@ impl Executions {
             born.key = Text::clean(&format!("{first}/{}", self.rests));
         }
         let mut results = Vec::new();
-        for call in its.iter().filter_map(call_in) {
+        for call in its.iter().filter_map(Block::call) {
             self.taken.insert(call.key.clone(), call.state.clone());
             // In the place itself a call keeps its result.
             let result = self.results.get(&call.key).filter(|_| !is_first);
             results.extend(result.map(|result| (call.key.clone(), result.clone())));
         }
         if is_first {
-            let left = calls_of(&born).filter_map(|call| self.results.get_key_value(&call.key));
+            let left = born.calls().filter_map(|call| self.results.get_key_value(&call.key));
             results.extend(left.map(|(call, result)| (call.clone(), result.clone())));
         }
         let key = born.key.clone();

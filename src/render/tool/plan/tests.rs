@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::change::{Change, between};
 use super::{State, Task, rows};
+use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Tree};
-use crate::model::body_flags::BodyFlags;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::render::code::Colours;

@@ -3,14 +3,14 @@
 //! The gateway tells all that was said so far each time, of the whole run or since the last tool; some
 //! recorders keep bare deltas. Which of them it is shows in the second telling.
 
+use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Key};
-use crate::model::body_flags::BodyFlags;
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{Block, BlockKind, Break, Piece};
-use crate::model::pairing::identifies;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolState};
 
 /// What is said to whom.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::edit::prefix;
+use crate::model::text::prefix;
 
 /// A text that may not be there as a whole yet.
 pub trait Written {

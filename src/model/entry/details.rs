@@ -1,9 +1,9 @@
 //! What a record holds that its entries tell nowhere else, and below which of their blocks it is shown.
 
-use super::body::{Body, Tree};
-use super::entry::{BlockKind, Entry};
-use super::record::Origin;
-use super::text::Text;
+use crate::model::body::{Body, Tree};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::record::Origin;
+use crate::model::text::Text;
 
 /// Fields of a record that nothing else tells, or all of it.
 #[derive(Clone, Debug, Default, PartialEq)]

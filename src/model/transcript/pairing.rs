@@ -2,29 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use super::body::Key;
-use super::entry::{Block, BlockKind, Entry, EntryId};
-use super::fingerprint::ByKey;
-use super::text::Name;
-use super::tool::ToolCall;
-
-/// Whether an id tells things apart. Empty and redacted ids do not.
-pub fn identifies(id: &str) -> bool {
-    !id.trim().is_empty() && !id.trim_start_matches('[').starts_with("REDACTED")
-}
-
-/// The key of a call that the model wrote into its text: it has no id, only its place.
-pub fn textual_key(message: &Key, number: usize) -> Key {
-    Key::clean(&format!("{TEXTUAL}{message}/{number}"))
-}
-
-/// Whether a call was written into a text, so that nothing proves which result is its own.
-pub fn is_textual(call: &Key) -> bool {
-    call.starts_with(TEXTUAL)
-}
-
-/// How the keys of such calls begin.
-const TEXTUAL: &str = "text:";
+use crate::model::body::Key;
+use crate::model::entry::{Block, Entry, EntryId};
+use crate::model::fingerprint::ByKey;
+use crate::model::text::Name;
+use crate::model::tool::ToolCall;
 
 /// Calls and stray results by the agent's ids.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +63,15 @@ impl Callers {
     }
 }
 
+/// Among which entries a call is looked for.
+#[derive(Clone, Copy)]
+pub enum Among<'a> {
+    /// Those of a lane.
+    Lane(Option<&'a Name>),
+    /// All.
+    All,
+}
+
 /// Stray results of one call.
 #[derive(Clone, Debug, Default)]
 struct Strays {
@@ -99,7 +90,7 @@ impl PairIndex {
         blocks: &[Block],
         known: &dyn Fn(EntryId) -> Option<&'a Entry>,
     ) {
-        for call in blocks.iter().filter_map(call_in).filter(|call| !call.key.is_empty()) {
+        for call in blocks.iter().filter_map(Block::call).filter(|call| !call.key.is_empty()) {
             if !self.has_several(&call.key) {
                 match self.calls.get(&call.key).copied() {
                     Some(first) if first != id => self.begin_several(&call.key, first, known(first)),
@@ -119,14 +110,14 @@ impl PairIndex {
     fn begin_several(&mut self, key: &Key, first: EntryId, entry: Option<&Entry>) {
         let callers = self.several.entry(key.clone()).or_default();
         let Some(entry) = entry else { return };
-        for call in calls_of(entry).filter(|call| call.key == *key) {
+        for call in entry.calls().filter(|call| call.key == *key) {
             callers.add(call, first, entry.lane.as_ref());
         }
     }
 
     /// Forgets the calls of an entry.
     pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
-        for call in calls_of(entry) {
+        for call in entry.calls() {
             if let Some(callers) = self.several.get_mut(&call.key) {
                 callers.remove(id, entry.lane.as_ref());
             } else if self.calls.get(&call.key) == Some(&id) {
@@ -162,20 +153,20 @@ impl PairIndex {
         callers.and_then(|callers| callers.by_lane.get(&lane.cloned())).map_or(&[], |in_lane| &in_lane.all)
     }
 
-    /// The last entry with a call of this id for which `waits` holds, in this lane or in any. Who does not wait is
+    /// The last entry with a call of this id for which `waits` holds. Who does not wait is
     /// not asked again.
     pub fn last_waiting(
         &mut self,
         call: &Key,
-        lane: Option<Option<&Name>>,
+        among: Among<'_>,
         waits: impl Fn(EntryId) -> bool,
     ) -> Option<EntryId> {
         let Some(callers) = self.several.get_mut(call) else {
             return self.entries_with(call).first().copied().filter(|id| waits(*id));
         };
-        let waiting = match lane {
-            Some(lane) => &mut callers.by_lane.get_mut(&lane.cloned())?.waiting,
-            None => &mut callers.waiting,
+        let waiting = match among {
+            Among::Lane(lane) => &mut callers.by_lane.get_mut(&lane.cloned())?.waiting,
+            Among::All => &mut callers.waiting,
         };
         while let Some(last) = waiting.last().copied() {
             if waits(last) {
@@ -242,31 +233,5 @@ impl PairIndex {
         if strays.order.is_empty() {
             self.strays.remove(call);
         }
-    }
-}
-
-/// The calls of an entry.
-pub fn calls_of(entry: &Entry) -> impl Iterator<Item = &ToolCall> {
-    entry.blocks.iter().filter_map(call_in)
-}
-
-/// The calls of an entry, to be changed.
-pub fn calls_of_mut(entry: &mut Entry) -> impl Iterator<Item = &mut ToolCall> {
-    entry.blocks.iter_mut().filter_map(call_in_mut)
-}
-
-/// The call that a block is.
-pub fn call_in(block: &Block) -> Option<&ToolCall> {
-    match &block.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
-    }
-}
-
-/// The call that a block is, to be changed.
-pub fn call_in_mut(block: &mut Block) -> Option<&mut ToolCall> {
-    match &mut block.kind {
-        BlockKind::Call(call) => Some(call),
-        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! A set of entries: of many in a row, as those of a branch are, it takes a fifth of what a hash set does.
 
-use super::entry::EntryId;
+use super::EntryId;
 
 /// A set of entries. It takes a byte for each entry up to the last one that belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What is asked of all entries at once: whether and where they are shown, how much room they take, how
 //! their calls fared. It stays in memory, whatever becomes of the entry.
 
-use super::entry::{BlockKind, Break, Entry, Marks, Role};
-use super::pairing::is_textual;
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Role};
+use crate::model::tool::is_textual;
 
 /// An entry at a glance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,10 +10,10 @@
 
 use hashbrown::HashSet;
 
-use super::body::Key;
-use super::entry::EntryId;
-use super::fingerprint::Print;
 use super::forest::{self, Forest, Links, Placed};
+use crate::model::body::Key;
+use crate::model::entry::EntryId;
+use crate::model::fingerprint::Print;
 
 /// A branch that the session left.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::body::{Body, Held, Image, Tree};
 use super::details::Details;
-use super::entry::{Block, BlockKind, Break, Entry};
-use super::text::Text;
-use super::tool::{ToolResult, ToolState};
+use crate::model::body::{Body, Held, Image, Tree};
+use crate::model::entry::{Block, BlockKind, Break, Entry};
+use crate::model::text::Text;
+use crate::model::tool::{ToolResult, ToolState};
 
 /// Says what takes the place of a text; nothing if it stays.
 pub type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;

@@ -8,11 +8,15 @@ use std::ops::{Deref, Range};
 
 use hashbrown::HashSet;
 
-use super::branch::{self, Branch, Leaving, Why};
-use super::entry::EntryId;
-use super::entry_set::EntrySet;
+use super::entry::{EntryId, EntrySet};
 use super::fingerprint::Print;
-use super::forest::{self, Departure, Forest, IsCircle, Links, Walks};
+
+mod branch;
+pub mod forest;
+
+use branch::Leaving;
+pub use branch::{Branch, Why, seen_at_end};
+use forest::{Departure, Forest, IsCircle, Links, Walks};
 
 /// What the parent links say about branches.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,11 @@
 
 use memchr::memchr2;
 
-use super::text::{Text, is_hostile};
+use crate::model::text::{Text, is_hostile};
 
 /// How a text is cleaned before it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(in crate::model) enum Manner {
     /// As [`Text::clean`] does it.
     Prose,
     /// As [`Text::output`] does it.
@@ -15,7 +15,7 @@ pub(super) enum Manner {
 
 impl Manner {
     /// Cleans a text.
-    pub(super) fn clean(self, raw: &str) -> Text {
+    pub(in crate::model) fn clean(self, raw: &str) -> Text {
         match self {
             Self::Prose => Text::clean(raw),
             Self::Output => Text::output(raw),

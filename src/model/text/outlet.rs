@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use super::text::ascii;
+use crate::model::text::ascii;
 
 /// Which characters may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

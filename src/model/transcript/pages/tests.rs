@@ -2,12 +2,12 @@ use std::sync::LazyLock;
 
 use super::handing::{A_FEW, GIVEN};
 use super::{OPEN, PAGE, Packer, Pages, RECENT, WasPacked};
+use crate::model::body::BodyFlags;
 use crate::model::body::{Held, Key};
-use crate::model::body_flags::BodyFlags;
 use crate::model::edit::Batch;
+use crate::model::entry::glance::{Compaction, Glance, Kept};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Marks, Piece, Raw, Role, StrayResult};
 use crate::model::fingerprint::{ByKey, Print};
-use crate::model::glance::{Compaction, Glance, Kept};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict, ended};

@@ -16,11 +16,11 @@ mod packing;
 
 use std::sync::{Arc, OnceLock};
 
-use super::body::{Body, Key};
-use super::entry::{Block, Entry, EntryId, Marks};
-use super::fingerprint::Print;
-use super::glance::{Glance, Kept, Step};
-use super::text::Name;
+use crate::model::body::{Body, Key};
+use crate::model::entry::glance::{Glance, Kept, Step};
+use crate::model::entry::{Block, Entry, EntryId, Marks};
+use crate::model::fingerprint::Print;
+use crate::model::text::Name;
 pub use handing::{ToPack, WasPacked};
 pub use packing::Packer;
 use packing::{Packed, parents_of, unpack};

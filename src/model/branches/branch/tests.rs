@@ -3,7 +3,7 @@
 use proptest::prelude::{Strategy, prop, proptest};
 
 use crate::model::body::Key;
-use crate::model::branch::Why;
+use crate::model::branches::Why;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{EntryId, Role};
 use crate::model::transcript::Transcript;

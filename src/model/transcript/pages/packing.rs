@@ -8,8 +8,8 @@ use postcard::ser_flavors::Flavor;
 
 use super::Printing;
 use crate::model::entry::Entry;
+use crate::model::entry::glance::{Glance, Kept};
 use crate::model::fingerprint::Print;
-use crate::model::glance::{Glance, Kept};
 use crate::model::text::Name;
 
 /// A page that was packed.

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::body::Key;
-use super::entry::{Block, BlockKind, Entry, Piece, Stop};
-use super::pairing::{call_in, call_in_mut, identifies};
-use super::tool::{ToolCall, ToolState};
-use super::usage::Usage;
+use crate::model::body::Key;
+use crate::model::entry::{Block, BlockKind, Entry, Piece, Stop};
+use crate::model::tool::identifies;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::model::usage::Usage;
 
 /// How a record stands to the pieces that an entry has so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,21 +124,19 @@ fn holds(pieces: &[Piece], block: &Block) -> bool {
 /// Leaves out calls that another piece of the same message has told.
 fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block], told: &[Piece]) {
     let told = sorted(told.iter().copied());
-    let others = kept.iter().filter(|block| holds(&told, block)).filter_map(|block| call_in(block));
+    let others = kept.iter().filter(|block| holds(&told, block)).filter_map(|block| block.call());
     let known: HashSet<Key> = others.map(|call| call.key.clone()).collect();
-    new.retain(|block| {
-        call_in(block).is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key))
-    });
+    new.retain(|block| block.call().is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key)));
 }
 
 /// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
 /// Of calls with one id the n-th is the n-th that was told.
 fn carry_over(replaced: &[&Block], new: &mut [Block]) {
     let mut known: HashMap<&Key, VecDeque<&ToolCall>> = HashMap::new();
-    for call in replaced.iter().filter_map(|block| call_in(block)) {
+    for call in replaced.iter().filter_map(|block| block.call()) {
         known.entry(&call.key).or_default().push_back(call);
     }
-    for call in new.iter_mut().filter_map(call_in_mut) {
+    for call in new.iter_mut().filter_map(Block::call_mut) {
         let Some(known) = known.get_mut(&call.key).and_then(VecDeque::pop_front) else { continue };
         let is_pending = call.state == ToolState::Pending;
         if call.state.is_open() && (is_pending || !known.state.is_open()) {

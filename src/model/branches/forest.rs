@@ -8,9 +8,9 @@ use std::ops::Range;
 // A session is walked over node by node: this one hashes several times as fast.
 use hashbrown::{HashMap, HashSet};
 
-use super::body::Key;
-use super::entry::{EntryId, Marks};
-use super::fingerprint::{ByPrint, Print};
+use crate::model::body::Key;
+use crate::model::entry::{EntryId, Marks};
+use crate::model::fingerprint::{ByPrint, Print};
 
 /// What the links of a transcript are made of.
 pub struct Links<'a> {
