@@ -14,6 +14,7 @@ mod latest;
 mod merge;
 mod pages;
 mod pairing;
+mod order;
 mod results;
 mod retelling;
 
@@ -39,6 +40,7 @@ use latest::Latest;
 use pages::Pages;
 pub use pages::{Packer, Passing, ToPack, WasPacked};
 use pairing::PairIndex;
+use order::Order;
 use retelling::Retelling;
 
 /// An entry with so many blocks more is as much work as two.
@@ -73,7 +75,7 @@ impl Touched {
 pub struct Transcript {
     entries: Pages,
     index: ByKey<EntryId>,
-    order: Vec<EntryId>,
+    order: Order,
     /// Those of the order that went in this batch.
     retired: HashSet<EntryId>,
     retelling: Option<Retelling>,
@@ -261,7 +263,7 @@ impl Transcript {
 
     /// The place of an entry in the order.
     pub fn place_of(&self, id: EntryId) -> Option<usize> {
-        self.order.binary_search(&id).ok().or_else(|| self.order.iter().rposition(|other| *other == id))
+        self.order.place_of(id)
     }
 
     /// Entries with calls of this id.

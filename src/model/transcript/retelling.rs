@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::pages::held_bytes;
+use super::order::Order;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece};
@@ -167,7 +168,7 @@ impl Transcript {
             let members: HashSet<EntryId> = lane.entries.iter().copied().collect();
             lane.entries = told.order.iter().copied().filter(|id| members.contains(id)).collect();
         }
-        self.order = told.order;
+        self.order = Order::of(told.order);
         self.unsettle();
     }
 

@@ -251,7 +251,7 @@ impl Transcript {
     /// As if all calls had just come.
     fn remember_calls_anew(&mut self) {
         self.pairs.forget_calls();
-        for id in self.order.clone() {
+        for id in self.order.to_vec() {
             let entry = self.get(id).cloned().unwrap();
             self.note_calls(id, &entry, &entry.blocks);
         }
