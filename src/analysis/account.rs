@@ -26,7 +26,8 @@
 use std::collections::HashMap;
 
 use super::cost::{self, Cost};
-use super::fold::{Lanes, PAGE, Track};
+use super::index::lanes::{Lanes, PAGE, Track};
+use super::index::{Index, Live};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::totals::Totals;
@@ -63,22 +64,32 @@ pub struct Account {
     delegated: u32,
 }
 
-impl Account {
-    /// All of a transcript.
-    pub fn of(transcript: &Transcript) -> Self {
-        let mut account = Self::default();
-        account.follow(transcript, usize::MAX);
-        account
+impl Index for Account {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
+        self.lanes.add(transcript, id);
     }
 
-    /// Takes in what was changed since the last time, and what was appended, but no more than so many entries. Says
-    /// whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
+    fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {
+        self.lanes.change(transcript, id)
+    }
+
+    fn note(&mut self, touched: &Touched) {
+        self.homes.note(touched);
+    }
+
+    fn begin_again(&mut self) {
+        self.lanes.clear();
+        *self = Self { lanes: std::mem::take(&mut self.lanes), ..Self::default() };
+    }
+
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
         let Self { lanes, whole, times, homes, delegated } = self;
         let delegated_in =
             |sheet: &Sheet| -> u32 { sheet.parts.iter().map(|part| part.figures.facts.delegated).sum() };
         let mut turned_over: Vec<(usize, TurnFacts, TurnFacts)> = Vec::new();
-        let is_all = lanes.follow(transcript, most, &mut |lane, old, new| {
+        let is_all = lanes.settle(transcript, most, &mut |lane, old, new| {
             *delegated = delegated.saturating_sub(delegated_in(old)) + delegated_in(new);
             if times.len() <= lane {
                 times.resize_with(lane + 1, Sums::default);
@@ -109,23 +120,12 @@ impl Account {
         self.homes = homes;
         is_all
     }
+}
 
-    /// The session has changed; takes effect with [`Account::follow`]. Answers whether what was known is still true:
-    /// if not, all of it is forgotten.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) -> bool {
-        self.homes.note(touched);
-        let is_true =
-            !touched.reordered && touched.changed.iter().all(|id| self.lanes.change(transcript, *id));
-        if !is_true {
-            self.clear();
-        }
-        is_true
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        self.lanes.clear();
-        *self = Self { lanes: std::mem::take(&mut self.lanes), ..Self::default() };
+impl Account {
+    /// All of a transcript.
+    pub fn of(transcript: &Transcript) -> Live<Self> {
+        Live::of(transcript)
     }
 
     /// A number that rises whenever something is judged.

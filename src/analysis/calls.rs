@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::index::Index;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
@@ -30,8 +31,21 @@ pub struct Place {
     pub block: usize,
 }
 
-/// Place of an entry in the order of the file, then of the block in its entry.
-type Rank = (u32, usize);
+/// A call by its place: that of the entry in the order of the file, then of the block in its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    place: u32,
+    block: u32,
+    entry: EntryId,
+}
+
+impl Rank {
+    const FIRST: Self = Self { place: 0, block: 0, entry: EntryId(0) };
+
+    fn call(&self) -> Place {
+        Place { entry: self.entry, block: usize::try_from(self.block).unwrap_or(usize::MAX) }
+    }
+}
 
 /// Calls that overlap are sought among so many that began before.
 const LOOKED_AT: usize = 2_000;
@@ -70,14 +84,17 @@ struct Known {
     span: Option<(i64, i64)>,
 }
 
+impl Known {
+    fn rank(&self, place: u32, entry: EntryId) -> Rank {
+        Rank { place, block: u32::try_from(self.block).unwrap_or(u32::MAX), entry }
+    }
+}
+
 /// The index.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// Place in the order, by number of the entry.
-    places: Vec<u32>,
-    /// The entries in order.
-    order: Vec<EntryId>,
-    of_entry: HashMap<EntryId, Vec<Known>>,
+    /// With the place of the entry in the order.
+    of_entry: HashMap<EntryId, (u32, Vec<Known>)>,
     all: Vec<Rank>,
     tools: Tools,
     /// Calls that start sub-agents.
@@ -88,61 +105,14 @@ pub struct Calls {
     prints: HashMap<Place, (u32, u64)>,
 }
 
-impl Calls {
-    /// Takes in what was appended since the last time, but no more than so many entries. Says whether
-    /// that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.portion(self.order.len(), most) {
-            let Ok(rank) = u32::try_from(self.order.len()) else { return true };
-            if self.places.len() <= id.index() {
-                self.places.resize(id.index() + 1, u32::MAX);
-            }
-            if let Some(place) = self.places.get_mut(id.index()) {
-                *place = rank;
-            }
-            self.order.push(*id);
-            if let Some(entry) = transcript.get(*id) {
-                self.add(*id, entry);
-            }
-        }
-        self.order.len() >= transcript.order().len()
-    }
+impl Index for Calls {
+    type Reads = ();
 
-    /// An entry has changed.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if self.rank_of(id).is_some() {
-            self.remove(id);
-            if let Some(entry) = transcript.get(id) {
-                self.add(id, entry);
-            }
-        }
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
-    fn rank_of(&self, id: EntryId) -> Option<u32> {
-        self.places.get(id.index()).copied().filter(|rank| *rank != u32::MAX)
-    }
-
-    fn place_of(&self, rank: Rank) -> Option<Place> {
-        let entry = self.order.get(usize::try_from(rank.0).ok()?)?;
-        Some(Place { entry: *entry, block: rank.1 })
-    }
-
-    fn known(&self, place: Place) -> Option<(Rank, &Known)> {
-        let calls = self.of_entry.get(&place.entry)?;
-        let known = calls.get(calls.binary_search_by_key(&place.block, |known| known.block).ok()?)?;
-        Some(((self.rank_of(place.entry)?, place.block), known))
-    }
-
-    fn add(&mut self, id: EntryId, entry: &Entry) {
-        let Some(place) = self.rank_of(id) else { return };
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        let (Some(entry), Ok(place)) = (transcript.get(id), u32::try_from(place)) else { return };
         let calls: Vec<Known> = known_of(entry).collect();
         for known in &calls {
-            let rank = (place, known.block);
+            let rank = known.rank(place, id);
             insert(&mut self.all, rank);
             insert(self.alike.entry(known.likeness).or_default(), rank);
             self.tools.add(rank, known);
@@ -155,16 +125,39 @@ impl Calls {
             }
         }
         if !calls.is_empty() {
-            self.of_entry.insert(id, calls);
+            self.of_entry.insert(id, (place, calls));
         }
     }
 
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        self.remove(id);
+        self.add(transcript, place, id);
+        true
+    }
+
+    /// Notes what its calls ask for.
+    fn learn(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
+        let Some((_, calls)) = self.of_entry.get(&id) else { return };
+        let places: Vec<Place> = calls.iter().map(|known| Place { entry: id, block: known.block }).collect();
+        for place in places {
+            self.print(transcript, place);
+        }
+    }
+}
+
+impl Calls {
+    fn known(&self, place: Place) -> Option<(Rank, &Known)> {
+        let (order, calls) = self.of_entry.get(&place.entry)?;
+        let known = calls.get(calls.binary_search_by_key(&place.block, |known| known.block).ok()?)?;
+        Some((known.rank(*order, place.entry), known))
+    }
+
     fn remove(&mut self, id: EntryId) {
-        let (Some(place), Some(calls)) = (self.rank_of(id), self.of_entry.remove(&id)) else { return };
+        let Some((place, calls)) = self.of_entry.remove(&id) else { return };
         // Those of an entry stand together, and all of them go at once: one by one they would cost their square.
         take_out_of(&mut self.all, place);
         for known in calls {
-            let rank = (place, known.block);
+            let rank = known.rank(place, id);
             if let Some(alike) = self.alike.get_mut(&known.likeness) {
                 take_out_of(alike, place);
             }
@@ -185,8 +178,7 @@ impl Calls {
 
     /// The number of a call among all, from 1 in the order of the file.
     pub fn number(&self, place: Place) -> Option<usize> {
-        let rank = (self.rank_of(place.entry)?, place.block);
-        self.all.binary_search(&rank).ok().map(|at| at + 1)
+        self.all.binary_search(&self.known(place)?.0).ok().map(|at| at + 1)
     }
 
     /// Calls that ran while this one did; at most `most`.
@@ -196,7 +188,7 @@ impl Calls {
         else {
             return found;
         };
-        let before_its_end = self.spans.range(..(to, (0, 0))).rev();
+        let before_its_end = self.spans.range(..(to, Rank::FIRST)).rev();
         for (looked_at, ((start, rank), end)) in before_its_end.enumerate() {
             if *start < from.saturating_sub(self.longest) {
                 return found;
@@ -207,7 +199,7 @@ impl Calls {
                 return found;
             }
             if *rank != own && *end > from {
-                found.calls.extend(self.place_of(*rank));
+                found.calls.push(rank.call());
             }
         }
         found.is_cut = found.calls.len() > most;
@@ -255,20 +247,7 @@ impl Calls {
             let alike = self.alike.get(&likeness)?;
             alike.get(..alike.partition_point(|rank| *rank < own))
         });
-        before.unwrap_or_default().iter().rev().filter_map(|rank| self.place_of(*rank))
-    }
-
-    /// Notes what calls of these entries ask for, while their bodies are in memory.
-    pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
-        let known = |id: &EntryId| self.of_entry.get(id).map(|calls| (*id, calls));
-        let places: Vec<Place> = ids
-            .iter()
-            .filter_map(known)
-            .flat_map(|(entry, calls)| calls.iter().map(move |known| Place { entry, block: known.block }))
-            .collect();
-        for place in places {
-            self.print(transcript, place);
-        }
+        before.unwrap_or_default().iter().rev().map(Rank::call)
     }
 
     /// A number for the arguments of a call; nothing if they are on disk and were never seen.
@@ -379,8 +358,8 @@ fn insert(ranks: &mut Vec<Rank>, rank: Rank) {
 
 /// Takes out all of an entry.
 fn take_out_of(ranks: &mut Vec<Rank>, place: u32) {
-    let first = ranks.partition_point(|rank| rank.0 < place);
-    let end = ranks.partition_point(|rank| rank.0 <= place);
+    let first = ranks.partition_point(|rank| rank.place < place);
+    let end = ranks.partition_point(|rank| rank.place <= place);
     ranks.drain(first..end);
 }
 

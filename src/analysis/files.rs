@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::calls::Place;
+use super::index::Index;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Text;
@@ -29,6 +30,7 @@ const USES: usize = 8;
 /// The files of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
+    /// Entries that were taken in.
     read: usize,
     root: Option<Text>,
     known: Known,
@@ -36,7 +38,7 @@ pub struct Files {
     /// grow from nothing.
     former: Option<Known>,
     stale: BTreeSet<Text>,
-    generation: u64,
+    has_news: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,49 +51,26 @@ struct Known {
 /// Names a use: the entry, the block, and which file of the call it is.
 type Named = (EntryId, usize, usize);
 
-impl Files {
-    /// Takes in what was changed since the last time, and what was appended, but no more than so many
-    /// entries. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        let is_all = self.collect(transcript, most);
-        self.generation += u64::from(!self.stale.is_empty());
-        let mut room = most.saturating_mul(USES);
-        while room > 0
-            && let Some(path) = self.stale.pop_first()
-        {
-            if let Some(file) = self.known.by_path.get_mut(&path) {
-                room = room.saturating_sub(file.uses.len());
-                file.settle();
-            }
-        }
-        let is_all = is_all && self.stale.is_empty();
-        self.generation += u64::from(is_all && self.former.take().is_some());
-        is_all
-    }
+impl Index for Files {
+    type Reads = ();
 
-    /// Takes in what was appended, but does not judge the uses of a file yet, which depend on each other. Says
-    /// whether that was all. Where the session began is told first, or seldom a little later: then all begins again.
-    pub fn collect(&mut self, transcript: &Transcript, most: usize) -> bool {
-        if self.root != transcript.meta().root {
-            if self.read > 0 {
-                self.begin_again();
-            }
+    const IN_BACKGROUND: usize = 0;
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        self.read = place + 1;
+        if place == 0 {
             self.root.clone_from(&transcript.meta().root);
         }
-        for id in transcript.portion(self.read, most) {
-            if let Some(entry) = transcript.get(*id) {
-                self.add(self.read, *id, entry);
-            }
-            self.read += 1;
+        let Some(entry) = transcript.get(id) else { return };
+        for (used, one) in self.uses_of(place, id, entry) {
+            self.file_of(used).append(one);
         }
-        self.read >= transcript.order().len()
     }
 
     /// An entry has changed, or its bodies were read again. Mostly that says nothing new of its files, which then
     /// need not be judged anew: one may have been used ten thousand times.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let place = transcript.place_of(id).filter(|place| *place < self.read);
-        let (Some(place), Some(entry)) = (place, transcript.get(id)) else { return };
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
         let told = self.uses_of(place, id, entry);
         let known: Vec<(Named, Text)> =
             self.of_entry(id).map(|(named, path)| (*named, path.clone())).collect();
@@ -100,7 +79,7 @@ impl Files {
             for (used, one) in told {
                 self.file_of(used).insert(one);
             }
-            return;
+            return true;
         }
         let mut by_path: BTreeMap<Text, Vec<Use>> = BTreeMap::new();
         for ((_, path), one) in told {
@@ -112,23 +91,48 @@ impl Files {
                 self.stale.insert(path);
             }
         }
+        true
     }
 
-    /// The order is another one: takes everything in again, and shows what it knows until that is done.
-    pub fn begin_again(&mut self) {
+    fn learn(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        self.change(transcript, place, id);
+    }
+
+    /// Where the session began is told first, or seldom a little later.
+    fn begins_again(&self, transcript: &Transcript) -> bool {
+        self.root != transcript.meta().root
+    }
+
+    /// Shows what it knows until all is taken in again.
+    fn begin_again(&mut self) {
         let known = std::mem::take(&mut self.known);
-        let former = self.former.take().or(Some(known));
-        *self = Self { former, generation: self.generation, ..Self::default() };
+        *self = Self { former: self.former.take().or(Some(known)), ..Self::default() };
     }
 
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+        self.has_news |= !self.stale.is_empty();
+        let mut room = most.saturating_mul(USES);
+        while room > 0
+            && let Some(path) = self.stale.pop_first()
+        {
+            if let Some(file) = self.known.by_path.get_mut(&path) {
+                room = room.saturating_sub(file.uses.len());
+                file.settle();
+            }
+        }
+        let is_all = self.stale.is_empty() && self.read >= transcript.order().len();
+        self.has_news |= is_all && self.former.take().is_some();
+        self.stale.is_empty()
+    }
+
+    fn has_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+}
+
+impl Files {
     fn shown(&self) -> &Known {
         self.former.as_ref().unwrap_or(&self.known)
-    }
-
-    fn add(&mut self, place: usize, id: EntryId, entry: &Entry) {
-        for (used, one) in self.uses_of(place, id, entry) {
-            self.file_of(used).append(one);
-        }
     }
 
     /// How the calls of an entry use files.
@@ -194,11 +198,6 @@ impl Files {
         let Place { entry, block } = place;
         let mut used = self.shown().of_call.range((entry, block, 0)..=(entry, block, usize::MAX));
         used.find_map(|(_, path)| self.file(path).map(|_| path))
-    }
-
-    /// Rises with every change.
-    pub fn generation(&self) -> u64 {
-        self.generation
     }
 }
 

@@ -13,10 +13,12 @@
 use std::collections::HashSet;
 
 use super::calls::Place;
-use super::fold::{Fold, Lanes, PAGE, Page};
+use super::index::Index;
+use super::index::lanes::{Fold, Lanes, PAGE, Page};
+use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Touched, Transcript};
 
 mod sweep;
 
@@ -85,37 +87,50 @@ impl Fold for InFlight {
 #[derive(Clone, Debug, Default)]
 pub struct Flights {
     lanes: Lanes<InFlight>,
-    /// How many entries were there at the last look.
-    seen: usize,
+    /// Sub-agents that went on since the last look.
+    grown: HashSet<Name>,
+    /// Calls that started sub-agents, when sub-agents were told of last.
+    calls: HashSet<Key>,
+    has_other_lanes: bool,
+}
+
+impl Index for Flights {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        // Those that were told of before are others than none.
+        self.has_other_lanes |= place == 0;
+        self.grown.extend(transcript.lane_at(id).filter(|lane| !self.grown.contains(*lane)).cloned());
+        self.lanes.add(transcript, id);
+    }
+
+    fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {
+        self.lanes.change(transcript, id)
+    }
+
+    fn note(&mut self, touched: &Touched) {
+        self.has_other_lanes |= touched.lanes;
+    }
+
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+        // The calls whose sub-agents went on are in flight longer.
+        let grown = std::mem::take(&mut self.grown);
+        let mut callers: HashSet<EntryId> =
+            grown.iter().filter_map(|name| transcript.caller(transcript.lane(name)?)).collect();
+        if std::mem::take(&mut self.has_other_lanes) {
+            let named = transcript.lanes().iter().filter_map(|lane| lane.call.clone()).collect();
+            let before = std::mem::replace(&mut self.calls, named);
+            let calls = before.iter().chain(&self.calls);
+            callers.extend(calls.flat_map(|call| transcript.entries_with_call(call)));
+        }
+        for caller in callers {
+            let _ = self.lanes.change(transcript, caller);
+        }
+        self.lanes.settle(transcript, most, &mut |_, _, _| {})
+    }
 }
 
 impl Flights {
-    /// Takes in what was changed since the last time, and what was appended, but no more than so many entries. Says
-    /// whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        let new = transcript.portion(self.seen, most);
-        self.seen += new.len();
-        // The calls whose sub-agents went on are in flight longer.
-        let grown: HashSet<&Name> = new.iter().filter_map(|id| transcript.lane_at(*id)).collect();
-        let lanes = grown.into_iter().filter_map(|name| transcript.lane(name));
-        for caller in lanes.filter_map(|lane| transcript.caller(lane)) {
-            self.change(transcript, caller);
-        }
-        self.lanes.follow(transcript, most, &mut |_, _, _| {})
-    }
-
-    /// An entry has changed; takes effect with [`Flights::follow`].
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if !self.lanes.change(transcript, id) {
-            self.clear();
-        }
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     // === questions ===
 
     /// Where an item stands in its lane.

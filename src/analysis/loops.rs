@@ -16,7 +16,8 @@ use self::churn::Churn;
 use self::runs::{Lane, Step};
 use super::calls::Place;
 use super::expression::LOOP;
-use super::places::Places;
+use super::index::Index;
+use super::index::places::Places;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -33,30 +34,19 @@ pub struct Loops {
     /// Of these, those whose newest call repeats the one before it.
     repeating: HashSet<Name>,
     churn: Churn,
-    /// Entries of the order that are taken in.
-    known: usize,
-    /// Whether the steps of a lane are no longer in order.
-    is_stale: bool,
-    generation: u64,
+    /// The entry that was taken in last.
+    last: Option<EntryId>,
+    /// Whether something was found, or is no longer true.
+    has_news: bool,
 }
 
-impl Loops {
-    /// Takes in what was appended since the last time, but no more than so many entries. Says whether
-    /// that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        if self.is_stale {
-            self.clear();
-        }
-        for id in transcript.portion(self.known, most) {
-            self.known += 1;
-            self.add(transcript, *id);
-        }
-        self.known >= transcript.order().len()
-    }
+impl Index for Loops {
+    type Reads = ();
 
-    fn add(&mut self, transcript: &Transcript, id: EntryId) {
+    fn add(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
+        self.last = Some(id);
         let Some(entry) = transcript.get(id) else { return };
-        self.generation += u64::from(self.churn.note(id, entry));
+        self.has_news |= self.churn.note(id, entry);
         let steps = runs::steps_of(id, entry, &[]);
         if steps.is_empty() {
             return;
@@ -75,6 +65,35 @@ impl Loops {
         self.append(id, entry.lane.as_ref(), steps);
     }
 
+    fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
+        self.has_news |= self.churn.note(id, entry);
+        let Some((number, first)) = self.places.get(id) else {
+            let steps = runs::steps_of(id, entry, &[]);
+            // It had nothing to tell so far, and others may stand behind it.
+            let is_last = self.last == Some(id);
+            if is_last && !steps.is_empty() {
+                self.append(id, entry.lane.as_ref(), steps);
+                return true;
+            }
+            return steps.is_empty();
+        };
+        let is_its_lane = self.numbers.get(&entry.lane) == Some(&number);
+        let Some(lane) = self.lanes.get_mut(number).filter(|_| is_its_lane) else {
+            return false;
+        };
+        let steps = runs::steps_of(id, entry, &lane.steps_of(id, first));
+        let Some(is_news) = lane.replace(id, first, steps) else { return false };
+        self.has_news |= is_news;
+        self.note_repeating(entry.lane.as_ref());
+        true
+    }
+
+    fn has_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+}
+impl Loops {
     fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<Step>) {
         let number = *self.numbers.entry(name.cloned()).or_insert(self.lanes.len());
         if number == self.lanes.len() {
@@ -82,7 +101,7 @@ impl Loops {
         }
         if let Some(lane) = self.lanes.get_mut(number) {
             self.places.insert(id, number, lane.len());
-            self.generation += u64::from(lane.append(steps));
+            self.has_news |= lane.append(steps);
         }
         self.note_repeating(name);
     }
@@ -100,52 +119,6 @@ impl Loops {
             self.repeating.remove(name);
         }
         self.awake.insert(name.clone());
-    }
-
-    /// An entry has changed.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(entry) = transcript.get(id) else { return };
-        let Some(place) = transcript.place_of(id).filter(|place| *place < self.known) else { return };
-        self.generation += u64::from(self.churn.note(id, entry));
-        let Some((number, first)) = self.places.get(id) else {
-            let steps = runs::steps_of(id, entry, &[]);
-            if steps.is_empty() {
-                return;
-            }
-            // It had nothing to tell so far, and others may stand behind it.
-            if place + 1 == self.known {
-                self.append(id, entry.lane.as_ref(), steps);
-            } else {
-                self.is_stale = true;
-            }
-            return;
-        };
-        let is_its_lane = self.numbers.get(&entry.lane) == Some(&number);
-        let Some(lane) = self.lanes.get_mut(number).filter(|_| is_its_lane) else {
-            self.is_stale = true;
-            return;
-        };
-        let steps = runs::steps_of(id, entry, &lane.steps_of(id, first));
-        match lane.replace(id, first, steps) {
-            Some(is_news) => self.generation += u64::from(is_news),
-            None => self.is_stale = true,
-        }
-        self.note_repeating(entry.lane.as_ref());
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self { generation: self.generation + 1, ..Self::default() };
-    }
-
-    /// Takes the place of what was known before.
-    pub fn succeed(&mut self, before: &Self) {
-        self.generation += before.generation + 1;
-    }
-
-    /// Rises whenever something is found or is no longer true.
-    pub fn generation(&self) -> u64 {
-        self.generation
     }
 
     /// All runs of equal calls that are long enough for a loop, in the order in which they began.

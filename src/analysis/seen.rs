@@ -12,6 +12,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::index::Index;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -45,40 +46,32 @@ fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> 
 /// Where compactions stand, by lane. Grows with the session.
 #[derive(Clone, Debug, Default)]
 pub struct Cuts {
-    read: usize,
     /// By place in the order of the transcript.
     lanes: HashMap<Option<Name>, BTreeMap<usize, EntryId>>,
 }
 
-impl Cuts {
-    /// Takes in what was appended, but no more than so many entries. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.portion(self.read, most) {
-            if let Some(entry) = transcript.get(*id).filter(|entry| is_compaction(entry)) {
-                self.lanes.entry(entry.lane.clone()).or_default().insert(self.read, *id);
-            }
-            self.read += 1;
+impl Index for Cuts {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        if let Some(entry) = transcript.get(id).filter(|entry| is_compaction(entry)) {
+            self.lanes.entry(entry.lane.clone()).or_default().insert(place, id);
         }
-        self.read >= transcript.order().len()
     }
 
-    /// An entry has changed: an answer may have become a summary.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(place) = transcript.place_of(id).filter(|place| *place < self.read) else { return };
-        let Some(entry) = transcript.get(id) else { return };
-        let lane = self.lanes.entry(entry.lane.clone()).or_default();
+    /// An answer may have become a summary.
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
         if is_compaction(entry) {
-            lane.insert(place, id);
-        } else {
+            self.add(transcript, place, id);
+        } else if let Some(lane) = self.lanes.get_mut(&entry.lane) {
             lane.remove(&place);
         }
+        true
     }
+}
 
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
+impl Cuts {
     /// Compactions of a lane before a place, the last one first.
     fn before<'a>(&'a self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> + 'a {
         let lane = self.lanes.get(&lane.cloned());

@@ -7,8 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::analysis::index::Index;
 use crate::analysis::prices::{self, Prices, Tier};
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
@@ -70,57 +71,49 @@ pub struct Charge {
 /// The records of usage that entries carry, in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Spending {
-    read: usize,
     charges: Vec<Charge>,
     known: HashMap<Name, Option<&'static Prices>>,
     last: HashMap<Option<Name>, EntryId>,
+    /// Entries that say that what stands before them was stopped.
+    stops: HashSet<EntryId>,
     stopped: HashSet<EntryId>,
     untold: HashSet<EntryId>,
 }
 
-impl Spending {
-    /// Takes in what was appended, but no more than so many entries. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        for id in transcript.portion(self.read, most) {
-            let place = self.read;
-            self.read += 1;
-            let Some(entry) = transcript.get(*id) else { continue };
+impl Index for Spending {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        let Some(entry) = transcript.get(id) else { return };
+        if is_stop_of_an_answer(entry) {
+            self.stops.insert(id);
             self.stop_what_was_before(transcript, entry);
-            self.last.insert(entry.lane.clone(), *id);
-            if let Some(charge) = self.see(*id, entry, place) {
-                self.charges.push(charge);
-            }
         }
-        self.read >= transcript.order().len()
+        self.last.insert(entry.lane.clone(), id);
+        let charge = self.see(id, entry, place);
+        self.charges.extend(charge);
     }
 
-    /// An entry has changed.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let Some(place) = transcript.place_of(id).filter(|place| *place < self.read) else { return };
-        let Some(entry) = transcript.get(id) else { return };
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
         let charge = self.see(id, entry, place);
         let at = self.charges.partition_point(|charge| charge.place < place);
-        let is_known = self.charges.get(at).is_some_and(|charge| charge.entry == Some(id));
-        match (charge, self.charges.get_mut(at).filter(|_| is_known)) {
-            (Some(charge), Some(known)) => *known = charge,
-            (Some(charge), None) => self.charges.insert(at, charge),
-            (None, Some(_)) => drop(self.charges.remove(at)),
-            (None, None) => {}
-        }
+        let known = self.charges.get(at).filter(|charge| charge.entry == Some(id));
+        let has_moved = known.is_some_and(|known| known.lane != entry.lane);
+        let is_known = known.is_some();
+        self.charges.splice(at..at + usize::from(is_known), charge);
+        !has_moved && self.stops.contains(&id) == is_stop_of_an_answer(entry)
     }
+}
 
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
+impl Spending {
     /// Errors that record no tokens: if they were requests, nobody knows what they cost.
     pub fn untold(&self) -> usize {
         self.untold.len()
     }
 
     fn see(&mut self, id: EntryId, entry: &Entry, place: usize) -> Option<Charge> {
-        let fate = if self.stopped.contains(&id) { Fate::Aborted } else { fate(entry) };
+        let fate = fate(entry);
         let is_spent = entry.usage.as_ref().is_some_and(|usage| !usage.is_zero());
         let answers = matches!(entry.role, Role::Assistant | Role::Harness);
         if fate != Fate::Fine && answers && !is_spent {
@@ -128,6 +121,8 @@ impl Spending {
         } else {
             self.untold.remove(&id);
         }
+        let is_stopped = self.stopped.contains(&id) && can_be_stopped(entry);
+        let fate = if is_stopped { Fate::Aborted } else { fate };
         let usage = entry.usage.as_deref()?;
         let what = purpose(usage)?;
         let model = entry.model.clone().unwrap_or_default();
@@ -149,29 +144,23 @@ impl Spending {
         })
     }
 
-    /// Some agents say that an answer was stopped by an entry of its own behind it. An answer that has
-    /// called tools, or tells why it ended, had been complete.
+    /// Some agents say that an answer was stopped by an entry of its own behind it.
     fn stop_what_was_before(&mut self, transcript: &Transcript, entry: &Entry) {
-        if entry.usage.is_some() || !is_stop_of_an_answer(entry) {
-            return;
-        }
         let Some(before) = self.last.get(&entry.lane).copied() else { return };
-        let Some(answer) = transcript.get(before).filter(|answer| {
-            let calls = |block: &crate::model::entry::Block| matches!(block.kind, BlockKind::Call(_));
-            answer.role == Role::Assistant && answer.stop == Stop::Untold && !answer.blocks.iter().any(calls)
-        }) else {
-            return;
-        };
-        if answer.usage.is_some() {
-            self.stopped.insert(before);
-            if let Some(charge) = self.charges.last_mut().filter(|charge| charge.entry == Some(before)) {
-                charge.fate = Fate::Aborted;
-            } else if let Some(charge) = self.charges.iter_mut().rfind(|charge| charge.entry == Some(before))
-            {
-                charge.fate = Fate::Aborted;
-            }
+        self.stopped.insert(before);
+        let charge = self.charges.iter_mut().rfind(|charge| charge.entry == Some(before));
+        if let (Some(charge), Some(answer)) = (charge, transcript.get(before))
+            && can_be_stopped(answer)
+        {
+            charge.fate = Fate::Aborted;
         }
     }
+}
+
+/// An answer that has called tools, or tells why it ended, had been complete.
+fn can_be_stopped(answer: &Entry) -> bool {
+    let calls = |block: &Block| matches!(block.kind, BlockKind::Call(_));
+    answer.role == Role::Assistant && answer.stop == Stop::Untold && !answer.blocks.iter().any(calls)
 }
 
 /// What usage is for; sums of runs are not charges.
@@ -185,10 +174,11 @@ fn purpose(usage: &Usage) -> Option<For> {
 
 /// `[Request interrupted by user]`, but not while a tool ran.
 fn is_stop_of_an_answer(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| match &block.kind {
+    let stops = |block: &Block| match &block.kind {
         BlockKind::Break(Break::Interrupted(how)) => !how.contains("tool"),
         _ => false,
-    })
+    };
+    entry.usage.is_none() && entry.blocks.iter().any(stops)
 }
 
 /// What the entry itself says: an error or a stop, unless the answer went on behind it. An answer that

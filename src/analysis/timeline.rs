@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::account::{Account, Class, Stretch};
 use super::awaited::Awaited;
 use super::context::is_request;
+use super::index::{Index, Live};
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolKind;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Touched, Transcript};
 
 mod ends;
 mod gaps;
@@ -77,10 +77,11 @@ struct Taken {
 /// The index.
 #[derive(Clone, Debug)]
 pub struct Timeline {
+    /// Entries that were taken in.
     read: usize,
+    /// How far the account was read: its revision, and how often it has begun again.
     judged: u64,
-    /// Place in the order, by number of the entry.
-    ranks: Vec<u32>,
+    beginnings: u32,
     taken: HashMap<EntryId, Taken>,
     /// Spans that came from a page of the account.
     pages: HashMap<(usize, usize), Vec<(Span, usize)>>,
@@ -100,8 +101,6 @@ pub struct Timeline {
     /// Lanes by the call that started them, and how many were known then.
     callers: HashMap<Key, Name>,
     known_lanes: Option<usize>,
-    /// Entries with calls that may start a lane, but whose lane is not known.
-    loose: BTreeSet<EntryId>,
     awaited: Awaited,
     /// Entries with calls that have no result, but may get one, or may again; and which of it is so.
     waiting: BTreeMap<EntryId, bool>,
@@ -116,7 +115,7 @@ impl Default for Timeline {
         Self {
             read: 0,
             judged: 0,
-            ranks: Vec::new(),
+            beginnings: 0,
             taken: HashMap::new(),
             pages: HashMap::new(),
             lanes: vec![Lane::default()],
@@ -134,7 +133,6 @@ impl Default for Timeline {
             untimed: 0,
             callers: HashMap::new(),
             known_lanes: None,
-            loose: BTreeSet::new(),
             awaited: Awaited::default(),
             waiting: BTreeMap::new(),
             stamps: HashMap::new(),
@@ -144,56 +142,51 @@ impl Default for Timeline {
     }
 }
 
-impl Timeline {
-    /// Takes in what was appended since the last time, but no more than so many entries, and what the
-    /// account has judged. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, account: &Account, most: usize) -> bool {
+impl Index for Timeline {
+    type Reads = Live<Account>;
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        self.know_lanes(transcript);
+        self.read = place + 1;
+        self.take(transcript, place, id);
+    }
+
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        self.take(transcript, place, id);
+        true
+    }
+
+    fn note(&mut self, touched: &Touched) {
+        if touched.lanes {
+            self.known_lanes = None;
+        }
+    }
+
+    fn begin_again(&mut self) {
+        *self = Self { clock: self.clock + 1, ..Self::default() };
+    }
+
+    fn settle(&mut self, transcript: &Transcript, account: &Live<Account>, _most: usize) -> bool {
         self.awaited = Awaited::of(transcript);
         self.know_lanes(transcript);
-        for id in transcript.portion(self.read, most) {
-            let Ok(rank) = u32::try_from(self.read) else { return true };
-            self.read += 1;
-            if self.ranks.len() <= id.index() {
-                self.ranks.resize(id.index() + 1, u32::MAX);
-            }
-            if let Some(place) = self.ranks.get_mut(id.index()) {
-                *place = rank;
-            }
-            if let Some(entry) = transcript.get(*id) {
-                self.take(transcript, *id, rank, entry);
+        self.judge_waiting(transcript);
+        if self.beginnings != account.beginnings() {
+            (self.beginnings, self.judged) = (account.beginnings(), 0);
+            for (lane, page) in self.pages.keys().copied().collect::<Vec<_>>() {
+                self.take_page(lane, page, std::iter::empty());
             }
         }
-        self.judge_waiting(transcript);
         for judged in account.judged_since(self.judged) {
             let lane = self.lane_number(judged.lane);
             self.take_page(lane, judged.page, judged.stretches());
         }
         self.judged = account.revision();
-        self.settle();
-        self.read >= transcript.order().len()
+        self.put_in_order();
+        true
     }
+}
 
-    /// An entry has changed; takes effect with [`Timeline::follow`].
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        if let (Some(rank), Some(entry)) = (self.rank_of(id), transcript.get(id)) {
-            self.take(transcript, id, rank, entry);
-        }
-    }
-
-    /// A sub-agent has another name or another call.
-    pub fn rename(&mut self) {
-        self.known_lanes = None;
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self { clock: self.clock + 1, ..Self::default() };
-    }
-
-    fn rank_of(&self, id: EntryId) -> Option<u32> {
-        self.ranks.get(id.index()).copied().filter(|rank| *rank != u32::MAX)
-    }
-
+impl Timeline {
     fn lane_number(&mut self, name: Option<&Name>) -> usize {
         let Some(name) = name else { return 0 };
         if let Some(number) = self.numbers.get(name) {
@@ -212,15 +205,27 @@ impl Timeline {
         }
         self.known_lanes = Some(lanes.len());
         let named = lanes.iter().filter_map(|lane| Some((lane.call.clone()?, lane.name.clone())));
-        self.callers = named.filter(|(call, _)| !call.is_empty()).collect();
-        for id in std::mem::take(&mut self.loose) {
-            self.change(transcript, id);
+        let callers = named.filter(|(call, _)| !call.is_empty()).collect();
+        let before = std::mem::replace(&mut self.callers, callers);
+        let has_changed = |call: &&Key| before.get(*call) != self.callers.get(*call);
+        let changed = before.keys().chain(self.callers.keys()).filter(has_changed);
+        let entries: Vec<EntryId> =
+            changed.flat_map(|call| transcript.entries_with_call(call)).copied().collect();
+        for id in entries {
+            self.take_again(transcript, id);
         }
     }
 
     // === entries ===
 
-    fn take(&mut self, transcript: &Transcript, id: EntryId, rank: u32, entry: &Entry) {
+    fn take_again(&mut self, transcript: &Transcript, id: EntryId) {
+        if let Some(place) = transcript.place_of(id).filter(|place| *place < self.read) {
+            self.take(transcript, place, id);
+        }
+    }
+
+    fn take(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        let (Ok(rank), Some(entry)) = (u32::try_from(place), transcript.get(id)) else { return };
         if let Some(before) = self.taken.remove(&id) {
             for (span, row) in &before.spans {
                 self.remove(*span, *row);
@@ -241,9 +246,6 @@ impl Timeline {
         for (block, one) in entry.blocks.iter().enumerate() {
             let (BlockKind::Call(call), Ok(number)) = (&one.kind, u32::try_from(block)) else { continue };
             let starts = call.lane.as_ref().or_else(|| self.callers.get(&call.key)).cloned();
-            if starts.is_none() && call.kind == ToolKind::Delegate {
-                self.loose.insert(id);
-            }
             match span_of_call(id, number, entry, call, lane) {
                 Some(span) => taken.spans.push(self.add_call(span.left(is_left), starts.as_ref())),
                 None => taken.untimed += 1,
@@ -298,7 +300,7 @@ impl Timeline {
         let others = self.waiting.iter().filter(|(id, was)| self.awaited.has(transcript, **id) != **was);
         let others: Vec<EntryId> = others.map(|(id, _)| *id).collect();
         for id in others {
-            self.change(transcript, id);
+            self.take_again(transcript, id);
         }
         self.waiting.retain(|id, is_awaited| {
             *is_awaited || transcript.latest_answer(transcript.lane_at(*id)) == Some(*id)
@@ -397,7 +399,7 @@ impl Timeline {
     }
 
     /// Brings in order what depends on all of it.
-    fn settle(&mut self) {
+    fn put_in_order(&mut self) {
         for (id, to) in std::mem::take(&mut self.removed) {
             let is_back = self.span(id).is_some_and(|span| span.is_busy() && span.to >= to);
             self.busy_is_stale |= !is_back;

@@ -9,7 +9,8 @@
 
 use std::collections::HashMap;
 
-use super::places::Places;
+use super::index::Index;
+use super::index::places::Places;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -151,72 +152,57 @@ pub struct Sums {
 /// The requests of all lanes.
 #[derive(Clone, Debug, Default)]
 pub struct Windows {
-    read: usize,
     branches: u32,
     cuts: Cuts,
     places: Places,
     numbers: HashMap<Option<Name>, usize>,
     tracks: Vec<Track>,
-    /// Rises whenever rows change.
-    generation: u64,
+    /// Whether rows have changed.
+    has_news: bool,
+}
+
+impl Index for Windows {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        self.branches = transcript.branches_changed();
+        self.cuts.add(transcript, place, id);
+        let lane = transcript.lane_at(id).cloned();
+        let number = *self.numbers.entry(lane.clone()).or_insert(self.tracks.len());
+        if number == self.tracks.len() {
+            self.tracks.push(Track::new(lane));
+        }
+        if let Some(track) = self.tracks.get_mut(number) {
+            self.places.insert(id, number, track.len());
+            track.push(id);
+        }
+    }
+
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        self.cuts.change(transcript, place, id);
+        let Some((number, place)) = self.places.get(id) else { return true };
+        let Some(track) = self.tracks.get_mut(number) else { return true };
+        track.roll_back(place);
+        track.lane() == transcript.lane_at(id)
+    }
+
+    fn begins_again(&self, transcript: &Transcript) -> bool {
+        self.branches != transcript.branches_changed()
+    }
+
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), _most: usize) -> bool {
+        for track in &mut self.tracks {
+            self.has_news |= track.settle(transcript);
+        }
+        true
+    }
+
+    fn has_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
 }
 
 impl Windows {
-    /// Takes in what was changed since the last time, and what was appended, but no more than so many
-    /// entries. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        if self.branches != transcript.branches_changed() {
-            let generation = self.generation;
-            *self = Self { branches: transcript.branches_changed(), generation, ..Self::default() };
-        }
-        let first = self.read;
-        for id in transcript.portion(first, most) {
-            self.read += 1;
-            let Some(entry) = transcript.get(*id) else { continue };
-            let number = if let Some(number) = self.numbers.get(&entry.lane) {
-                *number
-            } else {
-                self.tracks.push(Track::new(entry.lane.clone()));
-                self.numbers.insert(entry.lane.clone(), self.tracks.len() - 1);
-                self.tracks.len() - 1
-            };
-            if let Some(track) = self.tracks.get_mut(number) {
-                self.places.insert(*id, number, track.len());
-                track.push(*id);
-            }
-        }
-        self.cuts.follow(transcript, self.read - first);
-        let mut has_changed = false;
-        for track in &mut self.tracks {
-            has_changed |= track.settle(transcript);
-        }
-        self.generation += u64::from(has_changed);
-        self.read >= transcript.order().len()
-    }
-
-    /// An entry has changed; takes effect with [`Windows::follow`].
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        self.cuts.change(transcript, id);
-        let Some((number, place)) = self.places.get(id) else { return };
-        let Some(track) = self.tracks.get_mut(number) else { return };
-        if transcript.get(id).is_some_and(|entry| entry.lane.as_ref() == track.lane()) {
-            track.roll_back(place);
-        } else {
-            // It has gone to another lane.
-            self.clear();
-        }
-    }
-
-    /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
-        *self = Self { generation: self.generation + 1, ..Self::default() };
-    }
-
-    /// Rises whenever rows change.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
     /// Where compactions stand.
     pub fn cuts(&self) -> &Cuts {
         &self.cuts

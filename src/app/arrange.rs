@@ -27,7 +27,7 @@ use super::window::{fill, refresh_sequence};
 use crate::analysis::phrases;
 use crate::model::entry::EntryId;
 use crate::render::row::Level;
-use crate::session::indexes::Around;
+use crate::session::indexes::Needs;
 
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
@@ -42,12 +42,9 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
         reader.text.cache.clear();
     }
     let mut frame = divide(reader);
-    let is_talk = reader.text.level > Level::Prompts;
-    let around = Around {
-        lanes: is_talk && reader.text.wrapping.lanes,
-        files: frame.outline.width > 0 || reader.views.open() == Some(View::Files),
-    };
-    reader.session.indexes.follow_around(&reader.session.transcript, around);
+    let needs = needs(reader, &frame);
+    let is_whole = !reader.session.ends.is_part();
+    reader.session.indexes.follow(&reader.session.transcript, needs, is_whole);
     effects.extend(hand_out(reader));
     uncover(reader, frame);
     let held = (!reader.text.view.is_moving()).then_some(reader.text.view.anchor);
@@ -67,7 +64,6 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
         }
     }
     gutter::make::arrange(reader, &frame);
-    effects.extend(know(reader, &frame));
     as_of::make::arrange(reader);
     arrange_sides(reader, frame);
     views::actions::arrange(reader);
@@ -84,21 +80,18 @@ fn hand_out(reader: &mut Reader) -> Vec<Effect> {
     reader.session.hand_out().into_iter().map(Effect::Pack).collect()
 }
 
-/// Brings up to date what is known of calls, of time and of flaws, as far as what is in sight needs it. Entries
-/// that were looked at for that are to be packed.
-fn know(reader: &mut Reader, frame: &Frame) -> Vec<Effect> {
-    let mut wants = views::actions::wants(reader);
-    let is_inspecting = frame.inspector.width > 1 && frame.inspector.height > 1;
-    wants.findings |= frame.outline.width > 0 || reader.alarms.want_findings();
-    wants.calls |= is_inspecting;
-    wants.windows |= reader.text.as_of.is_on;
-    reader.session.indexes.follow(&reader.session.transcript, wants);
-    let effects = hand_out(reader);
-    // The end of a session alone lacks the calls of many results.
-    if wants.findings && !reader.session.ends.is_part() {
-        reader.session.indexes.follow_findings(&reader.session.transcript, &mut reader.session.findings);
-    }
-    effects
+/// What must be known of the session for what is in sight.
+fn needs(reader: &Reader, frame: &Frame) -> Needs {
+    let has_outline = frame.outline.width > 0;
+    let around = Needs {
+        flights: reader.text.level > Level::Prompts && reader.text.wrapping.lanes,
+        files: has_outline,
+        findings: has_outline || reader.alarms.want_findings(),
+        calls: frame.inspector.width > 1 && frame.inspector.height > 1,
+        windows: reader.text.as_of.is_on,
+        ..Needs::default()
+    };
+    around | views::actions::needs(reader)
 }
 
 /// The cost of the focused turn, found anew if that is another one or has changed.
@@ -121,7 +114,7 @@ fn arrange_sides(reader: &mut Reader, frame: Frame) {
     let current = reader.focused_turn();
     refresh_turn(reader, current);
     if frame.outline.width > 0 || reader.views.open() == Some(View::Checks) {
-        let (findings, loops) = (&reader.session.findings, &reader.session.indexes.loops);
+        let (findings, loops) = (&reader.session.indexes.findings, &reader.session.indexes.loops);
         reader.checks.refresh(&reader.session.transcript, findings, loops, reader.screen.theme.glyphs());
     }
     if frame.outline.width > 0 {

@@ -14,6 +14,7 @@ use super::outline::row::Sign;
 use super::viewport::Focus;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::calls::Place;
+use crate::analysis::index::Live;
 use crate::analysis::lint::{Alike, Findings, Severity, alike};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
@@ -142,7 +143,13 @@ impl Checks {
     }
 
     /// Makes the list anew if that may change it.
-    pub fn refresh(&mut self, transcript: &Transcript, findings: &Findings, loops: &Loops, glyphs: &Glyphs) {
+    pub fn refresh(
+        &mut self,
+        transcript: &Transcript,
+        findings: &Live<Findings>,
+        loops: &Live<Loops>,
+        glyphs: &Glyphs,
+    ) {
         let state = (findings.generation(), loops.generation());
         if self.judged.replace(state) == Some(state) {
             return;

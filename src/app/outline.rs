@@ -22,6 +22,7 @@ use super::checks::{Checks, notes};
 use super::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::files::Files;
+use crate::analysis::index::Live;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
@@ -77,7 +78,7 @@ pub struct Wanted<'a> {
     /// What they had come to at the cursor, if that is what is told.
     pub then: Option<&'a Then>,
     /// Its files.
-    pub files: &'a Files,
+    pub files: &'a Live<Files>,
     /// The focused entry.
     pub focused: Option<EntryId>,
     /// The turn of the focused item.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use crate::analysis::account::Account;
+use crate::analysis::index::Live;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
@@ -30,7 +31,7 @@ pub struct Reading {
     /// The session.
     pub transcript: Transcript,
     /// What its turns and lanes came to; see [`Reading::settle`].
-    pub account: Account,
+    pub account: Live<Account>,
     /// Its files by the numbers in origins.
     pub files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
@@ -96,7 +97,7 @@ impl Reading {
             shape: session.shape(),
             verdicts: session.verdicts(),
             transcript: Transcript::new(),
-            account: Account::default(),
+            account: Live::default(),
             files: BTreeMap::new(),
             fault: None,
             pager: Some(session.pager()),
@@ -136,7 +137,7 @@ impl Reading {
             Feed::Opened(opened) => self.opened = *opened,
             Feed::Batch { stage: Stage::Whole, batch } => {
                 let touched = self.transcript.apply(*batch);
-                let _ = self.account.note(&self.transcript, &touched);
+                self.account.note(&self.transcript, &touched);
                 self.account.follow(&self.transcript, usize::MAX);
                 self.transcript.tidy();
             }

@@ -15,6 +15,7 @@ use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::{Expr, State, Term};
+use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
 use crate::analysis::{context, cost};
@@ -120,8 +121,8 @@ struct Watch<'a> {
     options: &'a Options,
     alarm: Alarm,
     patience: u64,
-    loops: Loops,
-    findings: Findings,
+    loops: Live<Loops>,
+    findings: Live<Findings>,
     orphans: Vec<Place>,
     touched: Vec<EntryId>,
     /// When the files had changed last at the first look.
@@ -142,8 +143,8 @@ impl<'a> Watch<'a> {
             options,
             alarm: Alarm::new(options.until.clone(), None),
             patience: bounds.max().unwrap_or(0).max(GIVEN_UP_MS),
-            loops: Loops::default(),
-            findings: Findings::default(),
+            loops: Live::default(),
+            findings: Live::default(),
             orphans: Vec::new(),
             touched: Vec::new(),
             first_write: None,
@@ -157,13 +158,8 @@ impl<'a> Watch<'a> {
         match message {
             Feed::Batch { stage: Stage::Whole, batch } => {
                 let touched = reading.transcript.apply(*batch);
-                self.findings.note(&touched);
-                if touched.reordered {
-                    self.loops.clear();
-                }
-                for id in &touched.changed {
-                    self.loops.change(&reading.transcript, *id);
-                }
+                self.findings.note(&reading.transcript, &touched);
+                self.loops.note(&reading.transcript, &touched);
                 self.loops.follow(&reading.transcript, usize::MAX);
                 reading.transcript.tidy();
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
@@ -241,7 +237,7 @@ impl<'a> Watch<'a> {
         if !self.alarm.asks_for(|state| *state == State::Orphan) {
             return None;
         }
-        self.findings.update(&reading.transcript);
+        self.findings.follow(&reading.transcript, usize::MAX);
         let orphans = self.findings.iter().filter(|finding| finding.is_orphan());
         let now: Vec<(Place, &str)> = orphans
             .map(|finding| (Place { entry: finding.entry, block: finding.block }, finding.message.as_str()))

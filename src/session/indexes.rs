@@ -1,10 +1,16 @@
-//! What is known of calls and of time, for the inspector and the time strip. It grows while they are in
-//! sight, some hundred entries a frame; a session that is read without them pays nothing for it.
+//! What is known of a session besides its entries: the list of its indexes. A new one is a file that says what it
+//! keeps of an entry ([`Index`](crate::analysis::index::Index)), and a line in this list.
+//!
+//! An index grows while somebody needs it, some hundred entries a frame; a session that is read without it pays
+//! nothing for it.
+
+use std::ops::BitOr;
 
 use crate::analysis::account::Account;
 use crate::analysis::calls::Calls;
 use crate::analysis::files::Files;
 use crate::analysis::flights::Flights;
+use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
 use crate::analysis::spending::Spending;
@@ -16,169 +22,182 @@ use crate::model::transcript::{Touched, Transcript};
 /// Entries that are taken in for one frame, or the work of so many.
 const A_FRAME: usize = 512;
 
-/// What is in sight needs these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// Calls by tool, time and arguments.
-    pub calls: bool,
-    /// What was spent.
-    pub money: bool,
-    /// What ran from when to when.
-    pub spans: bool,
-    /// What filled the model's window.
-    pub windows: bool,
-    /// What the lint finds; it is no part of the indexes, but as lazy.
-    pub findings: bool,
+/// Declares the indexes: each with its name, its type, and the one before it that it reads.
+macro_rules! indexes {
+    ($($(#[$doc:meta])* $name:ident: $index:ty $(, reads $other:ident)?;)*) => {
+        /// Which indexes are needed for what is in sight.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Needs {
+            $($(#[$doc])* pub $name: bool,)*
+        }
+
+        impl BitOr for Needs {
+            type Output = Self;
+
+            fn bitor(self, other: Self) -> Self {
+                Self { $($name: self.$name || other.$name,)* }
+            }
+        }
+
+        /// The indexes.
+        #[derive(Clone, Debug, Default)]
+        pub struct Indexes {
+            $($(#[$doc])* pub $name: Live<$index>,)*
+            /// Rises with every change of the session.
+            pub generation: u64,
+            paces: Paces,
+            /// What was needed last.
+            needs: Needs,
+            is_behind: bool,
+        }
+
+        #[derive(Clone, Debug, Default)]
+        struct Paces {
+            $($name: Pace,)*
+        }
+
+        impl Indexes {
+            fn note_each(&mut self, transcript: &Transcript, touched: &Touched) {
+                $(self.$name.note(transcript, touched);)*
+            }
+
+            fn learn_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+                $(self.$name.learn(transcript, ids);)*
+            }
+
+            fn follow_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
+                let mut is_all = true;
+                $(if needs.$name {
+                    is_all &= self.$name.follow_with(transcript, indexes!(@other self $($other)?), A_FRAME);
+                })*
+                is_all
+            }
+
+            fn keep_up_each(&mut self, transcript: &Transcript, needs: Needs) -> bool {
+                let (mut is_all, entries) = (true, transcript.order().len());
+                $(if needs.$name {
+                    is_all &= self.paces.$name.goes_on(self.$name.is_to_begin(transcript), entries)
+                        && self.$name.keep_up(transcript, indexes!(@other self $($other)?));
+                })*
+                is_all
+            }
+
+            /// Becomes what is known of another transcript; nothing, if that is new.
+            pub fn become_other(&mut self, other: Self) {
+                $(self.$name.become_other(other.$name);)*
+                self.is_behind = other.is_behind;
+                self.generation += other.generation + 1;
+            }
+        }
+    };
+    (@other $self:ident) => { &() };
+    (@other $self:ident $other:ident) => { &$self.$other };
 }
 
-/// What stands around the text needs these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Around {
-    /// Which calls are in flight where.
-    pub lanes: bool,
-    /// Which files were used.
-    pub files: bool,
-}
-
-/// The indexes.
-#[derive(Clone, Debug, Default)]
-pub struct Indexes {
+indexes! {
     /// What turns and lanes came to.
-    pub account: Account,
-    /// Calls by tool, time and arguments.
-    pub calls: Calls,
+    account: Account;
     /// Loops, and edits that were turned back.
-    pub loops: Loops,
+    loops: Loops;
+    /// Calls by tool, time and arguments.
+    calls: Calls;
     /// What was spent.
-    pub spending: Spending,
+    spending: Spending;
     /// What ran from when to when.
-    pub timeline: Timeline,
+    timeline: Timeline, reads account;
     /// What filled the model's window, request by request.
-    pub windows: Windows,
+    windows: Windows;
     /// Which calls are in flight where.
-    pub flights: Flights,
+    flights: Flights;
     /// Files with their uses.
-    pub files: Files,
-    /// Rises with every change of the session.
-    pub generation: u64,
-    is_behind: bool,
-    /// Whether that is so of what stands around the text.
-    is_behind_around: bool,
-    /// What was wanted last.
-    wants: Wants,
-    around: Around,
+    files: Files;
+    /// What the lint finds.
+    findings: Findings;
+}
+
+impl Needs {
+    /// What is known of every session, whatever is in sight: entries are at hand when they come, and may be on disk
+    /// later.
+    fn always() -> Self {
+        Self { account: true, loops: true, ..Self::default() }
+    }
 }
 
 impl Indexes {
     /// The session has changed.
     pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
-        self.generation += 1;
-        if !self.account.note(transcript, touched) {
-            let mut files = std::mem::take(&mut self.files);
-            files.begin_again();
-            self.clear();
-            self.files = files;
-            return;
-        }
-        for id in &touched.changed {
-            self.loops.change(transcript, *id);
-            self.calls.change(transcript, *id);
-            self.windows.change(transcript, *id);
-            self.spending.change(transcript, *id);
-            self.timeline.change(transcript, *id);
-            self.flights.change(transcript, *id);
-            self.files.change(transcript, *id);
-        }
-        if touched.lanes {
-            self.timeline.rename();
-        }
-        // Their arguments are in memory now, and may not be later.
-        self.watch(transcript);
+        self.note_each(transcript, touched);
+        self.generation += u64::from(!touched.is_empty());
     }
 
-    /// Adds up what is new and looks for troubles in it, whatever is in sight.
+    /// Takes in what is new for what is always known, when it comes.
     pub fn watch(&mut self, transcript: &Transcript) {
-        self.is_behind |= !self.loops.follow(transcript, A_FRAME);
-        self.is_behind |= !self.account.follow(transcript, A_FRAME);
+        self.is_behind |= !self.follow_each(transcript, Needs::always());
     }
 
     /// Bodies of these entries were read again.
     pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
-        self.calls.learn(transcript, ids);
-        for id in ids {
-            self.files.change(transcript, *id);
-        }
+        self.learn_each(transcript, ids);
     }
 
-    /// Another transcript, or another order.
+    /// Another transcript is to be shown.
     pub fn clear(&mut self) {
-        let mut loops = std::mem::take(&mut self.loops);
-        loops.clear();
-        let (wants, around) = (self.wants, self.around);
-        *self = Self { generation: self.generation + 1, loops, wants, around, ..Self::default() };
+        self.become_other(Self::default());
     }
 
-    /// What is known of another transcript.
-    pub fn become_other(&mut self, other: Self) {
-        let before = std::mem::replace(self, other);
-        self.generation += before.generation + 1;
-        self.loops.succeed(&before.loops);
-    }
-
-    /// Takes in what is new for what stands around the text: before that is laid out.
-    pub fn follow_around(&mut self, transcript: &Transcript, wants: Around) {
-        self.around = wants;
-        let was_behind = self.is_behind_around;
-        let all_lanes = !wants.lanes || self.flights.follow(transcript, A_FRAME);
-        let all_files = !wants.files || self.files.follow(transcript, A_FRAME);
-        self.is_behind_around = !(all_lanes && all_files);
-        self.generation += u64::from(was_behind || self.is_behind_around);
-    }
-
-    /// Takes in what is new for what is in sight.
-    pub fn follow(&mut self, transcript: &Transcript, wants: Wants) {
-        self.take_in(transcript, wants, A_FRAME);
-    }
-
-    fn take_in(&mut self, transcript: &Transcript, wants: Wants, most: usize) {
-        self.wants = wants;
+    /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
+    /// nothing is judged of it.
+    pub fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
+        self.needs = needs;
         let was_behind = self.is_behind;
-        let all_troubles = self.loops.follow(transcript, most);
-        let all_calls = !wants.calls || self.calls.follow(transcript, most);
-        let is_added_up = self.account.follow(transcript, most);
-        let all_windows = !wants.windows || self.windows.follow(transcript, most);
-        let all_money = !wants.money || self.spending.follow(transcript, most);
-        let all_spans = !wants.spans || self.timeline.follow(transcript, &self.account, most);
-        self.is_behind = !(all_troubles && is_added_up && all_calls && all_money && all_spans && all_windows);
+        let needs = Needs { findings: needs.findings && is_whole, ..needs | Needs::always() };
+        self.is_behind = !self.follow_each(transcript, needs);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 
-    /// Takes in what is new for the lint, after [`Indexes::follow`]. Says whether that was all.
-    pub fn follow_findings(&mut self, transcript: &Transcript, findings: &mut Findings) -> bool {
-        let is_all = findings.follow(transcript, A_FRAME);
+    /// Takes in what is new for the lint alone. Says whether that was all.
+    pub fn follow_findings(&mut self, transcript: &Transcript) -> bool {
+        let is_all = self.findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;
         is_all
     }
 
-    /// Takes in all that is new, of all that another one was wanted for: in the background, where nothing is
-    /// asked yet.
-    pub fn follow_as(&mut self, other: &Self, transcript: &Transcript) {
-        let around = other.around;
-        let all_lanes = !around.lanes || self.flights.follow(transcript, usize::MAX);
-        let all_files = !around.files || self.files.collect(transcript, usize::MAX);
-        self.is_behind_around = !(all_lanes && all_files);
-        self.around = around;
-        self.take_in(transcript, other.wants, usize::MAX);
-    }
-
-    /// Whether the lint was wanted last.
-    pub fn wants_findings(&self) -> bool {
-        self.wants.findings
+    /// Takes in all that is new, of all that another one is needed for: in the background, where nothing is asked yet.
+    /// What must begin again waits until the session is twice as long: so all of it together costs no more than twice
+    /// the session.
+    pub fn keep_up_as(&mut self, other: &Self, transcript: &Transcript) {
+        self.needs = other.needs;
+        self.is_behind = !self.keep_up_each(transcript, other.needs | Needs::always());
     }
 
     /// Whether there is more to be taken in.
     pub fn is_behind(&self) -> bool {
-        self.is_behind || self.is_behind_around
+        self.is_behind
     }
 }
+
+/// How often something begins at the beginning again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    is_owed: bool,
+    /// Entries there were the last time.
+    began_at: usize,
+}
+
+impl Pace {
+    /// Whether it goes on now, with so many entries there.
+    pub fn goes_on(&mut self, begins_again: bool, entries: usize) -> bool {
+        self.is_owed |= begins_again;
+        if self.is_owed && entries < self.began_at * 2 {
+            return false;
+        }
+        if std::mem::take(&mut self.is_owed) {
+            self.began_at = entries;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

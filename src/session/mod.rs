@@ -12,7 +12,6 @@ mod whole;
 use crate::analysis::activity;
 use crate::analysis::awaited::Awaited;
 use crate::analysis::expression::LOOP;
-use crate::analysis::lint::Findings;
 use crate::analysis::loops::Run;
 use crate::model::body::Held;
 use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
@@ -39,8 +38,6 @@ pub struct Session {
     pub transcript: Transcript,
     /// What is known of it.
     pub indexes: Indexes,
-    /// What the lint found in it.
-    pub findings: Findings,
     /// What there is besides it.
     pub ends: Ends,
     /// The files, and how reading them fares.
@@ -141,12 +138,13 @@ impl Session {
     /// Applies a batch to the transcript that is shown.
     fn apply(&mut self, batch: Batch) -> Vec<Change> {
         let touched = self.transcript.apply(batch);
-        self.findings.note(&touched);
+        self.indexes.note(&self.transcript, &touched);
         if touched.is_empty() {
             return Vec::new();
         }
         self.status.is_stale = true;
-        self.indexes.note(&self.transcript, &touched);
+        // What entries hold is in memory now, and may not be later.
+        self.indexes.watch(&self.transcript);
         vec![Change::Touched(touched)]
     }
 
@@ -163,7 +161,7 @@ impl Session {
     fn show_whole(&mut self) -> Vec<Change> {
         let ends = std::mem::take(&mut self.ends);
         let Some(whole) = ends.whole else { return Vec::new() };
-        let whole = whole.replace(&mut self.indexes, &mut self.findings);
+        let whole = whole.replace(&mut self.indexes);
         self.show(whole);
         self.transcript.release(BODY_BUDGET, |_| false);
         let to_pack = Change::Pack(self.hand_out());
@@ -191,7 +189,6 @@ impl Session {
     fn exchange(&mut self) -> Change {
         let other = std::mem::take(&mut self.ends.other);
         self.indexes.clear();
-        self.findings.reset();
         let is_awaited = std::mem::take(&mut self.ends.is_awaited);
         self.ends.is_beginning = !self.ends.is_beginning;
         self.show(other);
@@ -263,7 +260,7 @@ impl Session {
     /// Finds out how the session stands now.
     pub fn refresh(&mut self, now: Timestamp) {
         let last = if self.ends.is_beginning { &self.ends.other } else { &self.transcript };
-        let shown = (&self.transcript, &self.indexes.account);
+        let shown = (&self.transcript, &*self.indexes.account);
         self.status.refresh(last, self.file.last_write, now, shown);
     }
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use tv::analysis::cost;
+use tv::analysis::index::Live;
 use tv::analysis::phrases;
 use tv::analysis::spending::Spending;
 use tv::analysis::spending::amount::{Amount, usd};
@@ -29,7 +30,7 @@ fn told(target: &Target) -> Option<(Reading, Figures)> {
 }
 
 fn statement(reading: &Reading) -> Statement {
-    let mut spending = Spending::default();
+    let mut spending = Live::<Spending>::default();
     while !spending.follow(&reading.transcript, 100) {}
     Statement::of(&spending, &reading.account, &reading.transcript)
 }

@@ -143,7 +143,7 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     stage.arrange();
     assert!(!stage.app.reader.session.indexes.is_behind(), "nothing is left to be taken in");
     let judged = Findings::of(&stage.app.reader.session.transcript);
-    assert_eq!(stage.app.reader.session.findings.counts(), judged.counts());
+    assert_eq!(stage.app.reader.session.indexes.findings.counts(), judged.counts());
     assert!(judged.counts().total() > 4_000, "calls without results");
 }
 

@@ -216,7 +216,7 @@ fn the_list_of_checks_leads_to_what_was_found() {
     stage.press("g j enter");
     assert_eq!(stage.app.reader.views.open(), None);
     let focus = stage.app.reader.text.view.focus.unwrap();
-    let found = stage.app.reader.session.findings.iter().next().unwrap();
+    let found = stage.app.reader.session.indexes.findings.iter().next().unwrap();
     assert_eq!((focus.entry, focus.block), (found.entry, found.block));
     stage.press("! !");
     assert_eq!(stage.app.reader.views.open(), None, "the key that opens the list closes it");
@@ -293,7 +293,7 @@ fn what_a_rule_finds_many_times_is_one_row_that_opens() {
     assert_eq!(rows(&stage), 2, "the row and its foot: {}", stage.picture());
     stage.press("enter j j");
     assert!(rows(&stage) > 10, "{}", stage.picture());
-    let second = stage.app.reader.session.findings.iter().nth(1).unwrap();
+    let second = stage.app.reader.session.indexes.findings.iter().nth(1).unwrap();
     assert_eq!(stage.app.reader.text.view.focus.map(|focus| focus.entry), Some(second.entry));
     stage.press("h");
     assert_eq!(rows(&stage), 2, "{}", stage.picture());

@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use tv::analysis::account::Account;
 use tv::analysis::cost::{self, CostSource};
+use tv::analysis::index::Live;
 use tv::analysis::models;
 use tv::analysis::spending::amount::{Amount, usd};
 use tv::analysis::spending::arithmetic::{Arithmetic, Bill};
@@ -26,7 +27,7 @@ use crate::fixtures;
 const GROUPINGS: [Grouping; 4] = [Grouping::Models, Grouping::Lanes, Grouping::Turns, Grouping::Requests];
 
 fn statement(transcript: &Transcript) -> Statement {
-    let mut spending = Spending::default();
+    let mut spending = Live::<Spending>::default();
     while !spending.follow(transcript, 100) {}
     Statement::of(&spending, &Account::of(transcript), transcript)
 }

@@ -7,7 +7,7 @@ use super::figures::Figures;
 use super::pages::Books;
 use super::time::{is_inside, stretches};
 use crate::analysis::cost::{self, Cost};
-use crate::analysis::fold::{PAGE, Track};
+use crate::analysis::index::lanes::{PAGE, Track};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;

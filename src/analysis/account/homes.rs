@@ -41,7 +41,8 @@ impl Homes {
         let known = (transcript.lanes().len(), transcript.turns().len(), last);
         let before = std::mem::replace(&mut self.known, known);
         let has_grown_only = (before.1, before.2) == (known.1, known.2) && before.0 <= known.0;
-        if std::mem::take(&mut self.is_stale) || !has_grown_only {
+        let is_stale = std::mem::take(&mut self.is_stale) || !has_grown_only;
+        if is_stale {
             self.of_lane.clear();
             self.sums.clear();
             self.callers.clear();
@@ -50,7 +51,8 @@ impl Homes {
         } else if before.0 < known.0 {
             self.find(transcript, before.0, sum);
         }
-        if std::mem::take(&mut self.beside_is_stale) || before != known {
+        // It belongs to the turns of the lanes.
+        if std::mem::take(&mut self.beside_is_stale) || is_stale || before != known {
             self.add_up(transcript);
         }
     }

@@ -4,7 +4,7 @@ use super::class::Sums;
 use super::figures::Figures;
 use super::kept::Kept;
 use super::sweep::{self, sweep};
-use crate::analysis::fold::{Fold, Page};
+use crate::analysis::index::lanes::{Fold, Page};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;

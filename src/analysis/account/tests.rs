@@ -5,6 +5,7 @@ mod turns;
 use proptest::prelude::{Strategy, any, prop, proptest};
 
 use super::{Account, Class, Figures, PAGE, Stretch};
+use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::samples;
@@ -50,14 +51,13 @@ fn result(out: &mut Batch, call: &str, time: Seconds) {
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 
-fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
+fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
     let mut batch = Batch::default();
     tell(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
-    let mut account = Account::default();
-    assert!(account.follow(&transcript, usize::MAX));
+    let account = Account::of(&transcript);
     (transcript, account)
 }
 
@@ -272,7 +272,7 @@ fn a_late_result_changes_what_follows_over_many_pages() {
     let mut late = Batch::default();
     result(&mut late, "a", Some(i64::try_from(number / 2).unwrap()));
     let touched = transcript.apply(late);
-    assert!(account.note(&transcript, &touched));
+    account.note(&transcript, &touched);
     assert!(account.follow(&transcript, usize::MAX));
     assert_eq!(all(&account), all(&whole));
     assert_eq!(account.time(None), whole.time(None));
@@ -349,14 +349,14 @@ proptest! {
     #[test]
     fn growing_is_the_same_as_the_whole(steps in steps()) {
         let mut late = Vec::new();
-        let (mut growing, mut account) = (Transcript::new(), Account::default());
+        let (mut growing, mut account) = (Transcript::new(), Live::<Account>::default());
         let mut whole = Batch::default();
         for (number, one) in steps.iter().enumerate() {
             let mut batch = Batch::default();
             step(&mut batch, number, *one, &mut late);
             step(&mut whole, number, *one, &mut Vec::new());
             let touched = growing.apply(batch);
-            assert!(account.note(&growing, &touched));
+            account.note(&growing, &touched);
             growing.settle();
             assert!(account.follow(&growing, usize::MAX));
         }
@@ -365,15 +365,14 @@ proptest! {
             result(&mut batch, &key, end);
             result(&mut whole, &key, end);
             let touched = growing.apply(batch);
-            assert!(account.note(&growing, &touched));
+            account.note(&growing, &touched);
             growing.settle();
             assert!(account.follow(&growing, usize::MAX));
         }
         let mut transcript = Transcript::new();
         transcript.apply(whole);
         transcript.settle();
-        let mut judged = Account::default();
-        assert!(judged.follow(&transcript, usize::MAX));
+        let judged = Account::of(&transcript);
         assert_eq!(all(&account), all(&judged));
         let sum: u64 = all(&account).iter().map(Stretch::ms).sum();
         assert_eq!(account.time(None).total(), sum);

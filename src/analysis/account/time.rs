@@ -11,7 +11,7 @@ use super::Account;
 use super::class::{Stretch, Sums};
 use super::kept::Kept;
 use super::pages::Books;
-use crate::analysis::fold::{PAGE, Track};
+use crate::analysis::index::lanes::{PAGE, Track};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;

@@ -6,6 +6,7 @@ use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
 use crate::analysis::cost::{Cost, CostSource};
 use crate::analysis::expression::parse::parse_alarm;
+use crate::analysis::index::Live;
 use crate::analysis::loops::Loops;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
@@ -18,7 +19,7 @@ use crate::model::transcript::Transcript;
 /// A session with what else a moment is made of.
 struct Session {
     transcript: Transcript,
-    loops: Loops,
+    loops: Live<Loops>,
     activity: Activity,
     silence: Option<u64>,
     usd: Option<f64>,
@@ -31,7 +32,7 @@ impl Session {
     fn new() -> Self {
         Self {
             transcript: Transcript::new(),
-            loops: Loops::default(),
+            loops: Live::default(),
             activity: Activity::Model { since: None },
             silence: None,
             usd: None,
@@ -46,9 +47,7 @@ impl Session {
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
-        for id in &touched.changed {
-            self.loops.change(&self.transcript, *id);
-        }
+        self.loops.note(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
         self.touched.extend(touched.added.into_iter().chain(touched.changed));
     }

@@ -1,13 +1,12 @@
 //! All calls, for tables of them.
 
 use super::tools::{Tool, Tools};
-use super::{Calls, Place};
-use crate::model::entry::EntryId;
+use super::{Calls, Place, Rank};
 
 impl Calls {
     /// All calls in the order of the file.
     pub fn all(&self) -> impl Iterator<Item = Place> {
-        self.all.iter().filter_map(|rank| self.place_of(*rank))
+        self.all.iter().map(Rank::call)
     }
 
     /// The calls of a tool.
@@ -23,7 +22,7 @@ impl Calls {
     /// The calls of a tool in the order of the file.
     pub fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
         let ranks = self.tools.get(name).map_or(&[][..], |tool| tool.ranks.as_slice());
-        ranks.iter().filter_map(|rank| self.place_of(*rank))
+        ranks.iter().map(Rank::call)
     }
 
     /// The tools of some calls only.
@@ -37,11 +36,6 @@ impl Calls {
 
     /// Calls that start sub-agents, in the order of the file.
     pub fn delegates(&self) -> impl Iterator<Item = Place> {
-        self.delegates.iter().filter_map(|rank| self.place_of(*rank))
-    }
-
-    /// The place of an entry in the order of the file.
-    pub fn place_in_order(&self, id: EntryId) -> Option<usize> {
-        self.rank_of(id).and_then(|rank| usize::try_from(rank).ok())
+        self.delegates.iter().map(Rank::call)
     }
 }

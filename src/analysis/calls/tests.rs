@@ -1,6 +1,7 @@
 //! Calls by tool, by time and by arguments, while they come and change.
 
 use super::{Calls, Place};
+use crate::analysis::index::Live;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Piece, Role};
@@ -37,7 +38,7 @@ fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
 #[derive(Default)]
 struct Told {
     transcript: Transcript,
-    calls: Calls,
+    calls: Live<Calls>,
 }
 
 impl Told {
@@ -45,9 +46,7 @@ impl Told {
         let mut batch = Batch::default();
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
-        for id in touched.changed {
-            self.calls.change(&self.transcript, id);
-        }
+        self.calls.note(&self.transcript, &touched);
         assert!(self.calls.follow(&self.transcript, usize::MAX));
         self
     }

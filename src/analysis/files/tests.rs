@@ -3,6 +3,7 @@
 use proptest::prelude::{prop, proptest};
 
 use super::{Files, Flag, Outcome};
+use crate::analysis::index::Live;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -16,7 +17,7 @@ const HULL: &str = "src/hull.rs";
 #[derive(Default)]
 struct Told {
     transcript: Transcript,
-    files: Files,
+    files: Live<Files>,
     calls: usize,
     /// Calls have no times from here on.
     has_no_times: bool,
@@ -27,9 +28,7 @@ impl Told {
         let mut batch = Batch::default();
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
-        for id in &touched.changed {
-            self.files.change(&self.transcript, *id);
-        }
+        self.files.note(&self.transcript, &touched);
         while !self.files.follow(&self.transcript, 2) {}
     }
 
@@ -275,7 +274,7 @@ fn what_is_told_in_steps_is_what_is_told_at_once() {
     told.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
     told.write("cook", "all");
     told.result(3, 3, Verdict::Done);
-    let mut fresh = Files::default();
+    let mut fresh = Live::<Files>::default();
     assert!(fresh.follow(&told.transcript, usize::MAX));
     assert_eq!(told.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
     assert_eq!(told.flags(), ["", "", "stale read", "clobber"]);
@@ -307,7 +306,7 @@ proptest! {
                 told.files.change(&told.transcript, learned);
             }
         }
-        let mut fresh = Files::default();
+        let mut fresh = Live::<Files>::default();
         while !told.files.follow(&told.transcript, 2) {}
         while !fresh.follow(&told.transcript, usize::MAX) {}
         let of = |files: &Files| files.known.by_path.get(HULL).map(|file| file.uses.clone());

@@ -4,6 +4,7 @@ use proptest::prelude::{any, proptest};
 
 use super::{Flight, Flights, PAGE};
 use crate::analysis::calls::Place;
+use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::record::{FileId, Origin};
@@ -17,7 +18,7 @@ use crate::model::transcript::{Touched, Transcript};
 #[derive(Default)]
 struct Told {
     transcript: Transcript,
-    flights: Flights,
+    flights: Live<Flights>,
     records: u64,
     /// Whether call and result are one record, as in databases, so that only times tell.
     is_timed: bool,
@@ -31,12 +32,7 @@ impl Told {
         batch.begin_record(Origin { file: FileId(0), at, len: 1, line: 1 });
         edits(&mut batch);
         let touched: Touched = self.transcript.apply(batch);
-        for id in &touched.changed {
-            self.flights.change(&self.transcript, *id);
-        }
-        if touched.reordered {
-            self.flights.clear();
-        }
+        self.flights.note(&self.transcript, &touched);
         while !self.flights.follow(&self.transcript, 3) {}
     }
 
@@ -287,7 +283,7 @@ proptest! {
                 }
             }
         }
-        let mut fresh = Flights::default();
+        let mut fresh = Live::<Flights>::default();
         assert!(fresh.follow(&told.transcript, usize::MAX));
         for (id, (record, own)) in told.transcript.order().iter().zip(items) {
             let spot = told.flights.spot(*id, 0).unwrap();

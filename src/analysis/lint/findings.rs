@@ -12,12 +12,14 @@ use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
 use crate::analysis::awaited::Awaited;
+use crate::analysis::index::{Index, Live};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::EntrySet;
 use crate::model::entry::glance::Compaction;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::record::Origin;
+use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 
 /// How many findings of each severity.
@@ -62,8 +64,8 @@ impl std::ops::Add for Counts {
 pub struct Findings {
     by_entry: BTreeMap<EntryId, Vec<Finding>>,
     counts: Counts,
-    /// Rises with every change.
-    generation: u64,
+    /// Whether a finding came or went.
+    has_news: bool,
     waiting: Waiting,
     /// By entry: who must be judged again when it changes.
     watched: HashMap<EntryId, BTreeSet<EntryId>>,
@@ -82,8 +84,9 @@ pub struct Findings {
     moved: BTreeSet<EntryId>,
     /// Entries that are to be judged again.
     queue: BTreeSet<EntryId>,
-    is_stale: bool,
-    /// Entries of the order that are judged.
+    /// Entries of the order that were taken in.
+    read: usize,
+    /// Of these, those that are judged.
     judged: usize,
     /// How often the session had changed when it was looked at last.
     seen: u64,
@@ -94,59 +97,51 @@ pub struct Findings {
 /// is followed is one more.
 const AN_ENTRY: usize = 16;
 
-impl Findings {
-    /// The findings of a session as it is now.
-    pub fn of(transcript: &Transcript) -> Self {
-        let mut findings = Self { is_stale: true, ..Self::default() };
-        findings.update(transcript);
-        findings
+impl Index for Findings {
+    type Reads = ();
+
+    /// A batch brings far fewer.
+    const IN_BACKGROUND: usize = 1_024;
+
+    fn add(&mut self, _transcript: &Transcript, place: usize, id: EntryId) {
+        self.read = place + 1;
+        self.touched.insert(id);
     }
 
-    /// Notes what a batch touched; [`Findings::update`] judges it.
-    pub fn note(&mut self, touched: &Touched) {
-        self.is_stale |= touched.reordered;
-        self.touched.extend(touched.added.iter().chain(&touched.changed).chain(&touched.moved));
-        self.moved.extend(&touched.moved);
+    fn change(&mut self, _transcript: &Transcript, _place: usize, id: EntryId) -> bool {
+        self.touched.insert(id);
+        true
     }
 
-    /// Forgets everything: the session is another one.
-    pub fn reset(&mut self) {
-        *self = Self { is_stale: true, generation: self.generation + 1, ..Self::default() };
+    fn note(&mut self, touched: &Touched) {
+        if self.read > 0 {
+            self.touched.extend(&touched.moved);
+            self.moved.extend(&touched.moved);
+        }
     }
 
-    /// What is known of another session.
-    pub fn become_other(&mut self, other: Self) {
-        let before = std::mem::replace(self, other);
-        self.generation += before.generation + 1;
-    }
-
-    /// Whether all of a session must be judged anew, for what is known of it so far.
-    pub fn begins_again(&self, transcript: &Transcript) -> bool {
+    fn begins_again(&self, transcript: &Transcript) -> bool {
         // What lies between a call and its result is another thing now, unless it is the last entry anyway.
         let last = transcript.order().last();
-        self.is_stale
+        // Whoever was taken for an orphan may wait again.
+        let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
+        transcript.turns_settle_anew()
             || self.answers_seen != transcript.answers_taken_back()
             || self.moved.iter().any(|id| Some(id) != last)
             || (self.frame.awaited.has_ended() && !activity::has_ended(transcript))
+            || newest_turn < self.frame.awaited.newest_turn()
+            || self.frame.model.as_ref() != first_model(transcript)
     }
 
-    /// Brings the findings up to date with a settled transcript.
-    pub fn update(&mut self, transcript: &Transcript) {
-        self.follow(transcript, usize::MAX);
+    fn begin_again(&mut self) {
+        let memory = std::mem::take(&mut self.memory);
+        *self = Self { memory, has_news: true, ..Self::default() };
     }
 
-    /// As [`Findings::update`], but with no more work than so many plain entries are. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        // Whoever was taken for an orphan may wait again.
-        let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
-        self.is_stale = self.begins_again(transcript) || newest_turn < self.frame.awaited.newest_turn();
+    /// An entry may be judged by many others: what is judged in a frame is told by the steps that it takes.
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
         self.answers_seen = transcript.answers_taken_back();
-        let meta = transcript.meta();
-        let model = meta.models.first().or(meta.model.as_ref());
-        if self.frame.model.as_ref() != model {
-            self.frame.model = model.cloned();
-            self.is_stale = true;
-        }
+        self.frame.model = first_model(transcript).cloned();
         self.moved.clear();
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
@@ -157,25 +152,32 @@ impl Findings {
             self.queue.extend(self.waiting.for_turn());
         }
         self.frame.awaited = awaited;
-        if std::mem::take(&mut self.is_stale) {
-            self.begin(transcript);
-        } else {
-            self.see_touched(transcript);
-        }
+        self.see_touched(transcript);
         self.seen = transcript.changes();
         let end = self.memory.work.saturating_add(most.saturating_mul(2 * AN_ENTRY));
         while self.memory.work < end {
             if let Some(id) = self.queue.pop_first() {
                 self.judge_again(transcript, id);
-            } else if let Some(id) = transcript.order().get(self.judged).copied() {
-                self.judge(transcript, id, self.judged);
+            } else if let Some(id) = transcript.order().get(self.judged).filter(|_| self.judged < self.read) {
+                self.judge(transcript, *id, self.judged);
                 self.judged += 1;
-                self.see_calls(transcript, id);
+                self.see_calls(transcript, *id);
             } else {
                 break;
             }
         }
-        self.queue.is_empty() && self.judged >= transcript.order().len()
+        self.queue.is_empty() && self.judged >= self.read
+    }
+
+    fn has_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+}
+
+impl Findings {
+    /// The findings of a session as it is now.
+    pub fn of(transcript: &Transcript) -> Live<Self> {
+        Live::of(transcript)
     }
 
     /// Steps that were taken so far: what judging costs, whatever machine it runs on.
@@ -193,25 +195,6 @@ impl Findings {
             self.touched.extend(self.watched.get(&id).into_iter().flatten());
         }
         self.left.clone_from(left);
-    }
-
-    /// Nothing is judged so far.
-    fn begin(&mut self, transcript: &Transcript) {
-        self.judged = 0;
-        self.touched.clear();
-        self.queue.clear();
-        self.by_entry.clear();
-        self.counts = Counts::default();
-        self.waiting = Waiting::default();
-        self.watched.clear();
-        self.looks_at.clear();
-        self.strays.clear();
-        self.frame.compactions.clear();
-        self.compacts_at.clear();
-        self.generation += 1;
-        for id in transcript.order() {
-            self.see_compaction(transcript, *id);
-        }
     }
 
     /// Who must be judged again for what was touched.
@@ -331,7 +314,7 @@ impl Findings {
         if self.of_entry(id) == findings {
             return;
         }
-        self.generation += 1;
+        self.has_news = true;
         for finding in self.by_entry.remove(&id).into_iter().flatten() {
             *self.counts.of(finding.severity) -= 1;
         }
@@ -348,11 +331,6 @@ impl Findings {
         self.counts
     }
 
-    /// Changes whenever a finding does.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
-
     /// The findings of an entry.
     pub fn of_entry(&self, id: EntryId) -> &[Finding] {
         self.by_entry.get(&id).map_or(&[], Vec::as_slice)
@@ -367,4 +345,10 @@ impl Findings {
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.by_entry.values().flatten()
     }
+}
+
+/// The first model of a session.
+fn first_model(transcript: &Transcript) -> Option<&Name> {
+    let meta = transcript.meta();
+    meta.models.first().or(meta.model.as_ref())
 }

@@ -137,14 +137,16 @@ proptest! {
         if is_tree {
             let mut tree = Batch::default();
             tree.meta(MetaEdit::LinkedTree);
-            findings.note(&transcript.apply(tree));
+            let touched = transcript.apply(tree);
+            findings.note(&transcript, &touched);
         }
         for (place, step) in steps.iter().enumerate() {
             let line = u32::try_from(place).unwrap() + 1;
-            findings.note(&transcript.apply(batch(step, line, is_tree)));
+            let touched = transcript.apply(batch(step, line, is_tree));
+            findings.note(&transcript, &touched);
             if place % pace == 0 {
                 transcript.settle();
-                findings.update(&transcript);
+                findings.follow(&transcript, usize::MAX);
                 let whole = Findings::of(&transcript);
                 assert_eq!(told(&findings), told(&whole));
                 assert_eq!(findings.counts(), whole.counts());
@@ -155,14 +157,16 @@ proptest! {
                 let line = u32::try_from(place).unwrap() + 1;
                 let mut again = batch(step, line, is_tree);
                 again.mode = if place == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
-                findings.note(&transcript.apply(again));
+                let touched = transcript.apply(again);
+                findings.note(&transcript, &touched);
             }
             let mut end = Batch::default();
             end.mode = if steps.is_empty() { Mode::Replace } else { Mode::ReplaceEnd };
-            findings.note(&transcript.apply(end));
+            let touched = transcript.apply(end);
+            findings.note(&transcript, &touched);
         }
         transcript.settle();
-        findings.update(&transcript);
+        findings.follow(&transcript, usize::MAX);
         assert_eq!(told(&findings), told(&Findings::of(&transcript)));
     }
 }

@@ -1,6 +1,7 @@
 //! Loops and edits that are turned back, with what is neither.
 
 use super::{Loops, Results, loop_words};
+use crate::analysis::index::Live;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, EntryId, Marks, Piece, Role};
@@ -12,7 +13,7 @@ use crate::model::transcript::Transcript;
 #[derive(Default)]
 struct Session {
     transcript: Transcript,
-    loops: Loops,
+    loops: Live<Loops>,
     number: usize,
     lane: Option<Text>,
 }
@@ -23,12 +24,10 @@ impl Session {
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
-        touched.changed.iter().for_each(|id| self.loops.change(&self.transcript, *id));
+        self.loops.note(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
         // Whatever came piece by piece, it is what a look at the whole finds.
-        let mut whole = Loops::default();
-        whole.follow(&self.transcript, usize::MAX);
-        assert_eq!(all(&self.loops), all(&whole));
+        assert_eq!(all(&self.loops), all(&Live::of(&self.transcript)));
     }
 
     fn prompt(&mut self) {

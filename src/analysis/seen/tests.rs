@@ -2,6 +2,7 @@
 //! sub-agents.
 
 use super::{Cuts, Sight};
+use crate::analysis::index::Live;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, EntryId, Marks, Piece, Role};
@@ -55,9 +56,7 @@ impl Told {
     }
 
     fn sight(&self, key: &str) -> Sight {
-        let mut cuts = Cuts::default();
-        cuts.follow(&self.0, usize::MAX);
-        Sight::at(&self.0, &cuts, self.0.find(key).unwrap()).unwrap()
+        Sight::at(&self.0, &Live::of(&self.0), self.0.find(key).unwrap()).unwrap()
     }
 
     fn names(&self, ids: impl IntoIterator<Item = EntryId>) -> String {
@@ -174,7 +173,7 @@ fn lanes_see_only_themselves() {
 fn compactions_are_found_as_the_session_grows() {
     let mut told = straight();
     told.compact("c", Some("a2"), None, true).say("u3", Role::User, Some("c"));
-    let mut cuts = Cuts::default();
+    let mut cuts = Live::<Cuts>::default();
     while !cuts.follow(&told.0, 1) {}
     let sight = Sight::at(&told.0, &cuts, told.0.find("u3").unwrap()).unwrap();
     assert_eq!(told.names(sight.entries(&told.0)), "c u3");

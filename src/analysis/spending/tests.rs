@@ -4,6 +4,7 @@ use super::statement::{Group, Grouping, Statement};
 use super::{Fate, For, Spending};
 use crate::analysis::account::Account;
 use crate::analysis::cost::CostSource;
+use crate::analysis::index::Live;
 use crate::analysis::prices::Tier;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -49,9 +50,7 @@ fn told(batch: Batch) -> Transcript {
 }
 
 fn statement(transcript: &Transcript) -> Statement {
-    let mut spending = Spending::default();
-    assert!(spending.follow(transcript, usize::MAX));
-    Statement::of(&spending, &Account::of(transcript), transcript)
+    Statement::of(&Live::of(transcript), &Account::of(transcript), transcript)
 }
 
 /// The sums of all groupings are the totals of the session.
@@ -317,7 +316,7 @@ fn what_changes_later_is_counted_anew() {
     let two = answer(&mut batch, "a2", OPUS, usage(1_000, None));
     batch.entry(two);
     let mut transcript = told(batch);
-    let mut spending = Spending::default();
+    let mut spending = Live::<Spending>::default();
     while !spending.follow(&transcript, 1) {}
     let mut later = Batch::default();
     let one = Entry { at: Some(Timestamp(5)), ..answer(&mut later, "a1", OPUS, usage(500, None)) };

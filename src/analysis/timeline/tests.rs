@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::{Ending, Paths, SpanId, Timeline, What};
 use crate::analysis::account::{Account, Class};
+use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
 use crate::model::record::Origin;
@@ -21,8 +22,8 @@ fn at(seconds: i64) -> Timestamp {
 #[derive(Default)]
 struct Told {
     transcript: Transcript,
-    account: Account,
-    timeline: Timeline,
+    account: Live<Account>,
+    timeline: Live<Timeline>,
     paths: Paths,
     records: u64,
 }
@@ -38,17 +39,10 @@ impl Told {
         tell(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
-        if !self.account.note(&self.transcript, &touched) {
-            self.timeline.clear();
-        }
-        for id in touched.changed {
-            self.timeline.change(&self.transcript, id);
-        }
-        if touched.lanes {
-            self.timeline.rename();
-        }
+        self.account.note(&self.transcript, &touched);
+        self.timeline.note(&self.transcript, &touched);
         assert!(self.account.follow(&self.transcript, usize::MAX));
-        assert!(self.timeline.follow(&self.transcript, &self.account, usize::MAX));
+        assert!(self.timeline.follow_with(&self.transcript, &self.account, usize::MAX));
         self
     }
 
@@ -331,10 +325,10 @@ proptest! {
         for (key, time) in late {
             told.results(&[(&key, time)]);
         }
-        let mut account = Account::default();
-        let mut whole = Timeline::default();
+        let mut account = Live::<Account>::default();
+        let mut whole = Live::<Timeline>::default();
         prop_assert!(account.follow(&told.transcript, usize::MAX));
-        prop_assert!(whole.follow(&told.transcript, &account, usize::MAX));
+        prop_assert!(whole.follow_with(&told.transcript, &account, usize::MAX));
         let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Ending)> {
             let all = timeline.by_time.keys().map(|id| timeline.get(*id).unwrap().0);
             all.map(|span| (span.id, span.to, span.class, span.ending)).collect()

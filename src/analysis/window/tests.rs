@@ -5,6 +5,7 @@ use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 use super::weigh::{self, Class};
 use super::{Request, Row, Told, Windows, shares};
 use crate::analysis::cache_breaks::Cause;
+use crate::analysis::index::Live;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent};
@@ -68,13 +69,13 @@ fn compaction(out: &mut Batch, key: &str, before: Option<u64>, after: Option<u64
     entry
 }
 
-fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Windows) {
+fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Live<Windows>) {
     let mut transcript = Transcript::new();
     let mut batch = Batch::default();
     tell(&mut batch);
     transcript.apply(batch);
     transcript.settle();
-    let mut windows = Windows::default();
+    let mut windows = Live::<Windows>::default();
     while !windows.follow(&transcript, 3) {}
     (transcript, windows)
 }
@@ -134,7 +135,7 @@ fn estimates_never_surpass_the_prompt() {
     assert_eq!((shares.rest, shares.classes.as_slice()), (0, &[(Class::Prompt, 20_000)][..]));
 }
 
-fn compacted(recorded: (Option<u64>, Option<u64>)) -> (Transcript, Windows) {
+fn compacted(recorded: (Option<u64>, Option<u64>)) -> (Transcript, Live<Windows>) {
     told(|out| {
         let entry = say(out, "u1", Role::User, 80_000);
         out.entry(entry);
@@ -297,21 +298,15 @@ proptest! {
             tree.meta(MetaEdit::LinkedTree);
             transcript.apply(tree);
         }
-        let mut growing = Windows::default();
+        let mut growing = Live::<Windows>::default();
         for step in &steps {
             let touched = transcript.apply(batch(step));
             transcript.settle();
-            if touched.reordered {
-                growing.clear();
-            }
-            for id in &touched.changed {
-                growing.change(&transcript, *id);
-            }
+            growing.note(&transcript, &touched);
             growing.follow(&transcript, pace);
         }
         while !growing.follow(&transcript, pace) {}
-        let mut whole = Windows::default();
-        while !whole.follow(&transcript, usize::MAX) {}
+        let whole = Live::<Windows>::of(&transcript);
         for lane in [None, Some(Text::from("scout"))] {
             assert_eq!(growing.rows(lane.as_ref()), whole.rows(lane.as_ref()));
             assert_eq!(growing.sums(lane.as_ref()), whole.sums(lane.as_ref()));

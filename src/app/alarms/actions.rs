@@ -147,7 +147,7 @@ fn news_of_orphans(reader: &mut Reader, alarms: &mut Alarms) -> Option<(Place, S
     if !alarms.want_findings() || reader.session.ends.is_part() {
         return None;
     }
-    if !reader.session.indexes.follow_findings(&reader.session.transcript, &mut reader.session.findings) {
+    if !reader.session.indexes.follow_findings(&reader.session.transcript) {
         return None;
     }
     let now: Vec<(Place, &Finding)> = orphans(reader).map(|finding| (place_of(finding), finding)).collect();
@@ -160,7 +160,7 @@ fn news_of_orphans(reader: &mut Reader, alarms: &mut Alarms) -> Option<(Place, S
 }
 
 fn orphans(reader: &Reader) -> impl Iterator<Item = &Finding> {
-    reader.session.findings.iter().filter(|finding| finding.is_orphan())
+    reader.session.indexes.findings.iter().filter(|finding| finding.is_orphan())
 }
 
 /// Gives the session as it is now.

@@ -10,18 +10,20 @@ use crate::app::layout::Frame;
 use crate::app::moving::{follow, go};
 use crate::app::panes;
 use crate::app::reader::Reader;
-use crate::session::indexes::Wants;
+use crate::session::indexes::Needs;
 
-/// What must be known of calls and of time for the page that is open.
-pub fn wants(reader: &Reader) -> Wants {
+/// What must be known of the session for the page that is open.
+pub fn needs(reader: &Reader) -> Needs {
+    let nothing = Needs::default();
     match reader.views.open() {
-        None | Some(View::Transcript | View::Files) => Wants::default(),
-        Some(View::Timeline) => Wants { calls: true, spans: true, ..Wants::default() },
-        Some(View::Money) => Wants { money: true, ..Wants::default() },
-        Some(View::Tools) => Wants { calls: true, findings: true, ..Wants::default() },
-        Some(View::Tree) => Wants { calls: true, ..Wants::default() },
-        Some(View::Context) => Wants { windows: true, ..Wants::default() },
-        Some(View::Checks) => Wants { findings: true, ..Wants::default() },
+        None | Some(View::Transcript) => nothing,
+        Some(View::Timeline) => Needs { calls: true, timeline: true, ..nothing },
+        Some(View::Money) => Needs { spending: true, ..nothing },
+        Some(View::Tools) => Needs { calls: true, findings: true, ..nothing },
+        Some(View::Tree) => Needs { calls: true, ..nothing },
+        Some(View::Context) => Needs { windows: true, ..nothing },
+        Some(View::Files) => Needs { files: true, ..nothing },
+        Some(View::Checks) => Needs { findings: true, ..nothing },
     }
 }
 
@@ -76,7 +78,7 @@ fn scene<'a>(reader: &'a Reader, frame: &Frame) -> Scene<'a> {
     Scene {
         transcript: &reader.session.transcript,
         indexes: &reader.session.indexes,
-        findings: &reader.session.findings,
+        findings: &reader.session.indexes.findings,
         checks: &reader.checks,
         theme: &reader.screen.theme,
         width: usize::from(frame.view.width),

@@ -4,6 +4,7 @@ use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
 use crate::analysis::awaited::Awaited;
+use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::app::action::Action;
 use crate::app::checks::Checks;
@@ -22,7 +23,7 @@ pub struct Scene<'a> {
     /// Indexes of it, as far as the page wants them.
     pub indexes: &'a Indexes,
     /// What the lint found.
-    pub findings: &'a Findings,
+    pub findings: &'a Live<Findings>,
     /// That and what else is wrong, kind by kind.
     pub checks: &'a Checks,
     /// Colours and glyphs.

@@ -364,7 +364,7 @@ impl Page for Tools {
             }
             Shown::Calls(_) => {
                 let calls = &scene.indexes.calls;
-                let rank = |place: &Place| (calls.place_in_order(place.entry), place.block);
+                let rank = |place: &Place| (calls.place_of(scene.transcript, place.entry), place.block);
                 let own = rank(&place);
                 let keys = self.calls.keys();
                 let exact = keys.iter().position(|key| *key == place);

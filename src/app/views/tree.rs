@@ -308,8 +308,7 @@ impl Page for Tree {
             lane.map_or(Some(Node::Call(place)), |lane| Some(Node::Lane(lane.name.clone())))
         });
         let called = called.filter(|node| self.nodes.twig(node).is_some());
-        let mut node =
-            Some(called.unwrap_or_else(|| holder(scene.transcript, &scene.indexes.calls, focus.entry)));
+        let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));
         while let Some(at) = node {
             if self.choose_node(&at) {
                 return;
@@ -318,10 +317,10 @@ impl Page for Tree {
             node = above.map(|twig| twig.node.clone());
         }
         // A turn that holds nothing has no row: the nearest one before it.
-        let calls = &scene.indexes.calls;
-        let own = calls.place_in_order(focus.entry);
+        let transcript = scene.transcript;
+        let own = transcript.place_of(focus.entry);
         let before = self.rows.keys().iter().rposition(|node| match node {
-            Node::Turn(prompt) => calls.place_in_order(*prompt) <= own,
+            Node::Turn(prompt) => transcript.place_of(*prompt) <= own,
             Node::Active => true,
             Node::Branch(_) | Node::Lane(_) | Node::Call(_) => false,
         });

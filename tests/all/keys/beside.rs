@@ -137,8 +137,16 @@ pub(super) const JOURNEYS: &[Journey] = &[
         stage.press("g");
         key.press(&mut stage);
         assert!(stage.picture().contains("orphan-call"), "{}", stage.picture());
-        let found =
-            stage.app.reader.session.findings.iter().next().map(|found| (found.entry, found.block)).unwrap();
+        let found = stage
+            .app
+            .reader
+            .session
+            .indexes
+            .findings
+            .iter()
+            .next()
+            .map(|found| (found.entry, found.block))
+            .unwrap();
         stage.press("G enter");
         let focus = stage.app.reader.text.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");

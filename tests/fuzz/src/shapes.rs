@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use tv::analysis::index::Live;
 use tv::analysis::lint::Findings;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
@@ -26,7 +27,7 @@ pub fn cost(data: &[u8]) {
     let pace = 1 + usize::from(knobs >> 4);
     let mut decoder = format.decoder();
     let mut transcript = Transcript::new();
-    let mut findings = Findings::default();
+    let mut findings = Live::<Findings>::default();
     let (mut count, mut at) = (0, 0_u64);
     let header =
         br#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T08:00:00.000Z","cwd":"/w"}"#;
@@ -44,7 +45,8 @@ pub fn cost(data: &[u8]) {
         count += 1 + line.windows(4).filter(|part| [&b"\"id\""[..], &b"\"ok\""[..]].contains(part)).count();
         feed(&mut *decoder, Record { origin, bytes: &line }, Place::Line, &mut batch);
         decoder.finish(&mut batch);
-        findings.note(&transcript.apply(batch));
+        let touched = transcript.apply(batch);
+        findings.note(&transcript, &touched);
         if number % (16 * pace) == 0 {
             transcript.settle();
             findings.follow(&transcript, pace);

@@ -2,6 +2,7 @@
 
 use super::{Seconds, answer, at, call, entry, prompt, result, told};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
+use crate::analysis::index::Live;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
@@ -60,7 +61,7 @@ fn a_turn_is_known_when_all_of_it_was_taken_in() {
         prompt(out, "p2", Some(2));
         (0..number).for_each(|n| spend(out, &format!("m{n}"), Some(3 + i64::try_from(n).unwrap()), None));
     });
-    let mut account = Account::default();
+    let mut account = Live::<Account>::default();
     account.follow(&transcript, 10);
     assert_eq!([0, 1].map(|turn| account.knows(&transcript, turn)), [true, false]);
     account.follow(&transcript, usize::MAX);
@@ -81,7 +82,7 @@ fn lanes_that_grow_change_only_their_turn() {
         spend(&mut batch, &format!("s{n}"), Some(200 + n), Some("lane"));
         let touched = transcript.apply(batch);
         transcript.settle();
-        assert!(account.note(&transcript, &touched));
+        account.note(&transcript, &touched);
         account.follow(&transcript, usize::MAX);
         assert_eq!(requests(&transcript, &account), [u64::try_from(n).unwrap() + 1, 0]);
     }
@@ -106,7 +107,7 @@ fn a_turn_of_many_pages_is_the_sum_of_them() {
     prompt(&mut batch, &format!("m{}", PAGE + 20), Some(3 + 20 + i64::try_from(PAGE).unwrap()));
     let touched = transcript.apply(batch);
     transcript.settle();
-    assert!(account.note(&transcript, &touched));
+    account.note(&transcript, &touched);
     while !account.follow(&transcript, 1) {}
     let first = u64::try_from(PAGE).unwrap() + 20;
     assert_eq!(requests(&transcript, &account), [1, first, all - first, 0]);
@@ -132,7 +133,7 @@ fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
     let mut most = 2;
     let mut facts = TurnFacts::default();
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 2 * PAGE, "no more than that");
-    account.clear();
+    account = Live::default();
     assert_eq!(account.add_some(&transcript, &order, &mut most, &mut facts), 0, "nothing is judged yet");
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
 use super::{Findings, MetaEdit, done, pending};
+use crate::analysis::index::Live;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Marks, Piece, Role, Stop};
@@ -258,9 +259,10 @@ proptest! {
         const RECORDS: usize = 120;
         assert_cheap(shape, RECORDS);
         let mut transcript = Transcript::new();
-        let mut findings = Findings::default();
+        let mut findings = Live::<Findings>::default();
         for (place, batch) in shape.told(RECORDS).into_iter().enumerate() {
-            findings.note(&transcript.apply(batch));
+            let touched = transcript.apply(batch);
+            findings.note(&transcript, &touched);
             if place % pace > 0 {
                 continue;
             }

@@ -63,9 +63,9 @@ type Below = HashMap<Node, Vec<((usize, usize), Node)>>;
 impl Nodes {
     /// The tree of a session.
     pub fn of(transcript: &Transcript, calls: &Calls) -> Self {
-        let mut hung = branches(transcript, calls);
+        let mut hung = branches(transcript);
         hung.extend(agents(transcript, calls));
-        hung.extend(turns(transcript, calls, &hung));
+        hung.extend(turns(transcript, &hung));
         cut_circles(&mut hung);
         let mut below = Below::new();
         for Hung { node, on, place } in hung {
@@ -174,37 +174,37 @@ fn cut_circles(hung: &mut [Hung]) {
 }
 
 /// The node on which something hangs that begins at an entry.
-pub fn holder(transcript: &Transcript, calls: &Calls, id: EntryId) -> Node {
+pub fn holder(transcript: &Transcript, id: EntryId) -> Node {
     if let Some(lane) = transcript.get(id).and_then(|entry| entry.lane.as_ref()) {
         return Node::Lane(lane.clone());
     }
     if let Some(branch) = transcript.branches().of(id) {
         return Node::Branch(branch.number);
     }
-    let turn = calls.place_in_order(id).and_then(|place| transcript.turn_at(place));
+    let turn = transcript.place_of(id).and_then(|place| transcript.turn_at(place));
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
     turn.map_or(Node::Active, |turn| Node::Turn(turn.prompt))
 }
 
-fn branches(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
+fn branches(transcript: &Transcript) -> Vec<Hung> {
     let hung = transcript.branches().list.iter().map(|branch| {
         let on = match (branch.parent, branch.point) {
             (Some(parent), _) => Node::Branch(parent),
-            (None, Some(point)) => holder(transcript, calls, point),
+            (None, Some(point)) => holder(transcript, point),
             (None, None) => Node::Active,
         };
-        let first = branch.entries.first().and_then(|id| calls.place_in_order(*id));
+        let first = branch.entries.first().and_then(|id| transcript.place_of(*id));
         Hung { node: Node::Branch(branch.number), on, place: (first.unwrap_or(usize::MAX), 0) }
     });
     hung.collect()
 }
 
 fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
-    let order = |id: EntryId| calls.place_in_order(id).unwrap_or(usize::MAX);
+    let order = |id: EntryId| transcript.place_of(id).unwrap_or(usize::MAX);
     let known: HashSet<&Key> = transcript.lanes().iter().filter_map(|lane| lane.call.as_ref()).collect();
     let lanes = transcript.lanes().iter().map(|lane| {
         let (on, place) = match caller(transcript, lane) {
-            Some(call) => (holder(transcript, calls, call.entry), (order(call.entry), call.block)),
+            Some(call) => (holder(transcript, call.entry), (order(call.entry), call.block)),
             None => (Node::Active, (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0)),
         };
         Hung { node: Node::Lane(lane.name.clone()), on, place }
@@ -213,7 +213,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     for place in calls.delegates() {
         let call = transcript.get(place.entry).and_then(|entry| call_at(entry, place.block));
         if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
-            let on = holder(transcript, calls, place.entry);
+            let on = holder(transcript, place.entry);
             hung.push(Hung { node: Node::Call(place), on, place: (order(place.entry), place.block) });
         }
     }
@@ -221,7 +221,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
 }
 
 /// Turns on which something hangs.
-fn turns(transcript: &Transcript, calls: &Calls, hung: &[Hung]) -> Vec<Hung> {
+fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
     let prompts: HashSet<EntryId> = hung
         .iter()
         .filter_map(|one| match one.on {
@@ -232,7 +232,7 @@ fn turns(transcript: &Transcript, calls: &Calls, hung: &[Hung]) -> Vec<Hung> {
     let hung = prompts.into_iter().map(|prompt| {
         // Only in the file does such a turn go on after its prompt was left.
         let on = transcript.branches().of(prompt).map_or(Node::Active, |branch| Node::Branch(branch.number));
-        let place = (calls.place_in_order(prompt).unwrap_or(usize::MAX), 0);
+        let place = (transcript.place_of(prompt).unwrap_or(usize::MAX), 0);
         Hung { node: Node::Turn(prompt), on, place }
     });
     hung.collect()

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::{prop, proptest};
 
 use super::{Node, Nodes};
-use crate::analysis::calls::Calls;
+use crate::analysis::index::Live;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
 use crate::model::text::Text;
@@ -59,9 +59,7 @@ fn told(callers: &[Option<usize>]) -> Transcript {
 }
 
 fn nodes(transcript: &Transcript) -> Nodes {
-    let mut calls = Calls::default();
-    calls.follow(transcript, usize::MAX);
-    Nodes::of(transcript, &calls)
+    Nodes::of(transcript, &Live::of(transcript))
 }
 
 fn words(nodes: &Nodes) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! What indexes have in common that go over the entries of each lane in their order: which entries are known, where
-//! each of them stands, what is kept of which page, and what must be judged anew.
+//! The entries of each lane in pages, for indexes that judge an entry by those before it in its lane: where each of
+//! them stands, what is kept of which page, and what must be judged anew.
 //!
 //! Invariant: once all is taken in, what is kept is what a look at each lane from its beginning would give, whatever
 //! came in whatever order. An entry that comes or changes costs its page, and those behind only where they begin with
@@ -94,14 +94,10 @@ impl<F: Fold> Default for Lanes<F> {
 }
 
 impl<F: Fold> Lanes<F> {
-    /// Takes in what was changed since the last time, and what was appended, but no more than so many entries, or the
-    /// work of so many. `turn_over` is told of each page that was judged: the number of its lane, what was kept of it
-    /// and what is kept now. Says whether that was all.
-    pub fn follow(&mut self, transcript: &Transcript, most: usize, turn_over: TurnOver<'_, F>) -> bool {
-        for id in transcript.portion(self.read, most) {
-            self.read += 1;
-            self.push(*id, transcript.lane_at(*id));
-        }
+    /// Judges what was added or changed since the last time, but no more than so many entries. `turn_over` is told of
+    /// each page that was judged: the number of its lane, what was kept of it and what is kept now. Says whether that
+    /// was all.
+    pub fn settle(&mut self, transcript: &Transcript, most: usize, turn_over: TurnOver<'_, F>) -> bool {
         self.revision += u64::from(!self.stale.is_empty());
         // A page that is begun anew for each entry must not stand in the way of the others for ever.
         let mut room = most.max(2 * PAGE);
@@ -113,11 +109,13 @@ impl<F: Fold> Lanes<F> {
             }
             self.stale.remove(&number);
         }
-        self.read >= transcript.order().len()
+        true
     }
 
-    fn push(&mut self, id: EntryId, lane: Option<&Name>) {
-        let lane = lane.cloned();
+    /// Adds the next entry; takes effect with [`Lanes::settle`].
+    pub fn add(&mut self, transcript: &Transcript, id: EntryId) {
+        self.read += 1;
+        let lane = transcript.lane_at(id).cloned();
         let number = if let Some(number) = self.numbers.get(&lane) {
             *number
         } else {
@@ -139,7 +137,7 @@ impl<F: Fold> Lanes<F> {
         self.stale.insert(number);
     }
 
-    /// An entry has changed; takes effect with [`Lanes::follow`]. Answers whether it still stands where it stood: one
+    /// An entry has changed; takes effect with [`Lanes::settle`]. Answers whether it still stands where it stood: one
     /// that has gone to another lane makes all of this untrue.
     #[must_use]
     pub fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {

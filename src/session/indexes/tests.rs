@@ -1,0 +1,328 @@
+//! Indexes that grow with a session, in any steps and portions, against fresh ones.
+
+use std::fmt::Debug;
+
+use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
+use proptest::test_runner::RngSeed;
+
+use super::{Indexes, Needs, Pace};
+use crate::analysis::account::Figures;
+use crate::analysis::calls::Place;
+use crate::analysis::spending::statement::Statement;
+use crate::analysis::timeline::Span;
+use crate::model::body::Tree;
+use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
+use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
+use crate::model::record::{FileId, Origin};
+use crate::model::samples;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
+use crate::model::transcript::Transcript;
+use crate::model::usage::Usage;
+
+/// One record of a session. Keys repeat, so entries are told again: otherwise, longer, in another lane.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Prompt { key: u8 },
+    Answer { key: u8, calls: u8, tool: u8, tokens: u8, lane: u8 },
+    Result { call: u8, is_good: bool, after: u8 },
+    Usage { key: u8, tokens: u8 },
+    Lane { lane: u8, call: u8 },
+    Compaction { key: u8 },
+    Stop { key: u8 },
+    Retire { key: u8 },
+    Live(bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => (0u8..6).prop_map(|key| Step::Prompt { key }),
+        8 => (6u8..20, 0u8..4, 0u8..12, 0u8..4, 0u8..4)
+            .prop_map(|(key, calls, tool, tokens, lane)| Step::Answer { key, calls, tool, tokens, lane }),
+        6 => (0u8..80, any::<bool>(), 0u8..40)
+            .prop_map(|(call, is_good, after)| Step::Result { call, is_good, after }),
+        1 => (0u8..20, 1u8..4).prop_map(|(key, tokens)| Step::Usage { key, tokens }),
+        1 => (1u8..4, 24u8..80).prop_map(|(lane, call)| Step::Lane { lane, call }),
+        1 => (20u8..23).prop_map(|key| Step::Compaction { key }),
+        1 => (23u8..25).prop_map(|key| Step::Stop { key }),
+        1 => (0u8..25).prop_map(|key| Step::Retire { key }),
+        1 => any::<bool>().prop_map(Step::Live),
+    ];
+    prop::collection::vec(step, 0..40)
+}
+
+fn name(kind: char, number: u8) -> Text {
+    Text::from(format!("{kind}{number}").as_str())
+}
+
+fn at(number: usize) -> Timestamp {
+    Timestamp(1_700_000_000_000 + i64::try_from(number).unwrap() * 1_000)
+}
+
+fn call(out: &mut Batch, id: u8, tool: u8) -> ToolCall {
+    let (name, kind) = [
+        ("bash", ToolKind::Run),
+        ("read", ToolKind::Read),
+        ("edit", ToolKind::Edit),
+        ("task", ToolKind::Delegate),
+    ][usize::from(tool % 4)];
+    let word = Text::from(["a", "b", "c"][usize::from(tool / 4)]);
+    let other = Text::from(["b", "c", "a"][usize::from(tool / 4)]);
+    let fields = [
+        ("file_path", Text::from("/w/hull")),
+        ("old_string", word.clone()),
+        ("new_string", other),
+        ("command", word),
+    ];
+    let tree =
+        Tree::Map(fields.into_iter().map(|(name, text)| (Text::from(name), Tree::Text(text))).collect());
+    let input = out.tree(&Text::from("in"), 20, || tree);
+    ToolCall { name: Text::from(name), kind, input, ..samples::call(out, &format!("c{id}")) }
+}
+
+fn batch(number: usize, step: Step) -> Batch {
+    let mut out = Batch::default();
+    let line = u32::try_from(number).unwrap() + 1;
+    out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 100, len: 99, line });
+    let mut said = |key: u8, role: Role| {
+        let mut entry = out.new_entry(name('k', key), role, Some(at(number)));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(out.prose("so"))));
+        entry
+    };
+    match step {
+        Step::Prompt { key } => {
+            let mut entry = said(key, Role::User);
+            entry.marks = Marks { prompt: true, ..Marks::default() };
+            out.entry(entry);
+        }
+        Step::Answer { key, calls, tool, tokens, lane } => {
+            let mut entry = said(key, Role::Assistant);
+            entry.lane = (lane > 0).then(|| name('l', lane));
+            entry.usage = (tokens > 0).then(|| Box::new(usage(tokens)));
+            for place in 0..calls {
+                let call = call(&mut out, key * 4 + place, tool);
+                entry.blocks.push(Batch::block(Piece(u64::from(place) + 1), BlockKind::Call(Box::new(call))));
+            }
+            out.entry(entry);
+        }
+        Step::Result { call, is_good, after } => {
+            let verdict = if is_good { Verdict::Done } else { Verdict::Failed };
+            let sample = samples::result(&mut out, &format!("r{call}"), Some(at(usize::from(after))));
+            let result = Box::new(ToolResult { verdict, ..sample });
+            out.push(Edit::Result { call: name('c', call), result, lane: None });
+        }
+        Step::Usage { key, tokens } => {
+            out.push(Edit::Usage { of: name('k', key), usage: Box::new(usage(tokens)), model: None });
+        }
+        Step::Lane { lane, call } => {
+            out.meta(MetaEdit::Lane { name: name('l', lane), label: None, call: Some(name('c', call)) });
+        }
+        Step::Compaction { key } => {
+            let mut entry = said(key, Role::Harness);
+            let line =
+                Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+            entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(line)));
+            out.entry(entry);
+        }
+        Step::Stop { key } => {
+            let mut entry = said(key, Role::Harness);
+            let line = Break::Interrupted(Text::default());
+            entry.blocks = vec![Batch::block(Piece(1), BlockKind::Break(line))];
+            out.entry(entry);
+        }
+        Step::Retire { key } => out.push(Edit::Retire(name('k', key))),
+        Step::Live(is_live) => out.meta(MetaEdit::Live(Some(is_live))),
+    }
+    out
+}
+
+fn usage(tokens: u8) -> Usage {
+    Usage { input: Some(u64::from(tokens) * 1_000), output: Some(10), ..Usage::default() }
+}
+
+const ALL: Needs = Needs {
+    account: true,
+    loops: true,
+    calls: true,
+    spending: true,
+    timeline: true,
+    windows: true,
+    flights: true,
+    files: true,
+    findings: true,
+};
+
+/// What each index of the list answers. A new one must be asked here, too.
+fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, String)> {
+    let Indexes {
+        account,
+        loops,
+        calls,
+        spending,
+        timeline,
+        windows,
+        flights,
+        files,
+        findings,
+        generation: _,
+        paces: _,
+        needs: _,
+        is_behind: _,
+    } = indexes;
+    let lanes: Vec<Option<Text>> =
+        [None].into_iter().chain((1..4).map(|lane| Some(name('l', lane)))).collect();
+    let mut answers: Vec<(&'static str, String)> = Vec::new();
+    let mut tell = |name: &'static str, what: &dyn Debug| answers.push((name, format!("{what:?}")));
+    let sums = |figures: &Figures| {
+        let facts = &figures.facts;
+        let counts = (facts.calls, facts.failed, facts.errors, facts.open, facts.delegated);
+        (counts, facts.started, facts.ended, facts.totals.sum(), figures.time, figures.lacks_agents)
+    };
+    for turn in 0..transcript.turns().len() {
+        tell("account", &(turn, sums(&account.turn(transcript, turn))));
+    }
+    for lane in &lanes {
+        let path = account.path(lane.as_ref());
+        tell("account", &(lane, path.entries, sums(&path.work), account.time(lane.as_ref())));
+        tell("windows", &(lane, windows.rows(lane.as_ref()), windows.sums(lane.as_ref())));
+    }
+    tell("account", &account.cost(transcript));
+    let runs = loops.loops();
+    tell(
+        "loops",
+        &runs.iter().map(|run| (run.places().collect::<Vec<_>>(), run.results())).collect::<Vec<_>>(),
+    );
+    tell("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(|run| run.count())));
+    let places: Vec<Place> = calls.all().collect();
+    for place in &places {
+        tell("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));
+        tell("calls", &calls.earlier_known(transcript, *place, 9));
+        tell("files", &files.of_call(*place));
+    }
+    for (name, tool) in calls.tools().iter() {
+        let spread = tool.durations().spread();
+        tell(
+            "calls",
+            &(
+                name,
+                tool.count(),
+                tool.failed(),
+                tool.bytes(),
+                spread,
+                calls.of_tool(name).collect::<Vec<_>>(),
+            ),
+        );
+    }
+    tell("calls", &calls.delegates().collect::<Vec<_>>());
+    let statement = Statement::of(spending, account, transcript);
+    tell("spending", &(&statement.charges, statement.total, statement.untold));
+    let spans =
+        timeline.first().into_iter().flat_map(|first| [first].into_iter().chain(timeline.after(first)));
+    for id in spans {
+        // Lanes are numbered as they were met.
+        let lane = |number: usize| timeline.lanes()[number].name.clone();
+        let (span, row) = timeline.get(id).unwrap();
+        let (own, row) = (lane(span.lane), lane(timeline.row(row).unwrap().lane));
+        tell("timeline", &(Span { lane: 0, ..span.clone() }, own, row, timeline.started_by(id).map(lane)));
+    }
+    tell(
+        "timeline",
+        &(timeline.count(), timeline.untimed(), timeline.prompts(at(0), at(999)).collect::<Vec<_>>()),
+    );
+    for id in transcript.order() {
+        let mut beside: Vec<_> = flights.beside(*id).collect();
+        beside.sort_by_key(|flight| flight.from);
+        tell("flights", &(id, flights.spot(*id, 0), beside));
+        tell("windows", &windows.row_at(*id));
+    }
+    let mut list: Vec<_> =
+        files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();
+    list.sort_by_key(|(path, ..)| path.to_string());
+    tell("files", &list);
+    tell("findings", &findings.iter().collect::<Vec<_>>());
+    answers
+}
+
+/// Takes in all that there is.
+fn follow(indexes: &mut Indexes, transcript: &Transcript) {
+    indexes.follow(transcript, ALL, true);
+    while indexes.is_behind() {
+        indexes.follow(transcript, ALL, true);
+    }
+}
+
+fn assert_are_those_of_fresh_ones(indexes: &mut Indexes, transcript: &Transcript) {
+    follow(indexes, transcript);
+    let mut fresh = Indexes::default();
+    follow(&mut fresh, transcript);
+    for (grown, fresh) in answers(indexes, transcript).into_iter().zip(answers(&fresh, transcript)) {
+        assert_eq!(grown, fresh);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 100,
+        rng_seed: RngSeed::Fixed(2_026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Whatever is told in whatever steps, and whatever is looked at meanwhile: each index knows what it would know if it
+    /// were read now.
+    #[test]
+    fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..512, 40), retold: bool) {
+        let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
+        for (number, step) in steps.iter().enumerate() {
+            let touched = transcript.apply(batch(number, *step));
+            indexes.note(&transcript, &touched);
+            indexes.watch(&transcript);
+            transcript.settle();
+            let is_seen = |bit: u16| looks[number] & (1 << bit) == 0;
+            let needs = Needs {
+                calls: is_seen(0),
+                spending: is_seen(1),
+                timeline: is_seen(2),
+                windows: is_seen(3),
+                flights: is_seen(4),
+                files: is_seen(5),
+                findings: is_seen(6),
+                ..Needs::default()
+            };
+            indexes.follow(&transcript, needs, is_seen(7));
+        }
+        assert_are_those_of_fresh_ones(&mut indexes, &transcript);
+        if retold {
+            for (number, step) in steps.iter().enumerate().filter(|(number, _)| looks[*number] & 256 == 0) {
+                let mut again = batch(number, *step);
+                again.mode = if number == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
+                let touched = transcript.apply(again);
+                indexes.note(&transcript, &touched);
+            }
+            let mode = if steps.is_empty() || looks[0] & 256 != 0 { Mode::Replace } else { Mode::ReplaceEnd };
+            let mut end = Batch::default();
+            end.mode = mode;
+            let touched = transcript.apply(end);
+            indexes.note(&transcript, &touched);
+            transcript.settle();
+            assert_are_those_of_fresh_ones(&mut indexes, &transcript);
+        }
+    }
+}
+
+#[test]
+fn what_begins_again_with_each_batch_goes_over_twice_the_session_at_most() {
+    let mut pace = Pace::default();
+    let gone_over: usize = (1..=10_000).filter(|entries| pace.goes_on(true, *entries)).sum();
+    assert!(gone_over < 2 * 10_000, "{gone_over} entries");
+}
+
+#[test]
+fn what_never_begins_again_always_goes_on() {
+    let mut pace = Pace::default();
+    assert!((1..100).all(|entries| pace.goes_on(false, entries)));
+    assert!(pace.goes_on(true, 100) && pace.goes_on(false, 101));
+    assert!(!pace.goes_on(true, 102) && !pace.goes_on(false, 199), "until there are twice as many");
+    assert!(pace.goes_on(false, 200));
+}
