@@ -12,9 +12,9 @@ mod lanes;
 mod large;
 mod latest;
 mod merge;
+mod order;
 mod pages;
 mod pairing;
-mod order;
 mod results;
 mod retelling;
 
@@ -37,10 +37,10 @@ pub use facts::Aside;
 use lanes::Lanes;
 use large::Large;
 use latest::Latest;
+use order::Order;
 use pages::Pages;
 pub use pages::{Packer, Passing, ToPack, WasPacked};
 use pairing::PairIndex;
-use order::Order;
 use retelling::Retelling;
 
 /// An entry with so many blocks more is as much work as two.

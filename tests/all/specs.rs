@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tv::ingest::Target;
 use tv::model::entry::BlockKind;
+use tv::model::entry::Entry;
 
 use super::corpus::beside;
 use super::fixtures::{self, Telling};

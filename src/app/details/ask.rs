@@ -3,7 +3,7 @@
 use super::Shown;
 use crate::app::effect::Effect;
 use crate::app::reader::Reader;
-use crate::model::details::{Details, records_below};
+use crate::model::entry::details::{Details, records_below};
 use crate::model::record::Origin;
 use crate::render::row::Level;
 use std::sync::Arc;

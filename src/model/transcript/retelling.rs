@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::pages::held_bytes;
 use super::order::Order;
+use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece};

@@ -251,7 +251,7 @@ impl Transcript {
     /// As if all calls had just come.
     fn remember_calls_anew(&mut self) {
         self.pairs.forget_calls();
-        for id in self.order.to_vec() {
+        for id in self.order.iter().copied().collect::<Vec<_>>() {
             let entry = self.get(id).cloned().unwrap();
             self.note_calls(id, &entry, &entry.blocks);
         }
@@ -294,7 +294,9 @@ fn a_result_joins_the_call_of_its_own_lane() {
         let is_answered = |entry: &Entry| entry.calls().all(|call| call.state.result().is_some());
         let answered = |told: [Batch; 2]| {
             let mut transcript = Transcript::new();
-            told.into_iter().for_each(|batch| drop(transcript.apply(batch)));
+            for batch in told {
+                transcript.apply(batch);
+            }
             transcript.entries().map(is_answered).collect::<Vec<bool>>()
         };
         assert_eq!(answered([batch.clone(), Batch::default()]), [true, false], "{lanes:?}");
