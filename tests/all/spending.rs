@@ -231,6 +231,11 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
             if (format == "pi" || corpus.least(1, 0) == 1) && !transcript.lanes().is_empty() {
                 continue;
             }
+            // Nor does it count what was paid for messages that a rewind deleted.
+            let beside = std::fs::read_to_string(path.with_file_name("ui_messages.json"));
+            if beside.is_ok_and(|text| text.contains("deleted_api_reqs")) {
+                continue;
+            }
             let cost = cost::of(transcript.totals());
             if cost.source != CostSource::Recorded {
                 continue;
