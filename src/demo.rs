@@ -43,7 +43,7 @@ impl Demo {
 
     /// As [`Demo::start`], with the times of the session moved to those of the replay: what runs
     /// looks as if it ran now, and durations are those that the reader sees.
-    pub fn start_at(speed: f64, now: Timestamp) -> io::Result<Self> {
+    pub(crate) fn start_at(speed: f64, now: Timestamp) -> io::Result<Self> {
         Self::replay(restamped(steps(), speed, now), speed)
     }
 

@@ -26,53 +26,53 @@ use crate::render::picture::canvas::Choice;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Name of the colours.
-    pub theme: Option<String>,
+    pub(crate) theme: Option<String>,
     /// Level of detail to start with, 1 to 5.
-    pub level: Option<u8>,
+    pub(crate) level: Option<u8>,
     /// Only ASCII glyphs.
-    pub ascii: Option<bool>,
+    pub(crate) ascii: Option<bool>,
     /// Thinking shown.
-    pub thinking: Option<bool>,
+    pub(crate) thinking: Option<bool>,
     /// Outline shown.
-    pub outline: Option<bool>,
+    pub(crate) outline: Option<bool>,
     /// Inspector shown where it has room.
-    pub inspector: Option<bool>,
+    pub(crate) inspector: Option<bool>,
     /// Time strip shown.
-    pub strip: Option<bool>,
+    pub(crate) strip: Option<bool>,
     /// Mouse on from the start.
-    pub mouse: Option<bool>,
+    pub(crate) mouse: Option<bool>,
     /// Line of hints shown.
-    pub hints: Option<bool>,
+    pub(crate) hints: Option<bool>,
     /// What the model did not see at the cursor dimmed.
-    pub asof: Option<bool>,
+    pub(crate) asof: Option<bool>,
     /// Characters that are not seen marked.
-    pub marks: Option<bool>,
+    pub(crate) marks: Option<bool>,
     /// Copies without control characters and such as are not seen.
-    pub clean: Option<bool>,
+    pub(crate) clean: Option<bool>,
     /// Copies with keys and tokens masked.
-    pub redact: Option<bool>,
+    pub(crate) redact: Option<bool>,
     /// Long lines wrapped.
-    pub wrap: Option<bool>,
+    pub(crate) wrap: Option<bool>,
     /// Numbers beside the text.
-    pub gutter: Option<Numbers>,
+    pub(crate) gutter: Option<Numbers>,
     /// Lanes of calls in flight beside the text.
-    pub lanes: Option<bool>,
+    pub(crate) lanes: Option<bool>,
     /// Long times between entries.
-    pub rulers: Option<bool>,
+    pub(crate) rulers: Option<bool>,
     /// Whether marks and the like are kept for the next time.
-    pub state: Option<bool>,
+    pub(crate) state: Option<bool>,
     /// How images are shown.
-    pub images: Option<Choice>,
+    pub(crate) images: Option<Choice>,
     /// What is watched in every session.
-    pub watch: Vec<Wish>,
+    pub(crate) watch: Vec<Wish>,
     /// How alarms are told.
-    pub notify: Option<Ring>,
+    pub(crate) notify: Option<Ring>,
     /// Whose keys.
-    pub preset: Preset,
+    pub(crate) preset: Preset,
     /// Keys of single actions.
-    pub keys: Vec<(Action, Vec<Vec<Press>>)>,
+    pub(crate) keys: Vec<(Action, Vec<Vec<Press>>)>,
     /// Prices of models by name, which go before those of the table.
-    pub prices: Vec<(String, Prices)>,
+    pub(crate) prices: Vec<(String, Prices)>,
     /// What could not be understood: `line:column: what`.
     pub complaints: Vec<String>,
 }

@@ -56,12 +56,12 @@ pub struct Screen {
 type Out = BufWriter<Outlet<Stdout>>;
 
 /// Puts the terminal back when it goes.
-pub struct Guard;
+pub(crate) struct Guard;
 
 impl Guard {
     /// Takes the terminal, and makes a panic of this thread put it back before it speaks. Panics of
     /// other threads stay silent: the viewer goes on without what they did, and says so if it matters.
-    pub fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         find();
         take()?;
         let speak = std::panic::take_hook();
@@ -83,7 +83,7 @@ impl Drop for Guard {
 }
 
 /// Notes how the terminal is found.
-pub fn find() {
+pub(crate) fn find() {
     if let (Ok(mut found), Ok(modes)) = (FOUND.lock(), tcgetattr(stdout())) {
         *found = Some(modes);
     }
@@ -99,7 +99,7 @@ fn restore_modes() {
 }
 
 /// Puts right what another program has left the terminal like.
-pub fn put_right() {
+pub(crate) fn put_right() {
     let mut out = io::stdout();
     let _ = out.write_all(RIGHT.as_bytes());
     let _ = out.flush();
@@ -116,7 +116,7 @@ pub fn take() -> io::Result<()> {
 }
 
 /// Has the terminal tell of the mouse or not, now if it is in our hands, and whenever it comes back.
-pub fn set_mouse(is_on: bool) -> io::Result<()> {
+pub(crate) fn set_mouse(is_on: bool) -> io::Result<()> {
     MOUSE.store(is_on, Ordering::SeqCst);
     if TAKEN.load(Ordering::SeqCst) { tell_mouse(is_on) } else { Ok(()) }
 }
@@ -128,7 +128,7 @@ fn tell_mouse(is_on: bool) -> io::Result<()> {
 }
 
 /// Gives the terminal back. Errors are ignored: the terminal may be gone.
-pub fn give_back() {
+pub(crate) fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A panic may come while it is changed; then there is nothing to be done.
         if let Ok(owed) = OWED.try_lock() {
@@ -145,7 +145,7 @@ pub fn give_back() {
 }
 
 /// What must be written before the terminal is given back, in place of what it was so far.
-pub fn owe(what: String) {
+pub(crate) fn owe(what: String) {
     if let Ok(mut owed) = OWED.lock() {
         *owed = what;
     }
@@ -160,13 +160,17 @@ impl Screen {
     }
 
     /// Columns and lines.
-    pub fn size(&self) -> (u16, u16) {
+    pub(crate) fn size(&self) -> (u16, u16) {
         self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
     }
 
     /// Paints a frame; only what changed is written, in one piece with what goes before it, and what the
     /// painter wants to be written after it.
-    pub fn draw(&mut self, before: &str, paint: impl FnOnce(&mut Frame<'_>) -> String) -> io::Result<()> {
+    pub(crate) fn draw(
+        &mut self,
+        before: &str,
+        paint: impl FnOnce(&mut Frame<'_>) -> String,
+    ) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         self.terminal.backend_mut().write_all(before.as_bytes())?;
         let mut after = String::new();
@@ -177,21 +181,21 @@ impl Screen {
     }
 
     /// Pixels of a cell, across and down, if the terminal tells its size in pixels.
-    pub fn cell() -> Option<(u16, u16)> {
+    pub(crate) fn cell() -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
         let cell = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
         Some(cell).filter(|(width, height)| *width > 0 && *height > 0)
     }
 
     /// Makes the next frame paint every cell.
-    pub fn forget(&mut self) -> io::Result<()> {
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
         // Not `clear`: that asks the terminal where the cursor is, and some never answer.
         let (width, height) = self.size();
         self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
     /// Tells the terminal something; if it answers, the answer comes among the keys.
-    pub fn tell(&mut self, question: &str) -> io::Result<()> {
+    pub(crate) fn tell(&mut self, question: &str) -> io::Result<()> {
         let backend = self.terminal.backend_mut();
         write!(backend, "{question}")?;
         backend.flush()

@@ -43,12 +43,11 @@ mod pages;
 mod sweep;
 mod time;
 
-pub use as_of::AsOf;
-pub use class::{Class, Stretch, Sums};
-pub use figures::{Figures, PathFacts};
+pub(crate) use as_of::AsOf;
+pub(crate) use class::{Class, Stretch, Sums};
+pub(crate) use figures::{Figures, PathFacts};
 use homes::Homes;
 use pages::{Books, Sheet};
-pub use time::Judged;
 
 /// The account.
 #[derive(Clone, Debug, Default)]
@@ -129,17 +128,17 @@ impl Account {
     }
 
     /// A number that rises whenever something is judged.
-    pub fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.lanes.revision()
     }
 
     /// Whether all of the transcript was taken in: before that a lane may lack some of what it came to.
-    pub fn is_whole(&self, transcript: &Transcript) -> bool {
+    pub(crate) fn is_whole(&self, transcript: &Transcript) -> bool {
         self.lanes.is_read_to(transcript.order().len())
     }
 
     /// Whether all of a turn was taken in. Lanes may stand anywhere.
-    pub fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
+    pub(crate) fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
         let end = transcript.turns().get(turn + 1).filter(|_| transcript.lanes().is_empty());
         self.lanes.is_read_to(end.map_or(transcript.order().len(), |next| next.first))
     }
@@ -160,7 +159,7 @@ impl Account {
     }
 
     /// What the session cost.
-    pub fn cost(&self, transcript: &Transcript) -> Cost {
+    pub(crate) fn cost(&self, transcript: &Transcript) -> Cost {
         let totals = transcript.totals();
         // What an agent says of a whole run has its sub-agents in it.
         let is_elsewhere = totals.run_cost().is_none() && self.delegated > self.homes.all_callers();
@@ -179,7 +178,7 @@ impl Account {
     }
 
     /// What a sub-agent did by itself, without those that it started.
-    pub fn lane(&self, name: &Name) -> Figures {
+    pub(crate) fn lane(&self, name: &Name) -> Figures {
         let Some((number, track)) = self.lanes.track_of(Some(name)) else { return Figures::default() };
         let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
         add_times(&mut figures, track.pages(), None);
@@ -187,7 +186,7 @@ impl Account {
     }
 
     /// All that lies in a lane; `None` is the main one.
-    pub fn path(&self, lane: Option<&Name>) -> PathFacts {
+    pub(crate) fn path(&self, lane: Option<&Name>) -> PathFacts {
         let mut facts = PathFacts::default();
         let Some(track) = self.lanes.track(lane) else { return facts };
         for part in track.pages().flat_map(|page| &page.parts) {
@@ -199,7 +198,7 @@ impl Account {
 
     /// Adds what happened in entries, until so many were taken one by one; a page that belongs to them as a whole
     /// counts as one. Answers how many were added: none as long as something is still to be judged.
-    pub fn add_some(
+    pub(crate) fn add_some(
         &self,
         transcript: &Transcript,
         ids: &[EntryId],
@@ -235,7 +234,7 @@ impl Account {
     }
 
     /// All time of a lane; `None` is the main one. That of the main one has the time between turns, too.
-    pub fn time(&self, lane: Option<&Name>) -> Sums {
+    pub(crate) fn time(&self, lane: Option<&Name>) -> Sums {
         let number = self.lanes.track_of(lane).map(|(number, _)| number);
         number.and_then(|number| self.times.get(number)).copied().unwrap_or_default()
     }
@@ -249,13 +248,13 @@ impl Account {
     }
 
     /// The turn that a sub-agent belongs to; none if it is overhead.
-    pub fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
+    pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
         let prompt = self.homes.of_lane(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
     }
 
     /// What was spent on all turns together; what the session spent besides is its overhead.
-    pub fn turns(&self, transcript: &Transcript) -> Totals {
+    pub(crate) fn turns(&self, transcript: &Transcript) -> Totals {
         let mut totals = Totals::default();
         for number in 0..transcript.turns().len() {
             totals.join(&self.turn(transcript, number).facts.totals);

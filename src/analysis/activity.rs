@@ -67,7 +67,7 @@ pub enum Wish {
 
 impl Wish {
     /// The word used in JSON outputs.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
             Self::Permission => "permission",
@@ -85,7 +85,7 @@ impl Wish {
 
 impl Activity {
     /// The word used in JSON outputs: a request that is made again is the model's time there.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
             Self::Model { .. } | Self::Retry { .. } => "model",
@@ -98,7 +98,7 @@ impl Activity {
     }
 
     /// What its user is waited for.
-    pub fn wish(&self) -> Option<Wish> {
+    pub(crate) fn wish(&self) -> Option<Wish> {
         match self {
             Self::Waiting { wish, .. } => Some(*wish),
             _ => None,
@@ -106,7 +106,7 @@ impl Activity {
     }
 
     /// Since when it does this.
-    pub fn since(&self) -> Option<Timestamp> {
+    pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::Tool { since, .. }
             | Self::Model { since }
@@ -118,7 +118,7 @@ impl Activity {
     }
 
     /// Whether something is expected to be written without anybody's doing.
-    pub fn is_work(&self) -> bool {
+    pub(crate) fn is_work(&self) -> bool {
         matches!(self, Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. })
     }
 }
@@ -137,7 +137,7 @@ const RETRY_PATIENCE_MS: u64 = 60 * 1000;
 /// Without a write for this long a mark of a running session is taken for left behind.
 const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
-pub const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
+pub(crate) const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
 /// Tools that ask the user, without case and punctuation.
 const ASKING: &[&str] = &[
@@ -156,9 +156,9 @@ const ASKING: &[&str] = &[
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastWrite {
     /// When.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// Whether that was seen. What a file says of itself may be the time at which it was copied.
-    pub is_seen: bool,
+    pub(crate) is_seen: bool,
 }
 
 impl LastWrite {
@@ -260,7 +260,7 @@ fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Timestamp> {
 }
 
 /// Whether the session says that it ended, and nothing came after that.
-pub fn has_ended(transcript: &Transcript) -> bool {
+pub(crate) fn has_ended(transcript: &Transcript) -> bool {
     let last = main_lane_backwards(transcript).find_map(last_block);
     transcript.meta().live == Some(false) || matches!(last, Some(BlockKind::Break(Break::Ended(_))))
 }
@@ -324,7 +324,7 @@ fn passes(error: &str) -> bool {
 
 /// How long nothing has been written, in ms, while something is expected to be. Work that was given up
 /// counts: nobody said that it ended.
-pub fn silence(
+pub(crate) fn silence(
     transcript: &Transcript,
     activity: &Activity,
     last_write: Option<LastWrite>,
@@ -349,7 +349,7 @@ fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> 
 }
 
 /// Whether a call asks the user, so that its time is the user's.
-pub fn asks(call: &ToolCall) -> bool {
+pub(crate) fn asks(call: &ToolCall) -> bool {
     let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     ASKING.contains(&name.as_str())

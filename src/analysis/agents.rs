@@ -3,7 +3,6 @@
 use super::activity::asks;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::meta::LaneFacts;
-use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -32,7 +31,7 @@ pub enum Fate {
 
 impl Fate {
     /// In a word or two.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Failed => "failed",
@@ -52,7 +51,7 @@ const BEHIND_MS: u64 = 2_000;
 
 /// The fate of a sub-agent, and of a call that should have started one but of which nothing else is known.
 /// `is_awaited`: whether the agent is at work on it.
-pub fn fate(
+pub(crate) fn fate(
     transcript: &Transcript,
     lane: Option<&LaneFacts>,
     call: Option<&ToolCall>,
@@ -111,11 +110,6 @@ fn is_end(entry: &Entry) -> bool {
             && !entry.marks.open
             && entry.blocks.last().is_some_and(|block| says(&block.kind))
             && entry.calls().next().is_none())
-}
-
-/// When a sub-agent last did something.
-pub fn last_sign(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestamp> {
-    lane.entries.iter().rev().find_map(|id| transcript.get(*id)?.end())
 }
 
 #[cfg(test)]

@@ -26,35 +26,35 @@ const WORDS_MOST: usize = 120;
 #[derive(Clone, Copy, Debug)]
 pub struct Status<'a> {
     /// The session.
-    pub transcript: &'a Transcript,
+    pub(crate) transcript: &'a Transcript,
     /// What the agent does.
     pub activity: &'a Activity,
     /// How long nothing was written at work, in ms.
-    pub silence: Option<u64>,
+    pub(crate) silence: Option<u64>,
     /// What was spent.
-    pub cost: &'a Cost,
+    pub(crate) cost: &'a Cost,
     /// How full the context is.
-    pub context: Option<ContextUse>,
+    pub(crate) context: Option<ContextUse>,
     /// The newest call with those before it that asked for the same.
-    pub run: Option<Run<'a>>,
+    pub(crate) run: Option<Run<'a>>,
     /// A call or a result that has lost its other half since the last look, and in which words.
-    pub orphan: Option<(Place, &'a str)>,
+    pub(crate) orphan: Option<(Place, &'a str)>,
 }
 
 /// Why an alarm rang.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rung {
+pub(crate) struct Rung {
     /// In a few words.
-    pub words: String,
+    pub(crate) words: String,
     /// The item that it is about.
-    pub at: Option<Place>,
+    pub(crate) at: Option<Place>,
 }
 
 /// An expression that is watched.
 #[derive(Clone, Debug)]
-pub struct Alarm {
+pub(crate) struct Alarm {
     /// What is watched.
-    pub expr: Expr,
+    pub(crate) expr: Expr,
     parts: Vec<Part>,
 }
 
@@ -72,7 +72,7 @@ struct Part {
 
 impl Alarm {
     /// An alarm that has seen nothing yet. Times in it are told from the last entry's.
-    pub fn new(expr: Expr, last: Option<Timestamp>) -> Self {
+    pub(crate) fn new(expr: Expr, last: Option<Timestamp>) -> Self {
         let alternatives = match &expr {
             Expr::Any(parts) => parts.clone(),
             other => vec![other.clone()],
@@ -88,12 +88,12 @@ impl Alarm {
     }
 
     /// Whether it asks for this.
-    pub fn asks_for(&self, is_it: impl Fn(&State) -> bool) -> bool {
+    pub(crate) fn asks_for(&self, is_it: impl Fn(&State) -> bool) -> bool {
         self.expr.terms().iter().any(|term| matches!(term, Term::State(state) if is_it(state)))
     }
 
     /// What there is now rings no alarm; facts of the session do if `counts_states`.
-    pub fn begin(&mut self, status: &Status<'_>, counts_states: bool) {
+    pub(crate) fn begin(&mut self, status: &Status<'_>, counts_states: bool) {
         for part in &mut self.parts {
             part.held = !counts_states && part.holds(status, None);
             part.items.clear();
@@ -105,7 +105,7 @@ impl Alarm {
     }
 
     /// Looks at the session, and at the entries that have come or changed since the last look.
-    pub fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
+    pub(crate) fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
         let mut rung = None;
         for part in &mut self.parts {
             // Each part must see everything, whichever rings first.

@@ -17,37 +17,37 @@ use crate::model::transcript::Transcript;
 
 /// Something odd.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anomaly {
+pub(crate) struct Anomaly {
     /// What, for the reader: `calls without a result`.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// What can be said of it besides; may be empty.
-    pub note: String,
+    pub(crate) note: String,
     /// How often.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Where first.
-    pub first: Origin,
+    pub(crate) first: Origin,
 }
 
 /// How the entries hang together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// Entries that name a parent.
-    pub linked: u64,
+    pub(crate) linked: u64,
     /// Entries of the main lane that others hang below and that hang below nothing.
-    pub roots: u64,
+    pub(crate) roots: u64,
     /// Parents that are not there, entries that are their own parent, circles.
-    pub anomalies: Vec<Anomaly>,
+    pub(crate) anomalies: Vec<Anomaly>,
 }
 
 /// When the session happened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub(crate) struct Times {
     /// First time seen.
-    pub first: Option<Timestamp>,
+    pub(crate) first: Option<Timestamp>,
     /// Last time seen.
-    pub last: Option<Timestamp>,
+    pub(crate) last: Option<Timestamp>,
     /// Entries without a time, and entries that are older than the one before.
-    pub anomalies: Vec<Anomaly>,
+    pub(crate) anomalies: Vec<Anomaly>,
 }
 
 /// Oddities by kind.
@@ -71,7 +71,7 @@ impl Found {
 
 /// How the entries of all lanes hang together; nothing if the format does not say that all records are
 /// linked, so that a missing parent would mean nothing.
-pub fn of_links(transcript: &Transcript) -> Option<Links> {
+pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
     if !transcript.is_linked_tree() {
         return None;
     }
@@ -124,7 +124,7 @@ fn leads_in_a_circle(key: Print, transcript: &Transcript, walked: &mut HashMap<P
 }
 
 /// Calls and results that do not meet, all lanes and branches.
-pub fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
+pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     let awaited = Awaited::of(transcript);
     let mut found = Found::default();
     let mut calls: HashMap<&Key, u32> = HashMap::new();
@@ -170,7 +170,7 @@ fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) 
 }
 
 /// When the session happened, and where its times contradict the order of the file.
-pub fn of_times(transcript: &Transcript) -> Times {
+pub(crate) fn of_times(transcript: &Transcript) -> Times {
     const BACKWARDS: &str = "entries that are older than the one before";
     let mut times = Times::default();
     let mut found = Found::default();

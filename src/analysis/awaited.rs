@@ -12,7 +12,7 @@ use crate::model::transcript::Transcript;
 
 /// What the judgement of all calls leans on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Awaited {
+pub(crate) struct Awaited {
     /// Place of the newest turn in the order, and when it began.
     turn: (usize, Option<Timestamp>),
     /// Whether the session has ended.
@@ -21,24 +21,24 @@ pub struct Awaited {
 
 impl Awaited {
     /// Of a settled transcript.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub(crate) fn of(transcript: &Transcript) -> Self {
         let newest = transcript.turns().last();
         let at = newest.and_then(|turn| transcript.get(turn.prompt)?.at);
         Self { turn: (newest.map_or(0, |turn| turn.first), at), has_ended: activity::has_ended(transcript) }
     }
 
     /// Place of the newest turn in the order.
-    pub fn newest_turn(&self) -> usize {
+    pub(crate) fn newest_turn(&self) -> usize {
         self.turn.0
     }
 
     /// Whether the session has ended.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.has_ended
     }
 
     /// Whether calls of an entry that have no result may still get one.
-    pub fn has(&self, transcript: &Transcript, id: EntryId) -> bool {
+    pub(crate) fn has(&self, transcript: &Transcript, id: EntryId) -> bool {
         !self.has_ended
             && transcript.latest_answer(transcript.lane_at(id)) == Some(id)
             && !transcript.branches().abandoned.contains(&id)
@@ -57,7 +57,7 @@ impl Awaited {
     }
 
     /// The word for a call's state in JSON outputs: a call without a result that none will come for is lost.
-    pub fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
+    pub(crate) fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
         if call.state.is_open() && !self.has(transcript, id) { "lost" } else { call.state.word() }
     }
 }

@@ -29,22 +29,22 @@ const LONG_MS: u64 = 60 * 60 * 1000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     /// The model.
-    pub model: Option<Name>,
+    pub(crate) model: Option<Name>,
     /// When it was answered.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// All tokens of the prompt.
-    pub prompt: u64,
+    pub(crate) prompt: u64,
     /// Those that were read from the cache.
-    pub read: u64,
+    pub(crate) read: u64,
     /// Those that were written to it.
-    pub write: u64,
+    pub(crate) write: u64,
     /// How many of these for an hour.
-    pub write_1h: u64,
+    pub(crate) write_1h: u64,
 }
 
 impl Asked {
     /// Of a request's usage.
-    pub fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
+    pub(crate) fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
         Self {
             model: model.cloned(),
             at,
@@ -58,7 +58,7 @@ impl Asked {
 
 /// What is known of a lane's cache so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cache {
+pub(crate) struct Cache {
     /// The request before.
     last: Option<Asked>,
     /// The most that is known to be the system prompt and the tools: what the first request read, which
@@ -74,26 +74,26 @@ pub struct Cache {
 
 /// What happened between two requests of a lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Between {
+pub(crate) struct Between {
     /// A compaction.
-    pub compaction: Option<EntryId>,
+    pub(crate) compaction: Option<EntryId>,
     /// The session went on from an earlier place.
-    pub rewind: bool,
+    pub(crate) rewind: bool,
     /// The session was closed and opened again.
-    pub resumed: Option<EntryId>,
+    pub(crate) resumed: Option<EntryId>,
     /// A system prompt or a list of tools was told, other than at the beginning.
-    pub instructions: Option<EntryId>,
+    pub(crate) instructions: Option<EntryId>,
     /// Only outputs of tools were dropped.
-    pub pruned: Option<EntryId>,
+    pub(crate) pruned: Option<EntryId>,
     /// The model was told to think more or less.
-    pub thinking: Option<EntryId>,
+    pub(crate) thinking: Option<EntryId>,
     /// Whether a turn began.
-    pub turn: bool,
+    pub(crate) turn: bool,
 }
 
 /// Why the cache was of no use, as far as the file tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub(crate) enum Cause {
     /// The history was replaced by a summary.
     Compaction,
     /// Another model answered.
@@ -129,26 +129,26 @@ pub enum Cause {
 
 /// A request that had to pay again for what had been in the cache.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CacheBreak {
+pub(crate) struct CacheBreak {
     /// Tokens that the request before had left in the cache.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Tokens that were read of them.
-    pub read: u64,
+    pub(crate) read: u64,
     /// Tokens of this prompt that were paid for again, at most.
-    pub again: u64,
+    pub(crate) again: u64,
     /// The likely cause.
-    pub cause: Cause,
+    pub(crate) cause: Cause,
     /// Whether it happened within a turn.
-    pub is_inside: bool,
+    pub(crate) is_inside: bool,
     /// What these tokens cost more than reading them would have, in USD by the price table: an estimate.
-    pub usd: Option<f64>,
+    pub(crate) usd: Option<f64>,
     /// Whether they were written to the cache again; else they were paid as plain input.
-    pub is_written: bool,
+    pub(crate) is_written: bool,
 }
 
 impl Cause {
     /// In plain words.
-    pub fn words(self) -> String {
+    pub(crate) fn words(self) -> String {
         match self {
             Self::Compaction => "compacted: another history is before the model".to_owned(),
             Self::Model => "another model, which has a cache of its own".to_owned(),
@@ -177,34 +177,13 @@ impl Cause {
             Self::Unknown => "unknown: the file tells nothing that explains it".to_owned(),
         }
     }
-
-    /// In a word or two.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compaction => "compaction",
-            Self::Model => "model",
-            Self::Rewind => "rewind",
-            Self::Idle { .. } => "idle",
-            Self::Resumed => "reopened",
-            Self::Thinking => "thinking",
-            Self::Pruned { .. } => "shortened",
-            Self::Instructions { .. } => "system, tools",
-            Self::History => "messages",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
-impl CacheBreak {
-    /// Tokens that were expected to be read, and were not.
-    pub fn shortfall(&self) -> u64 {
-        self.held.saturating_sub(self.read)
-    }
-}
+impl CacheBreak {}
 
 impl Cache {
     /// Judges the next request of the lane, and takes note of it.
-    pub fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
+    pub(crate) fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
         let found = self.last.as_ref().and_then(|last| self.judge(last, &now, between));
         let is_beginning =
             self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);

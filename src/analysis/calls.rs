@@ -19,16 +19,15 @@ mod durations;
 mod listing;
 mod tools;
 
-pub use durations::{Durations, Spread};
-pub use tools::{Outcome, Tool, Tools};
+pub(crate) use tools::{Outcome, Tool, Tools};
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The entry.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// Place of the block in it.
-    pub block: usize,
+    pub(crate) block: usize,
 }
 
 /// A call by its place: that of the entry in the order of the file, then of the block in its entry.
@@ -52,22 +51,22 @@ const LOOKED_AT: usize = 2_000;
 
 /// Which calls ran at the same time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Overlaps {
+pub(crate) struct Overlaps {
     /// In the order in which they began, the latest first.
-    pub calls: Vec<Place>,
+    pub(crate) calls: Vec<Place>,
     /// Whether there may be more.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
 }
 
 /// Earlier calls of the same tool with the same arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
     /// The latest first.
-    pub calls: Vec<Place>,
+    pub(crate) calls: Vec<Place>,
     /// Whether only so many were looked at.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
     /// Calls that look the same, but whose arguments are on disk.
-    pub unread: Vec<EntryId>,
+    pub(crate) unread: Vec<EntryId>,
 }
 
 /// What is kept of a call.
@@ -177,12 +176,12 @@ impl Calls {
     }
 
     /// The number of a call among all, from 1 in the order of the file.
-    pub fn number(&self, place: Place) -> Option<usize> {
+    pub(crate) fn number(&self, place: Place) -> Option<usize> {
         self.all.binary_search(&self.known(place)?.0).ok().map(|at| at + 1)
     }
 
     /// Calls that ran while this one did; at most `most`.
-    pub fn overlaps(&self, place: Place, most: usize) -> Overlaps {
+    pub(crate) fn overlaps(&self, place: Place, most: usize) -> Overlaps {
         let mut found = Overlaps::default();
         let Some((own, (from, to))) = self.known(place).and_then(|(rank, known)| Some((rank, known.span?)))
         else {
@@ -209,7 +208,7 @@ impl Calls {
 
     /// Calls before this one that asked the same tool for the same; at most `most` are looked at. Keeps in
     /// mind what they ask for.
-    pub fn earlier(&mut self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+    pub(crate) fn earlier(&mut self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
         let alike: Vec<Place> = self.alike_before(place).take(most).chain([place]).collect();
         for place in alike {
             self.print(transcript, place);
@@ -218,7 +217,7 @@ impl Calls {
     }
 
     /// As [`Calls::earlier`], by what is in memory or in mind.
-    pub fn earlier_known(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+    pub(crate) fn earlier_known(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
         let mut before = self.alike_before(place);
         let looked_at: Vec<Place> = before.by_ref().take(most).collect();
@@ -266,7 +265,7 @@ impl Calls {
 }
 
 /// The call in a block.
-pub fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
+pub(crate) fn call_at(entry: &Entry, block: usize) -> Option<&ToolCall> {
     match &entry.blocks.get(block)?.kind {
         BlockKind::Call(call) => Some(call),
         _ => None,
@@ -292,7 +291,7 @@ fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
 }
 
 /// From when to when a call ran, as far as its times tell.
-pub fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
+pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     let took = call.took(said)?;
     let ended = call.state.result()?.at;
     let started = call.started.or(said);
@@ -309,14 +308,14 @@ pub fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, T
 
 /// A number for a call, the same for calls that may be the same: made of what is always in memory of their
 /// arguments.
-pub fn likeness_of(call: &ToolCall) -> u64 {
+pub(crate) fn likeness_of(call: &ToolCall) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&call.name, &call.input.stub, call.input.bytes, call.input.lines).hash(&mut hasher);
     hasher.finish()
 }
 
 /// A number for the whole of a body; nothing if that is on disk.
-pub fn print_of(input: &Body) -> Option<u64> {
+pub(crate) fn print_of(input: &Body) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     match &input.held {
         Held::Stub => input.stub.hash(&mut hasher),

@@ -11,9 +11,9 @@ use crate::model::transcript::Transcript;
 
 /// What a branch holds that the active path does not; it stays the same until branches are drawn anew.
 #[derive(Clone, Debug, Default)]
-pub struct Sides {
+pub(crate) struct Sides {
     /// The last entry that both have; none if they share nothing.
-    pub common: Option<EntryId>,
+    pub(crate) common: Option<EntryId>,
     /// Entries only of the branch.
     own: Vec<EntryId>,
     /// Entries that were there when it was left.
@@ -22,15 +22,15 @@ pub struct Sides {
 
 /// The two sides of where they parted.
 #[derive(Clone, Debug, Default)]
-pub struct Compared {
+pub(crate) struct Compared {
     /// What only the branch has.
-    pub branch: PathFacts,
+    pub(crate) branch: PathFacts,
     /// What only the active path has.
-    pub active: PathFacts,
+    pub(crate) active: PathFacts,
     /// So many prompts and calls are the same on both sides before the first one that differs.
-    pub same: usize,
+    pub(crate) same: usize,
     /// The first prompt or call that differs, on the branch and on the active path; none where a side ends.
-    pub differs: [Option<Place>; 2],
+    pub(crate) differs: [Option<Place>; 2],
 }
 
 /// A prompt or a call: what makes it the same as another one.
@@ -42,7 +42,7 @@ struct Step {
 
 impl Sides {
     /// Of the branch with this number.
-    pub fn of(transcript: &Transcript, number: usize) -> Option<Self> {
+    pub(crate) fn of(transcript: &Transcript, number: usize) -> Option<Self> {
         let branches = transcript.branches();
         let branch = branches.list.get(number.checked_sub(1)?)?;
         let seen = transcript.seen_on(number)?;
@@ -55,7 +55,7 @@ impl Sides {
     }
 
     /// Compares them, as the session stands now.
-    pub fn compare(&self, transcript: &Transcript) -> Compared {
+    pub(crate) fn compare(&self, transcript: &Transcript) -> Compared {
         let abandoned = &transcript.branches().abandoned;
         let since = self.common.and_then(|id| transcript.place_of(id)).map_or(0, |place| place + 1);
         let after = transcript.order().get(since..).unwrap_or_default();

@@ -6,15 +6,15 @@ use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
 
 /// Entries in which the request before one is looked for.
-pub const LOOKED_AT: usize = 4_096;
+pub(crate) const LOOKED_AT: usize = 4_096;
 
 /// The size of the context at the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextUse {
     /// Tokens of the last prompt and its answer.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
     /// Size of the window in tokens, recorded or known from the model's name.
-    pub window: Option<u64>,
+    pub(crate) window: Option<u64>,
 }
 
 /// The context at the end of the main lane; nothing if no request records usage.
@@ -25,7 +25,7 @@ pub fn of(transcript: &Transcript) -> Option<ContextUse> {
 }
 
 /// The context when an entry was told, in the lane of that; nothing if no request near before it records usage.
-pub fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
+pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     let entry = transcript.get(id)?;
     let (request, compaction) = if is_request(entry) {
         (Some(id), None)
@@ -39,14 +39,18 @@ pub fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
 }
 
 /// The size of the window that a request had, recorded or known from the model's name.
-pub fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
+pub(crate) fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
     let model = request.model.as_ref().or(transcript.meta().model.as_ref());
     transcript.meta().window.or_else(|| window_of_model(model?, tokens))
 }
 
 /// The request before the entry at a place, in its lane, and a compaction between the two. Not more than
 /// so many entries are looked at.
-pub fn before(transcript: &Transcript, place: usize, most: usize) -> (Option<EntryId>, Option<EntryId>) {
+pub(crate) fn before(
+    transcript: &Transcript,
+    place: usize,
+    most: usize,
+) -> (Option<EntryId>, Option<EntryId>) {
     let order = transcript.order().get(..place).unwrap_or_default();
     let lane = transcript.order().get(place).and_then(|id| transcript.get(*id)).map(|entry| &entry.lane);
     let mut compaction = None;
@@ -79,7 +83,7 @@ fn left_by(entry: &Entry) -> Option<u64> {
 }
 
 /// Whether an entry is a request that records its prompt.
-pub fn is_request(entry: &Entry) -> bool {
+pub(crate) fn is_request(entry: &Entry) -> bool {
     entry.usage.as_ref().is_some_and(|usage| usage.scope == Scope::Request && usage.prompt() > 0)
 }
 

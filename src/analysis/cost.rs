@@ -13,23 +13,23 @@ pub struct Cost {
     /// Where it comes from.
     pub source: CostSource,
     /// Models that spent tokens and have no price.
-    pub unpriced_models: Vec<Name>,
+    pub(crate) unpriced_models: Vec<Name>,
     /// Whether it is that of a part of the tokens: output was counted before answers were complete, or what a
     /// sub-agent did is recorded in a file that is not here.
-    pub is_partial: bool,
+    pub(crate) is_partial: bool,
     /// Whether some of it is tokens times prices.
-    pub is_estimated: bool,
+    pub(crate) is_estimated: bool,
 }
 
 impl Cost {
     /// The same, knowing whether some of what was spent is recorded elsewhere.
     #[must_use]
-    pub fn lacking(self, is_elsewhere: bool) -> Self {
+    pub(crate) fn lacking(self, is_elsewhere: bool) -> Self {
         Self { is_partial: self.is_partial || is_elsewhere, ..self }
     }
 
     /// Whether more was spent than it says.
-    pub fn lacks_some(&self) -> bool {
+    pub(crate) fn lacks_some(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
     }
 }
@@ -49,7 +49,7 @@ pub enum CostSource {
 
 impl CostSource {
     /// The word used in JSON outputs.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",
             Self::Estimated => "estimated",
@@ -94,7 +94,7 @@ pub fn of(totals: &Totals) -> Cost {
 }
 
 /// The cost of one request.
-pub fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
+pub(crate) fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
     let mut totals = Totals::default();
     totals.add(&Usage { scope: Scope::Request, ..usage.clone() }, model);
     of(&totals)

@@ -97,7 +97,7 @@ pub enum Fill {
 }
 
 /// Facts of the session that are a word of their own.
-pub const STATES: [(&str, State); 9] = [
+pub(crate) const STATES: [(&str, State); 9] = [
     ("waiting", State::Waiting),
     ("idle", State::Idle),
     ("ended", State::Ended),
@@ -110,7 +110,7 @@ pub const STATES: [(&str, State); 9] = [
 ];
 
 /// So many equal calls in a row are a loop.
-pub const LOOP: u64 = 3;
+pub(crate) const LOOP: u64 = 3;
 
 /// How a figure compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub enum Speaker {
 
 impl Expr {
     /// All conditions of it, however they are joined.
-    pub fn terms(&self) -> Vec<&Term> {
+    pub(crate) fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Term(term) => vec![term],
             Self::Not(inner) => inner.terms(),
@@ -160,7 +160,7 @@ impl Expr {
     }
 
     /// All of these; one alone stands for itself.
-    pub fn all(parts: Vec<Self>) -> Self {
+    pub(crate) fn all(parts: Vec<Self>) -> Self {
         let flat = parts.into_iter().flat_map(|part| match part {
             Self::All(inner) => inner,
             other => vec![other],
@@ -173,7 +173,7 @@ impl Expr {
     }
 
     /// One of these; one alone stands for itself.
-    pub fn any(parts: Vec<Self>) -> Self {
+    pub(crate) fn any(parts: Vec<Self>) -> Self {
         let flat = parts.into_iter().flat_map(|part| match part {
             Self::Any(inner) => inner,
             other => vec![other],
@@ -188,7 +188,7 @@ impl Expr {
 
 impl Compare {
     /// Whether a value compares so.
-    pub fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
+    pub(crate) fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
         match self {
             Self::More => value > bound,
             Self::AtLeast => value >= bound,
@@ -199,7 +199,7 @@ impl Compare {
 }
 
 /// Units of time in ms, the largest first.
-pub const TIMES: &[(&str, u64)] =
+pub(crate) const TIMES: &[(&str, u64)] =
     &[("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 /// Units of tokens, the largest first.
-pub const TOKENS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];
+pub(crate) const TOKENS: &[(&str, u64)] = &[("G", 1_000_000_000), ("M", 1_000_000), ("k", 1_000), ("", 1)];

@@ -18,11 +18,11 @@ use crate::model::transcript::Transcript;
 
 mod file;
 mod flags;
-pub mod paths;
+pub(crate) mod paths;
 mod uses;
 
-pub use file::File;
-pub use uses::{Flag, Op, Outcome, Use};
+pub(crate) use file::File;
+pub(crate) use uses::{Flag, Op, Outcome, Use};
 
 /// Uses that are judged in the time that it takes to take in an entry, which may have to be unpacked.
 const USES: usize = 8;
@@ -184,17 +184,17 @@ impl Files {
     // === questions ===
 
     /// Files that tools for files used, with their paths, in no order.
-    pub fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
+    pub(crate) fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
         self.shown().by_path.iter().filter(|(_, file)| file.is_listed)
     }
 
     /// The file with a path.
-    pub fn file(&self, path: &str) -> Option<&File> {
+    pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.shown().by_path.get(path).filter(|file| file.is_listed)
     }
 
     /// The first listed file that a call used.
-    pub fn of_call(&self, place: Place) -> Option<&Text> {
+    pub(crate) fn of_call(&self, place: Place) -> Option<&Text> {
         let Place { entry, block } = place;
         let mut used = self.shown().of_call.range((entry, block, 0)..=(entry, block, usize::MAX));
         used.find_map(|(_, path)| self.file(path).map(|_| path))

@@ -25,31 +25,31 @@ mod sweep;
 use sweep::{Active, Sweep};
 
 /// A place in a lane: which entry of it, and the block.
-pub type Spot = (usize, usize);
+pub(crate) type Spot = (usize, usize);
 
 /// A call in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
+pub(crate) struct Flight {
     /// The call.
-    pub call: Place,
+    pub(crate) call: Place,
     /// Where in its lane it was made.
-    pub from: Spot,
+    pub(crate) from: Spot,
     /// The last item that began before the flight was over; `None` if it goes on beyond the page that was
     /// asked, or to the end of the lane.
-    pub until: Option<Spot>,
+    pub(crate) until: Option<Spot>,
     /// Its column, from 0 on, among the flights of its lane.
-    pub column: usize,
+    pub(crate) column: usize,
     /// In which order those end that end at the same place.
-    pub rank: i64,
+    pub(crate) rank: i64,
     /// Whether a result came.
-    pub is_answered: bool,
+    pub(crate) is_answered: bool,
     /// Whether a sub-agent works in it.
-    pub is_agent: bool,
+    pub(crate) is_agent: bool,
 }
 
 impl Flight {
     /// Whether it is in flight where an item begins.
-    pub fn covers(&self, spot: Spot) -> bool {
+    pub(crate) fn covers(&self, spot: Spot) -> bool {
         self.from <= spot && self.until.is_none_or(|until| spot <= until)
     }
 }
@@ -134,25 +134,19 @@ impl Flights {
     // === questions ===
 
     /// Where an item stands in its lane.
-    pub fn spot(&self, id: EntryId, block: usize) -> Option<Spot> {
+    pub(crate) fn spot(&self, id: EntryId, block: usize) -> Option<Spot> {
         self.lanes.place_of(id).map(|(_, place)| (place, block))
     }
 
-    /// Whether two entries are of one lane.
-    pub fn is_one_lane(&self, id: EntryId, other: EntryId) -> bool {
-        let number = |id| self.lanes.place_of(id).map(|(number, _)| number);
-        number(id).is_some() && number(id) == number(other)
-    }
-
     /// Entries of the same lane behind this one.
-    pub fn behind(&self, id: EntryId) -> &[EntryId] {
+    pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
         let found = self.lanes.find(id);
         found.and_then(|(track, place)| track.ids().get(place + 1..)).unwrap_or_default()
     }
 
     /// Calls of its lane that are in flight anywhere in an entry. What is not told of its own calls has the
     /// first column, which is free there, and ends with its own rows.
-    pub fn beside(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
+    pub(crate) fn beside(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
         let found = self.lanes.find(id);
         let place = found.map_or(0, |(_, place)| place);
         let page = found.and_then(|(track, place)| track.page(place / PAGE));

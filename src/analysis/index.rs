@@ -82,7 +82,7 @@ impl<I> DerefMut for Live<I> {
 
 impl<I: Index<Reads = ()>> Live<I> {
     /// All of a transcript.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub(crate) fn of(transcript: &Transcript) -> Self {
         let mut live = Self::default();
         live.follow(transcript, usize::MAX);
         live
@@ -97,13 +97,13 @@ impl<I: Index<Reads = ()>> Live<I> {
 
 impl<I: Index> Live<I> {
     /// As [`Live::follow`], for an index that reads another one.
-    pub fn follow_with(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
+    pub(crate) fn follow_with(&mut self, transcript: &Transcript, reads: &I::Reads, most: usize) -> bool {
         self.take_in(transcript, reads, most, most)
     }
 
     /// Takes in all that is new, for a session that is read in the background: entries are at hand when they come, and
     /// may be on disk later. Says whether that was all.
-    pub fn keep_up(&mut self, transcript: &Transcript, reads: &I::Reads) -> bool {
+    pub(crate) fn keep_up(&mut self, transcript: &Transcript, reads: &I::Reads) -> bool {
         self.take_in(transcript, reads, usize::MAX, I::IN_BACKGROUND)
     }
 
@@ -137,7 +137,7 @@ impl<I: Index> Live<I> {
     }
 
     /// An entry has changed; takes effect with [`Live::follow`].
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(place) = self.place_of(transcript, id)
             && !self.index.change(transcript, place, id)
         {
@@ -146,7 +146,7 @@ impl<I: Index> Live<I> {
     }
 
     /// Bodies of these entries were read again.
-    pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         for id in ids {
             if let Some(place) = self.place_of(transcript, *id) {
                 self.index.learn(transcript, place, *id);
@@ -155,7 +155,7 @@ impl<I: Index> Live<I> {
     }
 
     /// The place of an entry that was taken in.
-    pub fn place_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
+    pub(crate) fn place_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
         if self.read == 0 { None } else { transcript.place_of(id).filter(|place| *place < self.read) }
     }
 
@@ -171,24 +171,24 @@ impl<I: Index> Live<I> {
     }
 
     /// Whether it is at the beginning, or will be there again.
-    pub fn is_to_begin(&self, transcript: &Transcript) -> bool {
+    pub(crate) fn is_to_begin(&self, transcript: &Transcript) -> bool {
         self.read == 0 || self.index.begins_again(transcript)
     }
 
     /// Becomes what is known of another transcript.
-    pub fn become_other(&mut self, other: Self) {
+    pub(crate) fn become_other(&mut self, other: Self) {
         let before = std::mem::replace(self, other);
         self.generation += before.generation + 1;
         self.beginnings += before.beginnings + 1;
     }
 
     /// How often it has begun again.
-    pub fn beginnings(&self) -> u32 {
+    pub(crate) fn beginnings(&self) -> u32 {
         self.beginnings
     }
 
     /// Rises whenever an answer may be another one.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 }

@@ -30,10 +30,10 @@ mod stops;
 mod waiting;
 
 pub use crate::model::edit::Severity;
-pub use alike::{Alike, alike};
+pub(crate) use alike::{Alike, alike};
 pub use findings::{Counts, Findings};
-pub use provider::Provider;
-pub use scene::Scene;
+pub(crate) use provider::Provider;
+pub(crate) use scene::Scene;
 
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
@@ -53,7 +53,7 @@ pub struct Rule {
 /// Rules that one look at an entry serves.
 pub struct Group {
     /// The rules.
-    pub rules: &'static [&'static Rule],
+    pub(crate) rules: &'static [&'static Rule],
     /// Looks at an entry.
     pub(crate) judge: fn(&mut Scene<'_>),
 }
@@ -78,25 +78,25 @@ pub struct Finding {
     /// The block of the entry.
     pub block: usize,
     /// The id of the call; empty if there is none.
-    pub call: Key,
+    pub(crate) call: Key,
     /// The record that shows it.
-    pub place: Origin,
+    pub(crate) place: Origin,
     /// Other entries that are involved.
-    pub others: Vec<EntryId>,
+    pub(crate) others: Vec<EntryId>,
     /// What is wrong, in plain words.
-    pub message: String,
+    pub(crate) message: String,
     /// Whose API the history would be sent to.
-    pub provider: Provider,
+    pub(crate) provider: Provider,
 }
 
 impl Finding {
     /// Whether a call or a result has lost its other half.
-    pub fn is_orphan(&self) -> bool {
+    pub(crate) fn is_orphan(&self) -> bool {
         matches!(self.rule.id, "orphan-call" | "orphan-result")
     }
 
     /// What the provider would answer to a history with this in it, or what follows otherwise.
-    pub fn consequence(&self) -> String {
+    pub(crate) fn consequence(&self) -> String {
         answers::consequence(self)
     }
 }

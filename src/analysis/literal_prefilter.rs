@@ -24,7 +24,7 @@ type Forms = Vec<String>;
 
 impl LiteralPrefilter {
     /// What a text or a regular expression needs; nothing if that cannot be told.
-    pub fn of(typed: &str, is_literal: bool, ignores_case: bool) -> Self {
+    pub(crate) fn of(typed: &str, is_literal: bool, ignores_case: bool) -> Self {
         let hir = if is_literal {
             Some(Hir::literal(typed.as_bytes()))
         } else {

@@ -9,8 +9,8 @@ mod steps;
 
 use std::collections::{HashMap, HashSet};
 
-pub use churn::Undone;
-pub use runs::{Results, Run};
+pub(crate) use churn::Undone;
+pub(crate) use runs::{Results, Run};
 
 use self::churn::Churn;
 use self::runs::{Lane, Step};
@@ -122,20 +122,20 @@ impl Loops {
     }
 
     /// All runs of equal calls that are long enough for a loop, in the order in which they began.
-    pub fn loops(&self) -> Vec<Run<'_>> {
+    pub(crate) fn loops(&self) -> Vec<Run<'_>> {
         let mut loops: Vec<Run<'_>> = self.lanes.iter().flat_map(Lane::loops).collect();
         loops.sort_by_key(Run::first);
         loops
     }
 
     /// All edits that were turned back, in the order in which that happened.
-    pub fn undone(&self) -> impl Iterator<Item = &Undone> {
+    pub(crate) fn undone(&self) -> impl Iterator<Item = &Undone> {
         self.churn.found()
     }
 
     /// The longest run that a lane is in right now: its newest call asks for the same as those before it.
     /// Of sub-agents only those count that repeat themselves, so the thousands that do not cost nothing.
-    pub fn current(&self, transcript: &Transcript) -> Option<Run<'_>> {
+    pub(crate) fn current(&self, transcript: &Transcript) -> Option<Run<'_>> {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
             let call = lane.and_then(|lane| lane.call.as_ref());
@@ -150,7 +150,7 @@ impl Loops {
     }
 
     /// Entries whose calls are at least the third of a loop, or turn an edit back.
-    pub fn entries(&self) -> HashSet<EntryId> {
+    pub(crate) fn entries(&self) -> HashSet<EntryId> {
         let least = usize::try_from(LOOP).unwrap_or(usize::MAX);
         let of_loops = self.lanes.iter().flat_map(Lane::loops).flat_map(move |run| {
             run.places().skip(least.saturating_sub(1)).map(|place| place.entry).collect::<Vec<_>>()
@@ -160,7 +160,7 @@ impl Loops {
 }
 
 /// What a loop is, in a few words: `loop ×6 bash, same result`.
-pub fn loop_words(run: &Run<'_>, times: &str) -> String {
+pub(crate) fn loop_words(run: &Run<'_>, times: &str) -> String {
     let results = match run.results() {
         Results::Same => ", same result",
         Results::Differ => ", results differ",

@@ -25,7 +25,7 @@ pub fn canonical(name: &str) -> String {
 
 /// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), and not if it
 /// runs on the reader's own machine or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`).
-pub fn has_list_price(name: &str) -> bool {
+pub(crate) fn has_list_price(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let (path, last) = name.rsplit_once('/').unwrap_or_default();
     let last = if path.is_empty() { name.as_str() } else { last };
@@ -49,7 +49,7 @@ fn is_tag_of_ollama(tag: &str) -> bool {
 
 /// Whether Bedrock runs the model within a region, for a tenth more than anywhere: `us.anthropic.…`, and
 /// `anthropic.…` within the region that is called; `global.anthropic.…` is anywhere. So it is since version 4.5.
-pub fn is_regional(name: &str) -> bool {
+pub(crate) fn is_regional(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let is_within = match name.split_once("anthropic.") {

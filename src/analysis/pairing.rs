@@ -10,13 +10,13 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairingCounts {
     /// Distinct calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Distinct results, duplicates not counted.
-    pub results: u64,
+    pub(crate) results: u64,
     /// Calls with exactly their own result.
-    pub paired: u64,
+    pub(crate) paired: u64,
     /// Results marked as errors.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
@@ -24,10 +24,10 @@ pub struct PairingCounts {
     /// Results whose call does not exist.
     pub orphan_results: u64,
     /// Further results of a call that has one.
-    pub duplicate_results: u64,
+    pub(crate) duplicate_results: u64,
     /// Calls that the model wrote into its text. They have no ids, so whether they pair is not known,
     /// and they are not among the other counts.
-    pub textual_calls: u64,
+    pub(crate) textual_calls: u64,
 }
 
 /// Counts all lanes and branches.

@@ -34,7 +34,7 @@ pub fn cost(cost: &Cost) -> Option<String> {
 }
 
 /// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.
-pub fn turn(figures: &Figures, ascii: bool) -> String {
+pub(crate) fn turn(figures: &Figures, ascii: bool) -> String {
     let facts = &figures.facts;
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
@@ -52,7 +52,7 @@ pub fn turn(figures: &Figures, ascii: bool) -> String {
 }
 
 /// What stands before a figure that is a part of the whole.
-pub fn at_least(is_partial: bool, ascii: bool) -> &'static str {
+pub(crate) fn at_least(is_partial: bool, ascii: bool) -> &'static str {
     match (is_partial, ascii) {
         (true, false) => "≥",
         (true, true) => ">=",
@@ -61,7 +61,7 @@ pub fn at_least(is_partial: bool, ascii: bool) -> &'static str {
 }
 
 /// Tokens and cost of one answer: `↑118k (97% cached) ↓402  $0.031`. Empty if nothing was spent.
-pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
+pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     if usage.is_zero() {
         return String::new();
     }
@@ -76,7 +76,7 @@ pub fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
 }
 
 /// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
-pub fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
+pub(crate) fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
         0 if lane.entries.len() == 1 => "1 entry".to_owned(),
@@ -87,7 +87,7 @@ pub fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
 }
 
 /// What a sub-agent did last, at most so many things, the newest at the end.
-pub fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
+pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
     let flags = lane.entries.iter().rev().filter_map(|id| last_sign(transcript.get(*id)?));
     let mut flags: Vec<String> = flags.take(most).collect();
     flags.reverse();
@@ -95,7 +95,7 @@ pub fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec
 }
 
 /// Why a session left a branch.
-pub fn why(why: Why) -> &'static str {
+pub(crate) fn why(why: Why) -> &'static str {
     match why {
         Why::Prompt => "another prompt took its place",
         Why::Left => "the session went on elsewhere",
@@ -104,7 +104,7 @@ pub fn why(why: Why) -> &'static str {
 }
 
 /// A branch, for what is abandoned of it: `branch 2: 14 entries, 3 turns, $0.31, left at 10:41`.
-pub fn branch(branch: &Branch, transcript: &Transcript) -> String {
+pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let abandoned = &transcript.branches().abandoned;
     let ids = || branch.entries.iter().filter(|id| abandoned.contains(id));
     let entries = || ids().filter_map(|id| transcript.get(*id));
@@ -137,7 +137,7 @@ fn last_sign(entry: &Entry) -> Option<String> {
 }
 
 /// Facts in a row: `14 calls · $0.09`.
-pub fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
+pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     parts.join(if ascii { " - " } else { " · " })
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::model::body::Body;
-use crate::model::entry::{Block, BlockKind, Entry, EntryId};
+use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
@@ -20,19 +20,14 @@ fn plan_of(block: &Block) -> Option<&ToolCall> {
     }
 }
 
-/// Whether an entry writes a plan.
-pub fn has_plan(entry: &Entry) -> bool {
-    entry.blocks.iter().any(|block| plan_of(block).is_some())
-}
-
 /// The inputs of the earlier plans of an entry's lane that the plans of the entry took the place of: by
 /// the place of the block, with the entry that holds each.
-pub fn earlier(transcript: &Transcript, id: EntryId) -> Vec<(usize, EntryId, &Body)> {
+pub(crate) fn earlier(transcript: &Transcript, id: EntryId) -> Vec<(usize, EntryId, &Body)> {
     earlier_than(transcript, id, 0..usize::MAX)
 }
 
 /// As [`earlier`], of the plans in some of the entry's blocks.
-pub fn earlier_than(
+pub(crate) fn earlier_than(
     transcript: &Transcript,
     id: EntryId,
     blocks: Range<usize>,

@@ -17,28 +17,28 @@ static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
 /// What one kind of token costs after the other, in the order of [`Tokens`]; USD × 10⁻⁶ for a million of
 /// them, so that prices are integers.
-pub type Rates = [u64; 5];
+pub(crate) type Rates = [u64; 5];
 
 /// Prices of one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prices {
     /// Of requests whose prompt surpasses no limit.
-    pub rates: Rates,
+    pub(crate) rates: Rates,
     /// Of requests whose prompt surpasses so many tokens, the smallest limit first.
-    pub above: Vec<(u64, Rates)>,
+    pub(crate) above: Vec<(u64, Rates)>,
     /// Of requests in batches.
-    pub batch: Option<Rates>,
+    pub(crate) batch: Option<Rates>,
     /// A search of the web, in USD × 10⁻⁶.
-    pub search: u64,
+    pub(crate) search: u64,
     /// The context window in tokens.
-    pub window: Option<u64>,
+    pub(crate) window: Option<u64>,
     /// Where the provider says so.
-    pub source: String,
+    pub(crate) source: String,
 }
 
 /// Which of a model's prices a request is charged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tier {
+pub(crate) enum Tier {
     /// That of most requests.
     #[default]
     Usual,
@@ -60,13 +60,13 @@ struct Table {
 
 impl Prices {
     /// What was not recorded, in USD.
-    pub fn of(&self, unpriced: &Unpriced) -> f64 {
+    pub(crate) fn of(&self, unpriced: &Unpriced) -> f64 {
         self.picos(unpriced) as f64 / 1e12
     }
 
     /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
     /// of them are the same however they are grouped.
-    pub fn picos(&self, unpriced: &Unpriced) -> u128 {
+    pub(crate) fn picos(&self, unpriced: &Unpriced) -> u128 {
         let mut sum = u128::from(self.search) * u128::from(unpriced.searches) * 1_000_000;
         for (surpassed, tokens) in unpriced.bands.iter().enumerate() {
             sum += product(&self.rates_beyond(surpassed), tokens);
@@ -92,12 +92,12 @@ impl Prices {
     }
 
     /// The rates of a request with a prompt of so many tokens.
-    pub fn rates_of(&self, prompt: u64) -> Rates {
+    pub(crate) fn rates_of(&self, prompt: u64) -> Rates {
         self.rates_beyond(PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count())
     }
 
     /// Which of the prices a record of usage is charged by. Sums of requests say nothing of a prompt's size.
-    pub fn tier_of(&self, usage: &Usage) -> Tier {
+    pub(crate) fn tier_of(&self, usage: &Usage) -> Tier {
         if usage.is_batch {
             return Tier::Batch;
         }
@@ -107,7 +107,7 @@ impl Prices {
     }
 
     /// The rates of a tier.
-    pub fn rates_at(&self, tier: Tier) -> Rates {
+    pub(crate) fn rates_at(&self, tier: Tier) -> Rates {
         let above =
             |limit: u64| self.above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
         let rates = match tier {
@@ -125,7 +125,7 @@ fn product(rates: &Rates, tokens: &Tokens) -> u128 {
 }
 
 /// The prices of a model, however its name is spelled: the reader's own, else those of the table.
-pub fn of_model(name: &str) -> Option<&'static Prices> {
+pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     let own = OWN.get();
     if let Some(prices) = own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name)))) {
         return Some(prices);
@@ -138,7 +138,7 @@ pub fn of_model(name: &str) -> Option<&'static Prices> {
 }
 
 /// Where the prices of the table come from, and when they were taken.
-pub fn provenance() -> (&'static str, &'static str) {
+pub(crate) fn provenance() -> (&'static str, &'static str) {
     (&TABLE.source, &TABLE.date)
 }
 

@@ -11,7 +11,7 @@ use crate::model::transcript::Transcript;
 
 /// Lanes that do not stand where they were read.
 #[derive(Clone, Debug, Default)]
-pub struct Displaced {
+pub(crate) struct Displaced {
     lanes: HashSet<Name>,
     /// By the entry of the main lane that they stand behind; none for those before all of it.
     behind: HashMap<Option<EntryId>, Vec<Name>>,
@@ -19,7 +19,7 @@ pub struct Displaced {
 
 impl Displaced {
     /// Those of a transcript, of lanes that do not stand under the calls that started them.
-    pub fn of(transcript: &Transcript, is_attached: impl Fn(&LaneFacts) -> bool) -> Self {
+    pub(crate) fn of(transcript: &Transcript, is_attached: impl Fn(&LaneFacts) -> bool) -> Self {
         let mut displaced = Self::default();
         let mut main: Option<Vec<EntryId>> = None;
         for lane in transcript.lanes().iter().filter(|lane| !is_attached(lane)) {
@@ -38,19 +38,19 @@ impl Displaced {
     }
 
     /// Whether a lane is one of them.
-    pub fn holds(&self, lane: &Name) -> bool {
+    pub(crate) fn holds(&self, lane: &Name) -> bool {
         self.lanes.contains(lane)
     }
 
     /// The lanes that stand behind an entry; those before all others without one.
-    pub fn behind(&self, id: Option<EntryId>) -> &[Name] {
+    pub(crate) fn behind(&self, id: Option<EntryId>) -> &[Name] {
         self.behind.get(&id).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 /// The lane of a helper that an entry is the head of. A helper serves the session and no call started it, so its head
 /// stands for all of it while it is folded.
-pub fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
+pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
     let lane = transcript.lane(transcript.lane_at(id)?).filter(|lane| lane.is_helper)?;
     let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace);
     let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
@@ -67,7 +67,7 @@ fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestam
 }
 
 /// All entries in the order in which they are read.
-pub fn order(transcript: &Transcript) -> Vec<EntryId> {
+pub(crate) fn order(transcript: &Transcript) -> Vec<EntryId> {
     let displaced = Displaced::of(transcript, |lane| transcript.caller(lane).is_some());
     if displaced.lanes.is_empty() {
         return transcript.order().to_vec();

@@ -20,7 +20,7 @@ pub enum Scope {
 }
 
 /// All scopes with their letters and words.
-pub const SCOPES: [(char, Scope, &str); 6] = [
+pub(crate) const SCOPES: [(char, Scope, &str); 6] = [
     ('u', Scope::Prompts, "prompts"),
     ('t', Scope::Tools, "tools"),
     ('e', Scope::Errors, "errors"),
@@ -31,7 +31,7 @@ pub const SCOPES: [(char, Scope, &str); 6] = [
 
 impl Scope {
     /// Divides what was typed into the scope and the text.
-    pub fn split(typed: &str) -> (Option<Self>, &str) {
+    pub(crate) fn split(typed: &str) -> (Option<Self>, &str) {
         let scoped = SCOPES.iter().find_map(|(letter, scope, _)| {
             let text = typed.strip_prefix(*letter)?.strip_prefix(':')?;
             Some((Some(*scope), text))
@@ -40,13 +40,13 @@ impl Scope {
     }
 
     /// What it holds, in a word.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         SCOPES.iter().find(|(_, scope, _)| *scope == self).map_or("", |(_, _, word)| word)
     }
 }
 
 /// The scopes of a block.
-pub fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
+pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
     let speaker = match entry.role {
         Role::User => Scope::Prompts,
         Role::Assistant => Scope::Answers,

@@ -74,7 +74,7 @@ static PATTERNS: LazyLock<Vec<(Regex, bool)>> = LazyLock::new(|| {
 
 /// Masks secrets, and counts them.
 #[derive(Debug, Default)]
-pub struct Mask {
+pub(crate) struct Mask {
     /// Those that were masked so far: one stands in several texts, such as the beginning of what it stands in, and
     /// there it may be cut off.
     found: BTreeSet<String>,
@@ -82,7 +82,7 @@ pub struct Mask {
 
 impl Mask {
     /// How many were masked so far, each of them once.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         let next = self.found.iter().skip(1).map(Some).chain([None]);
         let is_begin = |(secret, next): &(&String, Option<&String>)| {
             next.is_some_and(|next| next.starts_with(secret.as_str()))
@@ -91,7 +91,7 @@ impl Mask {
     }
 
     /// The text without its secrets; nothing if none was found.
-    pub fn apply(&mut self, text: &str) -> Option<String> {
+    pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
         let mut masked = Cow::Borrowed(text);
         for (pattern, has_digits) in PATTERNS.iter() {
             let mut has_found = false;
@@ -121,12 +121,12 @@ impl Mask {
 
     /// As [`Mask::apply`] for a text of a session. Colours can stand in the midst of a secret, so a text with
     /// one loses them.
-    pub fn text(&mut self, text: &Text) -> Option<Text> {
+    pub(crate) fn text(&mut self, text: &Text) -> Option<Text> {
         self.apply(&without_sgr(text)).map(|masked| Text::clean(&masked))
     }
 
     /// What is to be said in the end.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self.count() {
             0 => "nothing masked: no known shape of a key or token was found".to_owned(),
             1 => "1 key or token masked; only known shapes are found".to_owned(),

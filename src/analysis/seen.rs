@@ -22,7 +22,7 @@ const FAR: usize = 1_000;
 
 /// Whether the history before an entry was replaced by a summary. Dropping only old outputs of tools is
 /// something else.
-pub fn is_compaction(entry: &Entry) -> bool {
+pub(crate) fn is_compaction(entry: &Entry) -> bool {
     entry
         .blocks
         .iter()
@@ -31,7 +31,7 @@ pub fn is_compaction(entry: &Entry) -> bool {
 
 /// Whether an entry is the answer with which the model wrote the summary of a compaction: it still saw all
 /// that the compaction drops.
-pub fn is_summary(transcript: &Transcript, entry: &Entry) -> bool {
+pub(crate) fn is_summary(transcript: &Transcript, entry: &Entry) -> bool {
     entry.role == Role::Assistant && (is_compaction(entry) || asked_by(transcript, entry).is_some())
 }
 
@@ -45,7 +45,7 @@ fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> 
 
 /// Where compactions stand, by lane. Grows with the session.
 #[derive(Clone, Debug, Default)]
-pub struct Cuts {
+pub(crate) struct Cuts {
     /// By place in the order of the transcript.
     lanes: HashMap<Option<Name>, BTreeMap<usize, EntryId>>,
 }
@@ -82,14 +82,14 @@ impl Cuts {
 /// The way from the beginning of the session to an entry: how far it follows the active path, and each of
 /// the branches that the session left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
+pub(crate) struct Path {
     active: Option<usize>,
     left: BTreeMap<usize, usize>,
 }
 
 impl Path {
     /// The way to an entry, which belongs to it.
-    pub fn to(transcript: &Transcript, id: EntryId) -> Self {
+    pub(crate) fn to(transcript: &Transcript, id: EntryId) -> Self {
         let branches = transcript.branches();
         let mut path = Self::default();
         let mut at = Some(id);
@@ -108,7 +108,7 @@ impl Path {
     }
 
     /// Whether an entry of the lane lies on the way.
-    pub fn holds(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
+    pub(crate) fn holds(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
         let branches = transcript.branches();
         let limit = match branches.of(id).filter(|_| branches.abandoned.contains(&id)) {
             Some(branch) => self.left.get(&branch.number).copied(),
@@ -118,25 +118,25 @@ impl Path {
     }
 
     /// How far the active path is followed: the place of the last entry on it.
-    pub fn active(&self) -> Option<usize> {
+    pub(crate) fn active(&self) -> Option<usize> {
         self.active
     }
 }
 
 /// What a compaction left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// The entry of the compaction.
-    pub id: EntryId,
+    pub(crate) id: EntryId,
     /// Its place.
-    pub place: usize,
+    pub(crate) place: usize,
     /// From which place on it kept what stood before it.
-    pub kept: Option<usize>,
+    pub(crate) kept: Option<usize>,
 }
 
 /// The context at an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sight {
+pub(crate) struct Sight {
     lane: Option<Name>,
     /// Place of the entry.
     at: usize,
@@ -144,12 +144,12 @@ pub struct Sight {
     is_own: bool,
     path: Path,
     /// The last compaction that had taken effect.
-    pub cut: Option<Cut>,
+    pub(crate) cut: Option<Cut>,
 }
 
 impl Sight {
     /// What the model saw when it wrote an entry; of other entries what it saw with them.
-    pub fn at(transcript: &Transcript, cuts: &Cuts, id: EntryId) -> Option<Self> {
+    pub(crate) fn at(transcript: &Transcript, cuts: &Cuts, id: EntryId) -> Option<Self> {
         let at = transcript.place_of(id)?;
         let entry = transcript.get(id)?;
         let path = Path::to(transcript, id);
@@ -165,7 +165,7 @@ impl Sight {
     }
 
     /// Whether the model saw an entry.
-    pub fn sees(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
+    pub(crate) fn sees(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
         let is_before = place < self.at || (place == self.at && self.is_own);
         let Some(entry) = transcript.get(id).filter(|entry| is_before && entry.lane == self.lane) else {
             return false;
@@ -178,7 +178,7 @@ impl Sight {
 
     /// Whether an entry had been before the model, or never was, at this place: it stands before it in the
     /// lane, but was not seen. Copies stand for others.
-    pub fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
+    pub(crate) fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
         let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else { return false };
         let is_concerned =
             transcript.get(id).is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
@@ -186,7 +186,7 @@ impl Sight {
     }
 
     /// All entries that the model saw: the summary first, then what was kept, then the rest in order.
-    pub fn entries(&self, transcript: &Transcript) -> Vec<EntryId> {
+    pub(crate) fn entries(&self, transcript: &Transcript) -> Vec<EntryId> {
         let first = self.cut.map_or(0, |cut| cut.kept.unwrap_or(cut.place).min(cut.place));
         let order = transcript.order().iter().enumerate().take(self.at + 1).skip(first);
         let seen = order.filter(|(place, id)| self.sees(transcript, **id, *place));
@@ -198,7 +198,7 @@ impl Sight {
 
 /// From which place on a compaction kept what stands before it, as recorded. The first record that it kept
 /// may be a result: then that is kept with the answer that holds its call.
-pub fn kept(transcript: &Transcript, compaction: EntryId, place: usize) -> Option<usize> {
+pub(crate) fn kept(transcript: &Transcript, compaction: EntryId, place: usize) -> Option<usize> {
     let mut key = transcript.print_of(transcript.kept_by(&transcript.get(compaction)?.key)?);
     for _ in 0..FAR {
         if let Some(id) = transcript.find_print(key) {

@@ -49,21 +49,21 @@ pub struct Charge {
     /// What it is for.
     pub what: For,
     /// The entry that carries it, or after which it was told.
-    pub entry: Option<EntryId>,
+    pub(crate) entry: Option<EntryId>,
     /// Whether the entry carries it.
-    pub is_own: bool,
+    pub(crate) is_own: bool,
     /// The place of the entry in the order.
-    pub place: usize,
+    pub(crate) place: usize,
     /// When.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// On which model; empty if nobody says.
     pub model: Name,
     /// In which lane; `None` is the main one.
-    pub lane: Option<Name>,
+    pub(crate) lane: Option<Name>,
     /// What became of it.
-    pub fate: Fate,
+    pub(crate) fate: Fate,
     /// At which price.
-    pub tier: Tier,
+    pub(crate) tier: Tier,
     /// How much.
     pub amount: Amount,
 }
@@ -108,7 +108,7 @@ impl Index for Spending {
 
 impl Spending {
     /// Errors that record no tokens: if they were requests, nobody knows what they cost.
-    pub fn untold(&self) -> usize {
+    pub(crate) fn untold(&self) -> usize {
         self.untold.len()
     }
 

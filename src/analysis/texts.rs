@@ -19,18 +19,18 @@ const LARGEST_PATTERN: usize = 1 << 22;
 #[derive(Clone, Debug)]
 pub struct BlockText {
     /// Place of the block in its entry.
-    pub block: usize,
+    pub(crate) block: usize,
     /// What it is for a search.
-    pub scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<Scope>,
     /// What its head row says; the input of a call may say the same again.
-    pub head: Option<Text>,
+    pub(crate) head: Option<Text>,
     /// All else.
-    pub pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// Some text of a block.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Text in memory.
     Here(Text),
     /// A tree in memory.
@@ -40,10 +40,10 @@ pub enum Piece {
 }
 
 /// Reads a body that is on disk.
-pub type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
+pub(crate) type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
 
 /// Compiles a text or a regular expression, without regard to case unless it has capitals.
-pub fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
+pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
     let source = if is_literal { regex::escape(typed) } else { typed.to_owned() };
     RegexBuilder::new(&source)
         .case_insensitive(ignores_case(typed))
@@ -63,13 +63,13 @@ fn ignores_case(typed: &str) -> bool {
 }
 
 /// All text of an entry.
-pub fn of_entry(entry: &Entry) -> Vec<BlockText> {
+pub(crate) fn of_entry(entry: &Entry) -> Vec<BlockText> {
     let blocks = entry.blocks.iter().enumerate();
     blocks.map(|(place, block)| of_block(entry, block, place)).collect()
 }
 
 /// All text of a block.
-pub fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText {
+pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText {
     let (head, pieces) = match &block.kind {
         BlockKind::Text(body) | BlockKind::Thinking(body) => (None, vec![piece_of(body)]),
         BlockKind::Call(call) => {
@@ -117,7 +117,7 @@ pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
 }
 
 /// Whether a block has a match; `None` if that cannot be told without what is on disk.
-pub fn has_match(pattern: &Regex, text: &BlockText, read: Option<&mut Read<'_>>) -> Option<bool> {
+pub(crate) fn has_match(pattern: &Regex, text: &BlockText, read: Option<&mut Read<'_>>) -> Option<bool> {
     let mut is_away = false;
     let mut in_memory = |origin: Origin, slot: u16| {
         is_away = true;

@@ -26,11 +26,11 @@ mod questions;
 mod rows;
 mod span;
 
-pub use gaps::QUIET_MS;
-pub use path::Paths;
-pub use questions::Request;
-pub use rows::Row;
-pub use span::{Ending, Span, SpanId};
+pub(crate) use gaps::QUIET_MS;
+pub(crate) use path::Paths;
+pub(crate) use questions::Request;
+pub(crate) use rows::Row;
+pub(crate) use span::{Ending, Span, SpanId};
 
 use ends::Ends;
 use gaps::Busy;
@@ -51,15 +51,15 @@ pub enum What {
 
 /// The main agent, or a sub-agent.
 #[derive(Clone, Debug, Default)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// The name that its entries carry; none for the main agent.
-    pub name: Option<Name>,
+    pub(crate) name: Option<Name>,
     /// Its rows, in the order in which they were needed.
-    pub rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     /// From when to when its spans reach.
-    pub reach: Option<(Timestamp, Timestamp)>,
+    pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// The lane and the call that started it.
-    pub caller: Option<(usize, SpanId)>,
+    pub(crate) caller: Option<(usize, SpanId)>,
     /// Entries with calls whose results may still come.
     open: BTreeSet<(u32, EntryId)>,
 }

@@ -19,7 +19,7 @@ use crate::model::transcript::Transcript;
 pub mod shares;
 mod sweep;
 mod track;
-pub mod weigh;
+pub(crate) mod weigh;
 
 use super::cache_breaks::CacheBreak;
 use super::seen::Cuts;
@@ -39,74 +39,74 @@ pub enum Row {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// The answer.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// When it was written.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// Tokens of the prompt.
-    pub prompt: u64,
+    pub(crate) prompt: u64,
     /// Those that were read from the cache, if that is recorded.
-    pub read: Option<u64>,
+    pub(crate) read: Option<u64>,
     /// Those that were written to the cache, if that is recorded.
-    pub write: Option<u64>,
+    pub(crate) write: Option<u64>,
     /// Tokens of the answer, if they are recorded.
-    pub output: Option<u64>,
+    pub(crate) output: Option<u64>,
     /// Size of the model's window in tokens, recorded or known from its name.
-    pub limit: Option<u64>,
+    pub(crate) limit: Option<u64>,
     /// What the model saw, in bytes by class.
-    pub sizes: Sizes,
+    pub(crate) sizes: Sizes,
     /// Tokens of the prompt of the request before it on its path, unless a compaction stands between.
-    pub before: Option<u64>,
+    pub(crate) before: Option<u64>,
     /// The largest of what was added since then.
-    pub grown: Option<Grown>,
+    pub(crate) grown: Option<Grown>,
     /// The missed cache.
-    pub cache_break: Option<CacheBreak>,
+    pub(crate) cache_break: Option<CacheBreak>,
     /// The compaction since the request before.
-    pub compacted: Option<EntryId>,
+    pub(crate) compacted: Option<EntryId>,
     /// Whether it is the first of its turn.
-    pub opens_turn: bool,
+    pub(crate) opens_turn: bool,
     /// Whether it wrote the summary of a compaction: it is asked for with instructions of its own, so its
     /// cache is not judged.
-    pub is_summary: bool,
+    pub(crate) is_summary: bool,
 }
 
 /// Something that was added to the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grown {
+pub(crate) struct Grown {
     /// The entry that holds it.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// The block.
-    pub block: usize,
+    pub(crate) block: usize,
     /// What it is.
-    pub class: Class,
+    pub(crate) class: Class,
     /// Its size in bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compaction {
     /// Its entry.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// Tokens before it.
-    pub before: Option<Told>,
+    pub(crate) before: Option<Told>,
     /// Tokens after it.
-    pub after: Option<Told>,
+    pub(crate) after: Option<Told>,
     /// Whether only outputs of tools were dropped.
-    pub is_partial: bool,
+    pub(crate) is_partial: bool,
 }
 
 /// A figure, and whether the agent recorded it. Else it is the prompt of the request beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// Tokens.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
     /// Whether the agent recorded it.
-    pub is_recorded: bool,
+    pub(crate) is_recorded: bool,
 }
 
 impl Row {
     /// The entry that it stands for.
-    pub fn entry(&self) -> EntryId {
+    pub(crate) fn entry(&self) -> EntryId {
         match self {
             Self::Request(request) => request.entry,
             Self::Compaction(compaction) => compaction.entry,
@@ -114,7 +114,7 @@ impl Row {
     }
 
     /// The request.
-    pub fn request(&self) -> Option<&Request> {
+    pub(crate) fn request(&self) -> Option<&Request> {
         match self {
             Self::Request(request) => Some(request),
             Self::Compaction(_) => None,
@@ -126,27 +126,27 @@ impl Row {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sums {
     /// Requests.
-    pub requests: usize,
+    pub(crate) requests: usize,
     /// Tokens of all prompts whose requests tell of the cache.
-    pub prompts: u64,
+    pub(crate) prompts: u64,
     /// Those of them that were read from the cache.
-    pub read: u64,
+    pub(crate) read: u64,
     /// The same for the first requests of turns, but for the very first.
-    pub first_prompts: u64,
+    pub(crate) first_prompts: u64,
     /// Those of them that were read from the cache.
-    pub first_read: u64,
+    pub(crate) first_read: u64,
     /// Missed caches.
-    pub breaks: usize,
+    pub(crate) breaks: usize,
     /// Their price in USD.
-    pub usd: f64,
+    pub(crate) usd: f64,
     /// How many of them have no price.
-    pub unpriced: usize,
+    pub(crate) unpriced: usize,
     /// The largest prompt.
-    pub largest: u64,
+    pub(crate) largest: u64,
     /// The window that it had.
-    pub limit: Option<u64>,
+    pub(crate) limit: Option<u64>,
     /// Compactions, without those that dropped only outputs of tools.
-    pub compactions: usize,
+    pub(crate) compactions: usize,
 }
 
 /// The requests of all lanes.
@@ -204,32 +204,32 @@ impl Index for Windows {
 
 impl Windows {
     /// Where compactions stand.
-    pub fn cuts(&self) -> &Cuts {
+    pub(crate) fn cuts(&self) -> &Cuts {
         &self.cuts
     }
 
     /// Lanes with requests, in the order of their first entries; `None` is the main one.
-    pub fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = Option<&Name>> {
         self.tracks.iter().filter(|track| track.sums().requests > 0).map(Track::lane)
     }
 
     /// Requests and compactions of a lane, in the order of the file.
-    pub fn rows(&self, lane: Option<&Name>) -> &[Row] {
+    pub(crate) fn rows(&self, lane: Option<&Name>) -> &[Row] {
         self.track(lane).map(Track::rows).unwrap_or_default()
     }
 
     /// What is true of all requests of a lane.
-    pub fn sums(&self, lane: Option<&Name>) -> Sums {
+    pub(crate) fn sums(&self, lane: Option<&Name>) -> Sums {
         self.track(lane).map(Track::sums).unwrap_or_default()
     }
 
     /// Bytes of a lane's texts that made a token, as far as its requests tell.
-    pub fn density(&self, lane: Option<&Name>) -> f64 {
+    pub(crate) fn density(&self, lane: Option<&Name>) -> f64 {
         self.track(lane).map_or(shares::USUAL, Track::density)
     }
 
     /// The number of the row that holds an entry: its own, else the last one before it.
-    pub fn row_at(&self, id: EntryId) -> Option<(Option<&Name>, usize)> {
+    pub(crate) fn row_at(&self, id: EntryId) -> Option<(Option<&Name>, usize)> {
         let (number, place) = self.places.get(id)?;
         let track = self.tracks.get(number)?;
         Some((track.lane(), track.row_at(place)?))

@@ -226,7 +226,7 @@ pub enum What {
 }
 
 /// All actions with their names; the order is that of the help.
-const NAMES: &[(&str, Action)] = &[
+pub(super) const NAMES: &[(&str, Action)] = &[
     ("next", Action::Next),
     ("previous", Action::Previous),
     ("line-down", Action::LineDown),
@@ -353,13 +353,6 @@ const NAMES: &[(&str, Action)] = &[
     ("quit-now", Action::QuitNow),
 ];
 
-impl Action {
-    /// All actions.
-    pub fn all() -> impl Iterator<Item = Self> {
-        NAMES.iter().map(|(_, action)| *action)
-    }
-}
-
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(NAMES.iter().find(|(_, action)| action == self).map_or("?", |(name, _)| name))
@@ -412,7 +405,7 @@ impl View {
     ];
 
     /// Lines that its page has below the text on a screen of so many lines; none if it lies over the text.
-    pub fn lines_below(self, lines: u16) -> u16 {
+    pub(crate) fn lines_below(self, lines: u16) -> u16 {
         if self == Self::Timeline && lines >= BELOW_FROM { lines * 2 / 5 } else { 0 }
     }
 }
@@ -460,12 +453,12 @@ impl Tab {
 
 #[cfg(test)]
 mod tests {
-    use super::Action;
+    use super::{Action, NAMES};
 
     #[test]
     fn every_action_prints_and_parses() {
-        for action in Action::all() {
-            assert_eq!(action.to_string().parse(), Ok(action));
+        for (_, action) in NAMES {
+            assert_eq!(action.to_string().parse(), Ok(*action));
         }
         assert!("fly".parse::<Action>().is_err());
     }

@@ -149,12 +149,12 @@ impl Alarms {
     }
 
     /// Whether time alone may make one ring.
-    pub fn needs_clock(&self) -> bool {
+    pub(crate) fn needs_clock(&self) -> bool {
         !self.list.is_empty() && self.has_begun
     }
 
     /// Whether one waits for what the lint finds.
-    pub fn want_findings(&self) -> bool {
+    pub(crate) fn want_findings(&self) -> bool {
         self.list.iter().any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
     }
 

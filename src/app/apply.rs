@@ -25,14 +25,14 @@ pub fn take(reader: &mut Reader, feed: Feed) -> Vec<Effect> {
 }
 
 /// Shows the first entries, if others are shown and the whole is not known yet.
-pub fn to_beginning(reader: &mut Reader) -> Vec<Effect> {
-    let change = reader.session.to_beginning();
+pub(crate) fn to_beginning(reader: &mut Reader) -> Vec<Effect> {
+    let change = reader.session.show_beginning();
     change.map_or_else(Vec::new, |change| note(reader, change))
 }
 
 /// Shows the last entries, if the first ones are shown.
 pub fn to_end(reader: &mut Reader) -> Vec<Effect> {
-    let change = reader.session.to_end();
+    let change = reader.session.show_end();
     change.map_or_else(Vec::new, |change| note(reader, change))
 }
 

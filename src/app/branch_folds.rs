@@ -43,7 +43,7 @@ pub fn toggle(reader: &mut Reader) {
 }
 
 /// Unfolds the branch whose one row is focused. Answers whether it did.
-pub fn unfold(reader: &mut Reader, focus: Focus) -> bool {
+pub(crate) fn unfold(reader: &mut Reader, focus: Focus) -> bool {
     let folded = reader.session.transcript.branches().of(focus.entry).map(|branch| branch.number);
     match folded.filter(|number| reader.text.folds.branches().contains(number)) {
         Some(number) => {
@@ -55,7 +55,7 @@ pub fn unfold(reader: &mut Reader, focus: Focus) -> bool {
 }
 
 /// Unfolds all that hides an entry.
-pub fn uncover(reader: &mut Reader, id: EntryId) {
+pub(crate) fn uncover(reader: &mut Reader, id: EntryId) {
     let list = &reader.session.transcript.branches().list;
     let mut at = reader.session.transcript.branches().of(id).map(|branch| branch.number);
     let mut above = Vec::new();

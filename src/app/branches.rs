@@ -23,7 +23,7 @@ fn with_nested<'a>(transcript: &'a Transcript, branch: &'a Branch) -> Vec<&'a Br
 }
 
 /// Entries that folded branches hide: all but their heads.
-pub fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId> {
+pub(crate) fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId> {
     let branches = transcript.branches();
     let mut hidden = HashSet::new();
     for branch in branches.list.iter().filter(|branch| folds.branches().contains(&branch.number)) {
@@ -35,7 +35,7 @@ pub fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId> {
 }
 
 /// The head of a branch, to jump to.
-pub fn head_of(transcript: &Transcript, number: usize) -> Option<Focus> {
+pub(crate) fn head_of(transcript: &Transcript, number: usize) -> Option<Focus> {
     let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
     Some(Focus { entry: transcript.branches().head(branch)?, block: 0 })
 }

@@ -4,7 +4,7 @@
 //! Invariant: an entry is noted when it comes or changes; the list is made anew when somebody looks at it and
 //! something in it may have changed.
 
-pub mod notes;
+pub(crate) mod notes;
 
 use std::borrow::Cow;
 
@@ -61,17 +61,17 @@ pub enum Kind {
 
 /// A kind of thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub(crate) struct Check {
     /// What it counts.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// How bad it is.
-    pub sign: Sign,
+    pub(crate) sign: Sign,
     /// How often it was found; `None` for what is not counted.
-    pub count: Option<u64>,
+    pub(crate) count: Option<u64>,
     /// Its name: of findings the rule.
-    pub name: Cow<'static, str>,
+    pub(crate) name: Cow<'static, str>,
     /// What more there is to say.
-    pub what: String,
+    pub(crate) what: String,
     /// Where the first of it is.
     at: Option<Target>,
 }
@@ -90,7 +90,7 @@ impl Check {
     }
 
     /// It in a few words: `6 failures`.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self.count {
             Some(count) => format!("{count} {}", self.name),
             None => format!("{} {}", self.name, self.what).trim_end().to_owned(),
@@ -98,7 +98,7 @@ impl Check {
     }
 
     /// The item of the first of it.
-    pub fn target(&self, transcript: &Transcript) -> Option<Focus> {
+    pub(crate) fn target(&self, transcript: &Transcript) -> Option<Focus> {
         match self.at? {
             Target::Item(focus) => Some(focus),
             Target::Record(origin) => entry_of(transcript, origin),
@@ -132,7 +132,7 @@ impl Checks {
     }
 
     /// What is true of the session as a whole may have changed.
-    pub fn look_again(&mut self) {
+    pub(crate) fn look_again(&mut self) {
         self.judged = None;
     }
 
@@ -143,7 +143,7 @@ impl Checks {
     }
 
     /// Makes the list anew if that may change it.
-    pub fn refresh(
+    pub(crate) fn refresh(
         &mut self,
         transcript: &Transcript,
         findings: &Live<Findings>,
@@ -166,17 +166,17 @@ impl Checks {
     }
 
     /// The list: findings, the worst first, then what else is wrong with calls and records, then notes.
-    pub fn list(&self) -> &[Check] {
+    pub(crate) fn list(&self) -> &[Check] {
         &self.list
     }
 
     /// Rises whenever the list is made anew.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
     /// Compactions of the main lane.
-    pub fn compactions(&self) -> impl Iterator<Item = EntryId> {
+    pub(crate) fn compactions(&self) -> impl Iterator<Item = EntryId> {
         self.notes.iter().flat_map(|notes| &notes.compactions).copied()
     }
 }

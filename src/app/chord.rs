@@ -14,14 +14,14 @@ pub struct Keys {
     /// A count typed before a key.
     pub count: Option<usize>,
     /// When a digit was typed that may be a count or a key of its own.
-    pub typed_digit: Option<Timestamp>,
+    pub(crate) typed_digit: Option<Timestamp>,
     /// The key that ended the last chord, if it types a character.
     pub letter: Option<char>,
 }
 
 impl Keys {
     /// Forgets what was pressed of a chord.
-    pub fn forget_typed(&mut self) {
+    pub(crate) fn forget_typed(&mut self) {
         self.pressed.clear();
         (self.count, self.typed_digit, self.letter) = (None, None, None);
     }

@@ -17,9 +17,9 @@ use crate::session::Session;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copying {
     /// They have no control characters, none that are not seen, and no marks of such.
-    pub is_clean: bool,
+    pub(crate) is_clean: bool,
     /// Keys and tokens are masked.
-    pub is_redacted: bool,
+    pub(crate) is_redacted: bool,
 }
 
 impl Copying {
@@ -71,7 +71,7 @@ pub enum Form {
 }
 
 /// The records of items, each of them once.
-pub fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
+pub(crate) fn origins_of(session: &Session, items: &[Focus]) -> Vec<Origin> {
     let mut origins: Vec<Origin> = Vec::new();
     for focus in items {
         let Some(entry) = session.transcript.get(focus.entry) else { continue };

@@ -16,7 +16,7 @@ use crate::render::picture::canvas::Choice;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Command {
+pub(crate) enum Command {
     /// An action.
     Act(Action),
     /// To a place in the session.
@@ -102,7 +102,7 @@ pub struct Form {
     /// What follows the name.
     pub argument: &'static str,
     /// In plain words.
-    pub doc: &'static str,
+    pub(crate) doc: &'static str,
 }
 
 /// All commands that take an argument.

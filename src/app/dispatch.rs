@@ -27,7 +27,7 @@ use super::views;
 use tui_input::Input;
 
 /// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
-pub fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     let own = match focused(&app.reader) {
         _ if !matches!(app.mode, Mode::Normal) => None,
         // The page below it is what was opened last.
@@ -42,7 +42,7 @@ pub fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
 }
 
 /// Scrolls a pop-up; its last line stays at the foot.
-pub fn scroll_pop_up(app: &mut App, by: isize) {
+pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
     let (top, lines) = match &mut app.mode {
         Mode::Help { top, wanted, .. } => (top, help::lines(&app.keys.keymap, wanted.value()).len()),
@@ -55,7 +55,7 @@ pub fn scroll_pop_up(app: &mut App, by: isize) {
 }
 
 /// Carries out what keys asked for.
-pub fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
+pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
     if !goes_on {
         app.reader.find.sought = None;

@@ -51,7 +51,7 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
 }
 
 /// Takes a value out of the input of a call, by its place.
-pub fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
+pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
         return Excerpt::Nothing("only tool calls have an input");
     };
@@ -67,7 +67,7 @@ pub fn value(entry: &Entry, block: usize, number: usize) -> Excerpt {
 
 /// All of a block as its author wrote it, with what is folded away: of a call what it did, and what came of
 /// it.
-pub fn of_block(entry: &Entry, block: usize) -> Excerpt {
+pub(crate) fn of_block(entry: &Entry, block: usize) -> Excerpt {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
         return of(entry, block, What::Text);
     };
@@ -97,7 +97,7 @@ fn joined(head: &str, below: &str) -> String {
 
 /// The lines that rows of a block come from, each of them once. What stands between two lines and has no
 /// row, such as an empty line or the fence of a code block, comes with them.
-pub fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> Excerpt {
+pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> Excerpt {
     let Some(kind) = entry.blocks.get(block).map(|block| &block.kind) else {
         return Excerpt::Nothing("nothing is selected");
     };
@@ -188,7 +188,7 @@ fn command(call: &ToolCall) -> Excerpt {
 }
 
 /// A tree as JSON text on one line.
-pub fn json(tree: &Tree) -> String {
+pub(crate) fn json(tree: &Tree) -> String {
     match tree {
         Tree::Null => "null".to_owned(),
         Tree::Bool(flag) => flag.to_string(),

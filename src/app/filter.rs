@@ -15,13 +15,13 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Debug)]
 pub struct Filter {
     /// As it was typed.
-    pub typed: String,
+    pub(crate) typed: String,
     /// What it asks.
-    pub expr: Expr,
+    pub(crate) expr: Expr,
     /// Tells answers for this filter from those for an earlier one.
-    pub generation: u32,
+    pub(crate) generation: u32,
     /// How much has been read for it, in percent; 100 once all is judged.
-    pub percent: u8,
+    pub(crate) percent: u8,
     judge: Arc<Judge>,
     verdicts: HashMap<EntryId, Shown>,
     hidden: usize,
@@ -44,7 +44,7 @@ pub struct FilterJob {
     /// See [`Filter::generation`].
     pub generation: u32,
     /// Whether it is for all entries; else for some that have come or changed.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
     /// What to read, in the order of the file.
     pub unsure: Vec<Open>,
 }
@@ -62,7 +62,7 @@ pub struct Open {
 
 impl Filter {
     /// A filter that has judged nothing yet.
-    pub fn new(typed: &str, expr: Expr, transcript: &Transcript, generation: u32) -> Self {
+    pub(crate) fn new(typed: &str, expr: Expr, transcript: &Transcript, generation: u32) -> Self {
         let last = transcript.order().iter().rev().find_map(|id| transcript.get(*id)?.at);
         Self {
             typed: typed.to_owned(),
@@ -77,18 +77,18 @@ impl Filter {
 
     /// The same filter for another telling of the session.
     #[must_use]
-    pub fn again(&self, transcript: &Transcript, generation: u32) -> Self {
+    pub(crate) fn again(&self, transcript: &Transcript, generation: u32) -> Self {
         Self::new(&self.typed, self.expr.clone(), transcript, generation)
     }
 
     /// The same filter, for a session that is told from the start.
     #[must_use]
-    pub fn emptied(self) -> Self {
+    pub(crate) fn emptied(self) -> Self {
         Self { verdicts: HashMap::new(), hidden: 0, percent: 100, ..self }
     }
 
     /// Judges entries by what is known of them at once; what must be read stays hidden meanwhile.
-    pub fn judge(
+    pub(crate) fn judge(
         &mut self,
         transcript: &Transcript,
         ids: &[EntryId],
@@ -116,7 +116,7 @@ impl Filter {
     }
 
     /// Shows a block after all, unless its entry has been judged in a later state.
-    pub fn show(&mut self, focus: Focus, revision: u32) {
+    pub(crate) fn show(&mut self, focus: Focus, revision: u32) {
         let Some(shown) = self.verdicts.get_mut(&focus.entry) else { return };
         if shown.revision == revision && focus.block < shown.of && !shown.blocks.contains(&focus.block) {
             shown.blocks.push(focus.block);
@@ -126,7 +126,7 @@ impl Filter {
     }
 
     /// Forgets entries that are gone.
-    pub fn keep(&mut self, transcript: &Transcript) {
+    pub(crate) fn keep(&mut self, transcript: &Transcript) {
         let known: HashSet<EntryId> = transcript.order().iter().copied().collect();
         self.verdicts.retain(|id, _| known.contains(id));
         self.hidden = self.verdicts.values().map(|shown| shown.of - shown.blocks.len()).sum();
@@ -145,7 +145,7 @@ impl Filter {
     }
 
     /// Whether a block is shown.
-    pub fn shows(&self, focus: Focus) -> bool {
+    pub(crate) fn shows(&self, focus: Focus) -> bool {
         self.blocks(focus.entry).contains(&focus.block)
     }
 

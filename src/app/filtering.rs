@@ -34,14 +34,14 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 }
 
 /// Changes what is typed.
-pub fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     if let Mode::Filter { input } = &mut app.mode {
         input.handle(request);
     }
 }
 
 /// Takes the line that was typed before, or after, in its place.
-pub fn recall(app: &mut App, is_older: bool) {
+pub(crate) fn recall(app: &mut App, is_older: bool) {
     let Mode::Filter { input } = &mut app.mode else { return };
     if let Some(line) = app.history.filters.recall(is_older, input.value()) {
         *input = Input::new(line);
@@ -49,7 +49,7 @@ pub fn recall(app: &mut App, is_older: bool) {
 }
 
 /// What is typed takes effect, if it can be read; nothing shows everything.
-pub fn accept(app: &mut App) -> Vec<Effect> {
+pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     let Mode::Filter { input } = &app.mode else { return Vec::new() };
     let typed = input.value().trim().to_owned();
     if typed.is_empty() {
@@ -173,7 +173,7 @@ pub fn answered(reader: &mut Reader, generation: u32, percent: u8, matched: Opti
 }
 
 /// Judges entries that have just come or changed.
-pub fn judge_new(reader: &mut Reader, touched: &Touched) -> Vec<Effect> {
+pub(crate) fn judge_new(reader: &mut Reader, touched: &Touched) -> Vec<Effect> {
     let mut effects = Vec::new();
     let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
     let transcript = &reader.session.transcript;

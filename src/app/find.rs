@@ -12,15 +12,15 @@ pub struct Find {
     /// The search.
     pub search: Option<Search>,
     /// A hit to be brought into view, as soon as its rows are known.
-    pub sought: Option<Sought>,
+    pub(crate) sought: Option<Sought>,
     /// The hit that was brought into view last.
-    pub at_hit: Option<AtHit>,
+    pub(crate) at_hit: Option<AtHit>,
     /// The id that is gone along, while the reader is where that led.
-    pub same_id: Option<(Focus, String)>,
+    pub(crate) same_id: Option<(Focus, String)>,
     /// Whether searches take what is typed literally.
     pub is_literal: bool,
     /// A search that is being typed.
-    pub typing: Option<Box<Typing>>,
+    pub(crate) typing: Option<Box<Typing>>,
     /// The filter in force.
     pub filter: Option<Filter>,
     /// A filter that takes its place as soon as all texts are read.
@@ -31,11 +31,11 @@ pub struct Find {
 
 /// A search that is being typed.
 #[derive(Debug)]
-pub struct Typing {
+pub(crate) struct Typing {
     /// What is typed so far.
     pub text: String,
     /// Whether more was typed since the last search.
-    pub is_new: bool,
+    pub(crate) is_new: bool,
     /// Where the reader was before.
     pub from: SavedPosition,
 }
@@ -47,7 +47,7 @@ impl Find {
     }
 
     /// A number for the next search or filter.
-    pub fn next_generation(&mut self) -> u32 {
+    pub(crate) fn next_generation(&mut self) -> u32 {
         self.generation = self.generation.wrapping_add(1).max(1);
         self.generation
     }

@@ -15,7 +15,7 @@ use crate::render::nodes::Node;
 use crate::render::row::{Fold, Level};
 
 /// Another level of detail; folds by hand are forgotten.
-pub fn set_level(reader: &mut Reader, number: u8) {
+pub(crate) fn set_level(reader: &mut Reader, number: u8) {
     let level = Level::of(number.clamp(1, 5));
     if level != reader.text.level {
         reader.text.level = level;
@@ -26,7 +26,7 @@ pub fn set_level(reader: &mut Reader, number: u8) {
 }
 
 /// Another level for everything.
-pub fn fold_all(reader: &mut Reader, level: Level) {
+pub(crate) fn fold_all(reader: &mut Reader, level: Level) {
     reader.text.folds.clear();
     reader.text.stale.sequence = true;
     set_level(reader, level.number());
@@ -101,7 +101,7 @@ fn expand_node(reader: &mut Reader, focus: Focus) -> bool {
 }
 
 /// The next state of the focused item's fold.
-pub fn toggle_fold(reader: &mut Reader) {
+pub(crate) fn toggle_fold(reader: &mut Reader) {
     let Some(focus) = reader.text.view.focus else { return };
     if toggle_node(reader, focus) {
         return;

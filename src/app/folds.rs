@@ -18,7 +18,7 @@ pub struct Folds {
 
 impl Folds {
     /// The folds of an entry's blocks; missing ones follow the level.
-    pub fn of(&self, entry: &Key) -> &[Fold] {
+    pub(crate) fn of(&self, entry: &Key) -> &[Fold] {
         self.by_hand.get(entry).map_or(&[], Vec::as_slice)
     }
 
@@ -28,7 +28,7 @@ impl Folds {
     }
 
     /// Folds a block by hand.
-    pub fn set(&mut self, entry: &Key, block: usize, fold: Fold) {
+    pub(crate) fn set(&mut self, entry: &Key, block: usize, fold: Fold) {
         let folds = self.by_hand.entry(entry.clone()).or_default();
         if folds.len() <= block {
             folds.resize(block + 1, Fold::ByLevel);
@@ -39,17 +39,17 @@ impl Folds {
     }
 
     /// The nodes of an entry's trees that were folded by hand, if any were.
-    pub fn nodes(&self, entry: &Key) -> Option<&NodeFolds> {
+    pub(crate) fn nodes(&self, entry: &Key) -> Option<&NodeFolds> {
         self.nodes.get(entry)
     }
 
     /// Opens or closes a node of a tree.
-    pub fn set_node(&mut self, entry: &Key, node: NodeId, is_open: bool) {
+    pub(crate) fn set_node(&mut self, entry: &Key, node: NodeId, is_open: bool) {
         self.nodes.entry(entry.clone()).or_default().set(node, is_open);
     }
 
     /// Opens all nodes of a block. Answers whether that is news.
-    pub fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
+    pub(crate) fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
         let nodes = self.nodes.entry(entry.clone()).or_default();
         let was_whole = nodes.is_whole(block);
         nodes.open_all(block);
@@ -57,12 +57,12 @@ impl Folds {
     }
 
     /// The branches that are folded.
-    pub fn branches(&self) -> &HashSet<usize> {
+    pub(crate) fn branches(&self) -> &HashSet<usize> {
         &self.branches
     }
 
     /// Folds a branch, or unfolds it.
-    pub fn set_branch(&mut self, number: usize, is_folded: bool) {
+    pub(crate) fn set_branch(&mut self, number: usize, is_folded: bool) {
         if is_folded {
             self.branches.insert(number);
         } else {
@@ -71,7 +71,7 @@ impl Folds {
     }
 
     /// Forgets all folds.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.by_hand.clear();
         self.nodes.clear();
         self.branches.clear();

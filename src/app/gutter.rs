@@ -52,7 +52,7 @@ pub struct Cell {
     /// Whether it is the lane of a sub-agent.
     pub is_agent: bool,
     /// Whether it is the lane of the focused call.
-    pub is_focused: bool,
+    pub(crate) is_focused: bool,
 }
 
 /// The gutter of the window.

@@ -3,7 +3,7 @@
 
 /// Heights by place in the sequence.
 #[derive(Clone, Debug, Default)]
-pub struct Heights {
+pub(crate) struct Heights {
     rows: Vec<u32>,
     /// Sums of blocks of rows.
     sums: Vec<u64>,
@@ -14,7 +14,7 @@ const BLOCK: usize = 32;
 
 impl Heights {
     /// Starts anew with these heights.
-    pub fn reset(&mut self, rows: impl Iterator<Item = u32>) {
+    pub(crate) fn reset(&mut self, rows: impl Iterator<Item = u32>) {
         self.rows.clear();
         self.sums.clear();
         self.rows.reserve(rows.size_hint().0);
@@ -24,7 +24,7 @@ impl Heights {
     }
 
     /// Adds an entry at the end.
-    pub fn push(&mut self, rows: u32) {
+    pub(crate) fn push(&mut self, rows: u32) {
         let is_first = self.rows.len().is_multiple_of(BLOCK);
         self.rows.push(rows);
         if !is_first {
@@ -43,7 +43,7 @@ impl Heights {
     }
 
     /// Corrects a height.
-    pub fn set(&mut self, place: usize, rows: u32) {
+    pub(crate) fn set(&mut self, place: usize, rows: u32) {
         let Some(known) = self.rows.get_mut(place) else { return };
         let (old, new) = (u64::from(*known), u64::from(rows));
         if old != new {
@@ -61,7 +61,7 @@ impl Heights {
     }
 
     /// Rows before this place.
-    pub fn before(&self, place: usize) -> u64 {
+    pub(crate) fn before(&self, place: usize) -> u64 {
         let place = place.min(self.rows.len());
         let first = place - place % BLOCK;
         let within = self.rows.get(first..place).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Heights {
     }
 
     /// The entry that covers this row; the last one beyond the end.
-    pub fn place_at(&self, row: u64) -> usize {
+    pub(crate) fn place_at(&self, row: u64) -> usize {
         let (mut block, mut left) = (0, row);
         let mut step = self.sums.len().checked_ilog2().map_or(0, |power| 1 << power);
         while step > 0 {
@@ -94,7 +94,7 @@ impl Heights {
     }
 
     /// All rows.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.before(self.rows.len())
     }
 }

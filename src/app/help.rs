@@ -29,7 +29,7 @@ pub enum HelpLine {
 }
 
 /// Opens a page of the manual.
-pub fn open_page(app: &mut App, page: &'static Page) {
+pub(crate) fn open_page(app: &mut App, page: &'static Page) {
     let title = format!("Help on {}", page.topic);
     let mut view = RawView::of_text(title, page_rows(&app.reader, page), page.text(asked_for));
     view.page = Some(page);
@@ -37,7 +37,7 @@ pub fn open_page(app: &mut App, page: &'static Page) {
 }
 
 /// Lays the open page out again, for a screen of another size; about the same part stays in sight.
-pub fn fit_page(app: &mut App) {
+pub(crate) fn fit_page(app: &mut App) {
     let Mode::Raw(RawView { page: Some(page), .. }) = app.mode else { return };
     let rows = page_rows(&app.reader, page);
     let Mode::Raw(view) = &mut app.mode else { return };

@@ -5,7 +5,7 @@ const KEPT: usize = 100;
 
 /// Lines of one kind, the newest last.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub(crate) struct History {
     lines: Vec<String>,
     /// Those that were typed since the program began.
     fresh: Vec<String>,
@@ -17,22 +17,22 @@ pub struct History {
 #[derive(Clone, Debug, Default)]
 pub struct Histories {
     /// Searches.
-    pub searches: History,
+    pub(crate) searches: History,
     /// Filters.
-    pub filters: History,
+    pub(crate) filters: History,
     /// Commands that records were piped to.
-    pub commands: History,
+    pub(crate) commands: History,
 }
 
 impl History {
     /// What was typed in earlier runs of the program, the newest last.
-    pub fn of(lines: Vec<String>) -> Self {
+    pub(crate) fn of(lines: Vec<String>) -> Self {
         let superfluous = lines.len().saturating_sub(KEPT);
         Self { lines: lines.into_iter().skip(superfluous).collect(), ..Self::default() }
     }
 
     /// Keeps a line that was finished.
-    pub fn keep(&mut self, line: &str) {
+    pub(crate) fn keep(&mut self, line: &str) {
         self.at = None;
         if line.is_empty() {
             return;
@@ -47,18 +47,18 @@ impl History {
     }
 
     /// All lines, the newest last.
-    pub fn lines(&self) -> &[String] {
+    pub(crate) fn lines(&self) -> &[String] {
         &self.lines
     }
 
     /// The lines that were typed since the program began, the newest last.
-    pub fn fresh(&self) -> &[String] {
+    pub(crate) fn fresh(&self) -> &[String] {
         &self.fresh
     }
 
     /// The line before (`older`) or after the one called back last. What was being typed comes after the
     /// newest one.
-    pub fn recall(&mut self, is_older: bool, typed: &str) -> Option<String> {
+    pub(crate) fn recall(&mut self, is_older: bool, typed: &str) -> Option<String> {
         let at = match (self.at, is_older) {
             (None, true) => {
                 typed.clone_into(&mut self.draft);
@@ -73,7 +73,7 @@ impl History {
     }
 
     /// Nothing is called back any more.
-    pub fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.at = None;
     }
 }

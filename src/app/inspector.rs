@@ -21,9 +21,9 @@ mod timing;
 mod why;
 mod xray;
 
-pub use page::{Fact, Take};
+pub(crate) use page::Fact;
 pub use raw::Records;
-pub use xray::Spot;
+pub(crate) use xray::Spot;
 
 /// What the inspector shows.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ struct Made {
 
 impl Inspector {
     /// The look has changed.
-    pub fn forget_rows(&mut self) {
+    pub(crate) fn forget_rows(&mut self) {
         self.made = None;
     }
 

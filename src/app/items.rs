@@ -64,12 +64,12 @@ pub struct RowCache {
     /// How many portions of entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
     /// Entries that are shown, each with a body of another one that its layout lacked.
-    pub wanted: Vec<(EntryId, EntryId, Origin)>,
+    pub(crate) wanted: Vec<(EntryId, EntryId, Origin)>,
 }
 
 impl RowCache {
     /// Forgets the rows of an entry.
-    pub fn forget(&mut self, id: EntryId) {
+    pub(crate) fn forget(&mut self, id: EntryId) {
         while let Some((known, _)) = self.rows.range((id, 0)..=(id, usize::MAX)).next() {
             let known = *known;
             self.rows.remove(&known);
@@ -82,7 +82,7 @@ impl RowCache {
     }
 
     /// Forgets rows of another width: panes come and go with what the session says.
-    pub fn fit(&mut self, width: u16) {
+    pub(crate) fn fit(&mut self, width: u16) {
         if self.width != width {
             self.width = width;
             self.rows.clear();
@@ -90,7 +90,7 @@ impl RowCache {
     }
 
     /// Keeps the cache small.
-    pub fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
+    pub(crate) fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
         if self.rows.len() > KEPT {
             self.rows.retain(|(id, _), _| keeps(*id));
         }
@@ -100,29 +100,29 @@ impl RowCache {
 /// Everything that a layout depends on, with the cache.
 pub struct Layouts<'a> {
     /// The session.
-    pub transcript: &'a Transcript,
+    pub(crate) transcript: &'a Transcript,
     /// Which calls may still get their results.
-    pub awaited: Awaited,
+    pub(crate) awaited: Awaited,
     /// The visible entries.
-    pub sequence: &'a Sequence,
+    pub(crate) sequence: &'a Sequence,
     /// Folds by hand.
-    pub folds: &'a Folds,
+    pub(crate) folds: &'a Folds,
     /// Sub-agents whose entries are shown.
-    pub open_lanes: &'a HashSet<Name>,
+    pub(crate) open_lanes: &'a HashSet<Name>,
     /// The filter.
-    pub filter: Option<&'a Filter>,
+    pub(crate) filter: Option<&'a Filter>,
     /// Where what is new since the last time begins.
-    pub news: Option<&'a News>,
+    pub(crate) news: Option<&'a News>,
     /// What turns came to, and whose time it was between entries.
-    pub account: &'a Account,
+    pub(crate) account: &'a Account,
     /// Whether long times between entries are shown.
-    pub has_rulers: bool,
+    pub(crate) has_rulers: bool,
     /// The outer conditions.
-    pub look: Look<'a>,
+    pub(crate) look: Look<'a>,
     /// What records hold that no block tells.
-    pub details: &'a Shown,
+    pub(crate) details: &'a Shown,
     /// Rows made before.
-    pub cache: &'a mut RowCache,
+    pub(crate) cache: &'a mut RowCache,
 }
 
 impl Rows for Layouts<'_> {

@@ -100,13 +100,13 @@ impl Press {
     }
 
     /// Whether a bound key is this one: the key itself, or any letter.
-    pub fn covers(self, pressed: Self) -> bool {
+    pub(crate) fn covers(self, pressed: Self) -> bool {
         let is_letter = self.code == Code::Letter && pressed.typed().is_some_and(char::is_alphanumeric);
         self == pressed || is_letter
     }
 
     /// The typed character, if the key types one.
-    pub fn typed(self) -> Option<char> {
+    pub(crate) fn typed(self) -> Option<char> {
         match self.code {
             Code::Char(c) if !self.ctrl && !self.alt => Some(c),
             _ => None,

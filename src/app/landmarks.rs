@@ -69,7 +69,7 @@ fn follows_a_pause(reader: &Reader, id: EntryId, entry: &Entry) -> bool {
 }
 
 /// The next item with an id, in the order of the file, sub-agents included.
-pub fn same_id(reader: &Reader, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
+pub(crate) fn same_id(reader: &Reader, here: Focus, wanted: &str, way: Way) -> Option<Focus> {
     let transcript = &reader.session.transcript;
     let start = place_in_file(transcript, here.entry)?;
     nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {

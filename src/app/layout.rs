@@ -14,7 +14,7 @@ const LANES: (u16, u16) = (2, 4);
 /// Columns beside the lane gutter: the focus mark before it, one of air behind it.
 const MARK_AND_AIR: u16 = 2;
 /// Columns after the text: one of air, the spine.
-pub const RIGHT: u16 = 2;
+pub(crate) const RIGHT: u16 = 2;
 /// Longer lines are hard to read: what is beyond them belongs to the inspector.
 const TEXT_MOST: u16 = 100;
 /// With so many columns it reads well: more go to the panes beside it first.
@@ -28,7 +28,7 @@ const OUTLINE_LEAST_SCREEN: u16 = 60;
 /// Columns of the outline with its divider.
 const OUTLINE: (u16, u16) = (32, 60);
 /// The inspector is a pane on screens with this many columns; on others it lies over the transcript.
-pub const INSPECTOR_FROM: u16 = 160;
+pub(crate) const INSPECTOR_FROM: u16 = 160;
 /// Columns of the inspector with its divider, at least.
 const INSPECTOR: u16 = 44;
 /// With so many of them its tabs have their names.
@@ -111,7 +111,7 @@ pub fn divide(reader: &Reader) -> Frame {
 }
 
 /// Divides the screen as it is with a view.
-pub fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
+pub(crate) fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
     let (columns, lines) = reader.screen.size;
     let (x, y) = reader.screen.at;
     let mut rest = Rect { x, y, width: columns, height: lines };

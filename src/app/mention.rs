@@ -12,7 +12,7 @@ const SHORTEST: usize = 2;
 
 /// The word of a block: a path that it names, else the id of a stray result, the command of a call, the
 /// first code of a text, or the longest word of its first line. Paths below `cwd` are told from there.
-pub fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option<String> {
+pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option<String> {
     let kind = &entry.blocks.get(block)?.kind;
     let text = match kind {
         BlockKind::Call(call) => call.headline.clone(),

@@ -42,12 +42,12 @@ pub struct Mouse {
     /// Whether the terminal tells of it.
     pub is_on: bool,
     /// What it drags.
-    pub dragged: Option<Dragged>,
+    pub(crate) dragged: Option<Dragged>,
 }
 
 impl Mouse {
     /// Turns it on or off. Says what that means.
-    pub fn switch(&mut self, is_on: bool) -> &'static str {
+    pub(crate) fn switch(&mut self, is_on: bool) -> &'static str {
         *self = Self { is_on, dragged: None };
         if is_on { "mouse on; with shift the terminal selects text as usual" } else { "mouse off" }
     }
@@ -55,7 +55,7 @@ impl Mouse {
 
 /// What is being dragged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dragged {
+pub(crate) enum Dragged {
     /// The divider of a pane.
     Divider(Pane),
     /// Rows are selected from this one on.

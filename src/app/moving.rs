@@ -27,7 +27,7 @@ pub fn follow(reader: &mut Reader) -> Vec<Effect> {
 }
 
 /// To another item of a kind, or a word why there is none.
-pub fn seek_on(reader: &mut Reader, kind: Kind, way: Way) {
+pub(crate) fn seek_on(reader: &mut Reader, kind: Kind, way: Way) {
     let is_hidden = kind == Kind::Thinking && !reader.text.shows_thinking;
     let found = landmarks::next(reader, kind, way);
     if let Some(focus) = found.filter(|_| !is_hidden) {
@@ -74,7 +74,7 @@ fn shown(reader: &Reader, focus: Focus) -> Option<Focus> {
 }
 
 /// To the next item with the same id, in sub-agents too.
-pub fn same_id(reader: &mut Reader, way: Way) {
+pub(crate) fn same_id(reader: &mut Reader, way: Way) {
     let Some(here) = reader.text.view.focus else { return };
     let gone_along = reader.find.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
     let Some(id) = gone_along.or_else(|| landmarks::id_of(&reader.session.transcript, here)) else { return };
@@ -88,7 +88,7 @@ pub fn same_id(reader: &mut Reader, way: Way) {
 }
 
 /// To the branch with a number, or a word why not.
-pub fn to_branch(reader: &mut Reader, number: usize) {
+pub(crate) fn to_branch(reader: &mut Reader, number: usize) {
     match branches::head_of(&reader.session.transcript, number) {
         Some(focus) => jump(reader, focus),
         None => reader.screen.say(format!("the session left no branch {number}, or went back to it")),
@@ -148,7 +148,7 @@ pub fn pair(reader: &mut Reader) {
 }
 
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
-pub fn go_to_wanted(reader: &mut Reader) {
+pub(crate) fn go_to_wanted(reader: &mut Reader) {
     let Some(wanted) = &reader.places.wanted else { return };
     let by_call = || reader.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
     if let Some(entry) = reader.session.transcript.find(wanted).or_else(by_call) {

@@ -33,7 +33,7 @@ pub struct Section {
     /// Which.
     pub part: Part,
     /// How many rows it has.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Rows in sight.
     pub rows: Vec<Row>,
     /// Which of them the cursor is on.
@@ -70,27 +70,27 @@ pub struct Outline {
 }
 
 /// What the outline is arranged for.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The session.
-    pub transcript: &'a Transcript,
+    pub(crate) transcript: &'a Transcript,
     /// What turns and lanes came to.
-    pub account: &'a Account,
+    pub(crate) account: &'a Account,
     /// What they had come to at the cursor, if that is what is told.
-    pub then: Option<&'a Then>,
+    pub(crate) then: Option<&'a Then>,
     /// Its files.
-    pub files: &'a Live<Files>,
+    pub(crate) files: &'a Live<Files>,
     /// The focused entry.
-    pub focused: Option<EntryId>,
+    pub(crate) focused: Option<EntryId>,
     /// The turn of the focused item.
-    pub turn: Option<usize>,
+    pub(crate) turn: Option<usize>,
     /// Lines of the pane.
-    pub height: usize,
+    pub(crate) height: usize,
     /// Whether the pane has the keys.
-    pub has_keys: bool,
+    pub(crate) has_keys: bool,
     /// The signs of the theme.
-    pub glyphs: &'a Glyphs,
+    pub(crate) glyphs: &'a Glyphs,
     /// What is wrong with the session, or may be.
-    pub checks: &'a Checks,
+    pub(crate) checks: &'a Checks,
 }
 
 impl Outline {
@@ -111,7 +111,7 @@ impl Outline {
     }
 
     /// It is not in sight.
-    pub fn hide(&mut self) {
+    pub(crate) fn hide(&mut self) {
         self.sums.begin_frame();
     }
 
@@ -131,7 +131,7 @@ impl Outline {
 
     /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
     /// turn and branch.
-    pub fn arrange(&mut self, wanted: &Wanted<'_>) {
+    pub(crate) fn arrange(&mut self, wanted: &Wanted<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
         let given = shares(wanted.height, Part::ALL.map(|part| keys.of(part).len()));
@@ -278,7 +278,7 @@ impl Outline {
     // === the cursor ===
 
     /// Moves the cursor over the rows of all sections.
-    pub fn step(&mut self, by: isize) {
+    pub(crate) fn step(&mut self, by: isize) {
         let Some(cursor) = self.cursor else { return };
         let totals = self.sections.iter().map(|section| (section.part, section.total));
         let totals: Vec<(Part, usize)> = totals.collect();
@@ -295,7 +295,7 @@ impl Outline {
     }
 
     /// To the first row of the next section, or of this one and then the one before.
-    pub fn step_section(&mut self, forward: bool) {
+    pub(crate) fn step_section(&mut self, forward: bool) {
         let Some(cursor) = self.cursor else { return };
         let mut parts = self.sections.iter().map(|section| section.part);
         let to = match forward {
@@ -309,12 +309,12 @@ impl Outline {
     }
 
     /// Rows in sight.
-    pub fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         self.sections.iter().map(|section| section.rows.len()).sum()
     }
 
     /// Puts the cursor on the row in this line of the pane, and tells where it leads.
-    pub fn click(
+    pub(crate) fn click(
         &mut self,
         line: usize,
         transcript: &Transcript,
@@ -335,7 +335,7 @@ impl Outline {
     }
 
     /// Where the row under the cursor leads.
-    pub fn target(&self, transcript: &Transcript, files: &Files, checks: &Checks) -> Option<Focus> {
+    pub(crate) fn target(&self, transcript: &Transcript, files: &Files, checks: &Checks) -> Option<Focus> {
         let cursor = self.cursor?;
         match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
             Key::Turn(turn) => row::start_of_turn(transcript, *turn),

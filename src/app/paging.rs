@@ -34,7 +34,7 @@ impl Asked {
 
 /// What is to be asked for.
 #[derive(Debug, Default)]
-pub struct Paging {
+pub(crate) struct Paging {
     entries: Vec<EntryId>,
     origins: Vec<Origin>,
 }
@@ -63,7 +63,7 @@ impl Paging {
     }
 
     /// Another entry is laid out with what comes for these.
-    pub fn needs_layout(&mut self, id: EntryId) {
+    pub(crate) fn needs_layout(&mut self, id: EntryId) {
         if !self.entries.is_empty() {
             self.entries.push(id);
         }

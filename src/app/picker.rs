@@ -9,7 +9,7 @@
 //! one for each arrangement. What the reader has chosen stays chosen while others come and go.
 
 pub mod actions;
-pub mod sieve;
+pub(crate) mod sieve;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -33,9 +33,9 @@ pub struct Picker {
     /// Why places that the reader named cannot be looked at.
     pub refused: Vec<Text>,
     /// Whether the preview is wanted, where there is room.
-    pub hides_preview: bool,
+    pub(crate) hides_preview: bool,
     /// What is known of the chosen session beyond its row.
-    pub previewed: Option<Previewed>,
+    pub(crate) previewed: Option<Previewed>,
     /// First row in sight.
     pub top: usize,
     /// In the order in which they came.
@@ -118,7 +118,7 @@ impl Picker {
     }
 
     /// Whether not all sessions were matched yet.
-    pub fn is_at_work(&self) -> bool {
+    pub(crate) fn is_at_work(&self) -> bool {
         self.matched < self.sessions.len()
     }
 

@@ -29,14 +29,14 @@ pub fn open(app: &mut App, items: &[Focus]) {
 }
 
 /// Changes what is typed.
-pub fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     if let Mode::Pipe { input, .. } = &mut app.mode {
         input.handle(request);
     }
 }
 
 /// Takes the command that was typed before, or after, in its place.
-pub fn recall(app: &mut App, is_older: bool) {
+pub(crate) fn recall(app: &mut App, is_older: bool) {
     let Mode::Pipe { input, .. } = &mut app.mode else { return };
     if let Some(line) = app.history.commands.recall(is_older, input.value()) {
         *input = Input::new(line);
@@ -44,13 +44,13 @@ pub fn recall(app: &mut App, is_older: bool) {
 }
 
 /// The command is typed; without one nothing happens.
-pub fn accept(app: &mut App) -> Vec<Effect> {
+pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     let Mode::Pipe { input, origins } = std::mem::take(&mut app.mode) else { return Vec::new() };
     run(app, input.value().trim(), origins)
 }
 
 /// Pipes the focused item to a command that was typed elsewhere.
-pub fn run_on_focus(app: &mut App, command: &str) -> Vec<Effect> {
+pub(crate) fn run_on_focus(app: &mut App, command: &str) -> Vec<Effect> {
     let origins =
         app.reader.text.view.focus.map(|focus| origins_of(&app.reader.session, &[focus])).unwrap_or_default();
     run(app, command, origins)

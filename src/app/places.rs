@@ -28,7 +28,7 @@ pub struct Places {
     /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
     pub seen: Option<Seen>,
     /// Where what is new since then begins.
-    pub news: Option<News>,
+    pub(crate) news: Option<News>,
     /// The key of an entry that the reader asked for, until it has come.
     pub wanted: Option<String>,
     /// Where jumps came from.
@@ -41,7 +41,7 @@ pub struct Places {
 
 impl Places {
     /// Remembers where a jump starts.
-    pub fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
+    pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
         self.ahead.clear();
         let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else { return };
         if self.jumps.last() != Some(&item) {
@@ -53,12 +53,17 @@ impl Places {
     }
 
     /// Whether a jump can be taken back among what is shown.
-    pub fn can_go_back(&self) -> bool {
+    pub(crate) fn can_go_back(&self) -> bool {
         !self.jumps.is_empty()
     }
 
     /// Takes the last jump back, or goes forward again, from where the reader is.
-    pub fn travel(&mut self, transcript: &Transcript, here: Option<Focus>, is_back: bool) -> Option<Focus> {
+    pub(crate) fn travel(
+        &mut self,
+        transcript: &Transcript,
+        here: Option<Focus>,
+        is_back: bool,
+    ) -> Option<Focus> {
         let (from, onto) =
             if is_back { (&mut self.jumps, &mut self.ahead) } else { (&mut self.ahead, &mut self.jumps) };
         let (key, block) = from.pop()?;
@@ -67,7 +72,7 @@ impl Places {
     }
 
     /// Another transcript is shown: jumps among the last entries are taken up again there.
-    pub fn carry(&mut self, transcript: &Transcript, shown: Shown) {
+    pub(crate) fn carry(&mut self, transcript: &Transcript, shown: Shown) {
         match shown {
             Shown::Beginning => self.at_the_end = std::mem::take(&mut self.jumps),
             Shown::End => self.jumps = std::mem::take(&mut self.at_the_end),

@@ -7,27 +7,27 @@
 use std::ops::Range;
 
 /// Blocks of a portion.
-pub const BLOCKS: usize = 64;
+pub(crate) const BLOCKS: usize = 64;
 
 /// A part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Portion {
+pub(crate) struct Portion {
     /// Place of the entry in the sequence.
-    pub place: usize,
+    pub(crate) place: usize,
     /// Which of the entry's portions it is, from 0.
-    pub number: usize,
+    pub(crate) number: usize,
     /// How many the entry has.
-    pub of: usize,
+    pub(crate) of: usize,
 }
 
 impl Portion {
     /// Whether the entry ends with it.
-    pub fn is_last(self) -> bool {
+    pub(crate) fn is_last(self) -> bool {
         self.number + 1 >= self.of
     }
 
     /// Its blocks; those of the last one are all that are left.
-    pub fn blocks(self) -> Range<usize> {
+    pub(crate) fn blocks(self) -> Range<usize> {
         let end = if self.is_last() { usize::MAX } else { (self.number + 1) * BLOCKS };
         self.number * BLOCKS..end
     }
@@ -35,7 +35,7 @@ impl Portion {
 
 /// The portions of all entries of a sequence.
 #[derive(Clone, Debug, Default)]
-pub struct Portions {
+pub(crate) struct Portions {
     /// Entries of several portions, in order.
     large: Vec<Large>,
 }
@@ -57,12 +57,12 @@ impl Large {
 
 impl Portions {
     /// Forgets all entries.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.large.clear();
     }
 
     /// The entry at a place has so many blocks.
-    pub fn set(&mut self, place: usize, blocks: usize) {
+    pub(crate) fn set(&mut self, place: usize, blocks: usize) {
         let portions = blocks.div_ceil(BLOCKS).max(1);
         let at = self.large.partition_point(|large| large.place < place);
         let known = self.large.get_mut(at).filter(|large| large.place == place);
@@ -82,12 +82,12 @@ impl Portions {
     }
 
     /// How many portions so many entries have.
-    pub fn count(&self, entries: usize) -> usize {
+    pub(crate) fn count(&self, entries: usize) -> usize {
         entries + self.large.last().map_or(0, |large| large.more())
     }
 
     /// One of all portions.
-    pub fn at(&self, number: usize) -> Portion {
+    pub(crate) fn at(&self, number: usize) -> Portion {
         let before = self.large.partition_point(|large| large.first <= number);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else {
             return Portion { place: number, number: 0, of: 1 };
@@ -99,7 +99,7 @@ impl Portions {
     }
 
     /// The number of the portion of the entry at a place that holds a block; the last one, if none does.
-    pub fn of_block(&self, place: usize, block: usize) -> usize {
+    pub(crate) fn of_block(&self, place: usize, block: usize) -> usize {
         let before = self.large.partition_point(|large| large.place <= place);
         let Some(large) = before.checked_sub(1).and_then(|at| self.large.get(at)) else { return place };
         if large.place == place {

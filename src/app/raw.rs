@@ -31,7 +31,7 @@ pub struct RawView {
 
 impl RawView {
     /// A list for reading, which is copied as this text.
-    pub fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
+    pub(crate) fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
         let paths = vec![None; rows.len()];
         Self { title, rows, paths, texts: vec![text], is_list: true, ..Self::default() }
     }

@@ -86,7 +86,7 @@ impl Reader {
     }
 
     /// The turn of the focused item, or the last one.
-    pub fn focused_turn(&self) -> Option<usize> {
+    pub(crate) fn focused_turn(&self) -> Option<usize> {
         let Session { transcript, indexes, .. } = &self.session;
         match self.text.view.focus {
             Some(focus) => indexes.account.turn_of(transcript, focus.entry),
@@ -95,7 +95,7 @@ impl Reader {
     }
 
     /// Remembers where a jump starts.
-    pub fn remember_place(&mut self) {
+    pub(crate) fn remember_place(&mut self) {
         self.places.remember(&self.session.transcript, self.text.view.focus);
     }
 }

@@ -38,7 +38,7 @@ pub enum Request {
 const MAX_COUNT: usize = 99_999;
 
 /// What a key press means just now. Keeps the keys of unfinished chords and counts in the state.
-pub fn route(app: &mut App, press: Press) -> Request {
+pub(crate) fn route(app: &mut App, press: Press) -> Request {
     match app.mode {
         Mode::Search { .. } => match (press.code, press.ctrl) {
             (Code::Char('r'), true) => Request::ToggleLiteral,
@@ -109,7 +109,7 @@ fn waits_for(app: &App) -> Option<u64> {
 }
 
 /// What a digit means that no other key has followed.
-pub fn settle_digit(app: &mut App) -> Option<Action> {
+pub(crate) fn settle_digit(app: &mut App) -> Option<Action> {
     app.keys.typed_digit.filter(|since| app.reader.screen.now.0 >= since.0 + DIGIT_MS)?;
     let action = own_meaning(app)?;
     (app.keys.typed_digit, app.keys.count) = (None, None);
@@ -117,7 +117,7 @@ pub fn settle_digit(app: &mut App) -> Option<Action> {
 }
 
 /// What the digit that was typed means if it is no count.
-pub fn own_meaning(app: &App) -> Option<Action> {
+pub(crate) fn own_meaning(app: &App) -> Option<Action> {
     let digit = app.keys.count.filter(|_| app.keys.typed_digit.is_some())?;
     let digit = char::from_digit(u32::try_from(digit).ok()?, 10)?;
     match app.keys.keymap.look_up(&[Press::plain(Code::Char(digit))]) {

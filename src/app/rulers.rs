@@ -23,17 +23,22 @@ const INDENT: (usize, usize) = (2, 8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruler {
     /// How long, in ms.
-    pub ms: u64,
+    pub(crate) ms: u64,
     /// What it was spent on.
-    pub class: Class,
+    pub(crate) class: Class,
     /// Whether it took no longer than that: the entry above has no time.
-    pub is_bound: bool,
+    pub(crate) is_bound: bool,
     /// How deep the entry below lies in sub-agents.
-    pub depth: u16,
+    pub(crate) depth: u16,
 }
 
 /// The time between an entry and the one that is shown below it, if it is long.
-pub fn between(transcript: &Transcript, account: &Account, above: EntryId, below: EntryId) -> Option<Ruler> {
+pub(crate) fn between(
+    transcript: &Transcript,
+    account: &Account,
+    above: EntryId,
+    below: EntryId,
+) -> Option<Ruler> {
     let stretch = account.before(below)?;
     if stretch.ms() < LEAST_MS || stretch.class == Class::Tool {
         return None;

@@ -12,18 +12,18 @@ use crate::model::text::Name;
 #[derive(Clone, Debug, Default)]
 pub struct SavedPosition {
     /// What holds the window.
-    pub anchor: Anchor,
+    pub(crate) anchor: Anchor,
     /// The focused item.
-    pub focus: Option<Focus>,
+    pub(crate) focus: Option<Focus>,
     /// Folds by hand.
-    pub folds: Folds,
+    pub(crate) folds: Folds,
     /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
+    pub(crate) open_lanes: HashSet<Name>,
 }
 
 impl SavedPosition {
     /// Where the reader of a text is now.
-    pub fn of(text: &TextPane) -> Self {
+    pub(crate) fn of(text: &TextPane) -> Self {
         Self {
             anchor: text.view.anchor,
             focus: text.view.focus,
@@ -33,7 +33,7 @@ impl SavedPosition {
     }
 
     /// Goes back to where the reader was.
-    pub fn restore(&self, text: &mut TextPane) {
+    pub(crate) fn restore(&self, text: &mut TextPane) {
         text.view.anchor = self.anchor;
         text.view.focus = self.focus;
         text.stale.sequence |= text.folds.branches() != self.folds.branches();
@@ -44,7 +44,7 @@ impl SavedPosition {
     }
 
     /// Another transcript of the session is shown, with its entries under other numbers.
-    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+    pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
         self.anchor = self.anchor.moved(moved);
         self.focus = self.focus.and_then(|focus| focus.moved(moved));
     }

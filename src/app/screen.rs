@@ -26,7 +26,7 @@ pub struct Screen {
     /// The time, as told by the runtime.
     pub now: Timestamp,
     /// Whether the line of hints is shown.
-    pub shows_hints: bool,
+    pub(crate) shows_hints: bool,
     /// A message in the status line.
     pub message: Option<Message>,
 }

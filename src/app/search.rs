@@ -20,30 +20,30 @@ pub struct Search {
     /// What was typed.
     pub typed: String,
     /// What it is narrowed to.
-    pub scope: Option<Scope>,
+    pub(crate) scope: Option<Scope>,
     /// Whether the text means itself, although it may look like a regular expression.
     pub is_literal: bool,
     /// The pattern.
-    pub pattern: Regex,
+    pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
     /// Blocks with hits that the filter shows, in the order of the file.
-    pub hits: Vec<Hit>,
+    pub(crate) hits: Vec<Hit>,
     found: Vec<Hit>,
     /// What is searched already.
-    pub progress: SearchProgress,
+    pub(crate) progress: SearchProgress,
     /// Where the view is still to go.
-    pub seeks: Option<Seek>,
+    pub(crate) seeks: Option<Seek>,
     /// Whether everything has been searched.
     pub is_complete: bool,
     /// How much has been searched, in percent.
-    pub percent: u8,
+    pub(crate) percent: u8,
     /// Tells answers for this search from those for an earlier one.
-    pub generation: u32,
+    pub(crate) generation: u32,
 }
 
 /// Which hit is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seek {
+pub(crate) enum Seek {
     /// The first one at or behind the place of the reader.
     Nearest,
     /// The first one behind this block.
@@ -54,16 +54,16 @@ pub enum Seek {
 
 /// A hit that the view is going to, and how many to go on from there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sought {
+pub(crate) struct Sought {
     /// A block with hits.
-    pub block: Option<(Focus, Edge)>,
+    pub(crate) block: Option<(Focus, Edge)>,
     /// So many hits further; back if negative.
-    pub steps: isize,
+    pub(crate) steps: isize,
 }
 
 /// Which of a block's hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub(crate) enum Edge {
     /// The first one.
     First,
     /// The last one.
@@ -72,13 +72,13 @@ pub enum Edge {
 
 /// The hit at which the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AtHit {
+pub(crate) struct AtHit {
     /// The block.
-    pub focus: Focus,
+    pub(crate) focus: Focus,
     /// Row of the block.
-    pub row: usize,
+    pub(crate) row: usize,
     /// Number of the row among those with hits, from 0.
-    pub number: usize,
+    pub(crate) number: usize,
 }
 
 /// A portion of a search, for a thread of its own.
@@ -115,7 +115,7 @@ pub fn hits_of(
 
 impl Search {
     /// A search that has found nothing yet. Text that is no regular expression is taken literally.
-    pub fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
+    pub(crate) fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
         let (scope, text) = Scope::split(typed);
         let text = if is_literal && !typed.is_empty() && text.is_empty() { typed } else { text };
         if text.is_empty() {
@@ -141,14 +141,14 @@ impl Search {
     }
 
     /// Takes over hits of some entries, in place of earlier ones of the same entries.
-    pub fn replace(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Hit>) {
+    pub(crate) fn replace(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Hit>) {
         let searched: HashSet<EntryId> = searched.iter().copied().collect();
         self.found.retain(|hit| !searched.contains(&hit.focus.entry));
         self.add(transcript, hits);
     }
 
     /// Adds hits that are in the order of the file, and keeps all in it.
-    pub fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
+    pub(crate) fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
         let place =
             |hit: &Hit| (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
         let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else { return };
@@ -165,7 +165,7 @@ impl Search {
 
     /// Begins at a place of the order. Where an earlier search found nothing whose hits hold all of its
     /// own, it need not look again.
-    pub fn begin(&mut self, place: usize, earlier: Option<&Self>) {
+    pub(crate) fn begin(&mut self, place: usize, earlier: Option<&Self>) {
         let known = earlier.filter(|earlier| self.is_narrower_than(earlier)).map(|earlier| Known {
             within: earlier.progress.done().clone(),
             entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
@@ -186,7 +186,7 @@ impl Search {
     }
 
     /// The next portion to be searched, if it is time for one.
-    pub fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
+    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
         let (number, entries) = self.progress.hand_out(transcript)?;
         Some(Job {
             pattern: self.pattern.clone(),
@@ -199,7 +199,7 @@ impl Search {
     }
 
     /// Leaves out what the filter leaves out.
-    pub fn narrow(&mut self, shows: impl Fn(Focus) -> bool) {
+    pub(crate) fn narrow(&mut self, shows: impl Fn(Focus) -> bool) {
         self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
     }
 
@@ -209,7 +209,7 @@ impl Search {
     }
 
     /// The number (from 1) of the hit at which the reader is.
-    pub fn number_of(&self, focus: Focus, at: Option<AtHit>) -> Option<usize> {
+    pub(crate) fn number_of(&self, focus: Focus, at: Option<AtHit>) -> Option<usize> {
         let place = self.hits.iter().position(|hit| hit.focus == focus)?;
         let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
         let most = self.hits.get(place).map_or(0, |hit| hit.lines.saturating_sub(1));
@@ -218,7 +218,7 @@ impl Search {
     }
 
     /// Notes how many rows of a block have hits, now that they are known.
-    pub fn correct(&mut self, focus: Focus, lines: usize) {
+    pub(crate) fn correct(&mut self, focus: Focus, lines: usize) {
         for hit in self.hits.iter_mut().chain(&mut self.found).filter(|hit| hit.focus == focus) {
             hit.lines = lines;
         }

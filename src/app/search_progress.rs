@@ -27,20 +27,20 @@ const HEAVY: u64 = 8 << 20;
 const PASSED: usize = 50_000;
 
 /// All text of some entries, in the order of the file.
-pub type Texts = Vec<(EntryId, Vec<BlockText>)>;
+pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
 
 /// A block with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The block.
-    pub focus: Focus,
+    pub(crate) focus: Focus,
     /// Lines of its text with a match; once it was shown, its rows with one.
-    pub lines: usize,
+    pub(crate) lines: usize,
 }
 
 /// How far a search is.
 #[derive(Clone, Debug, Default)]
-pub struct SearchProgress {
+pub(crate) struct SearchProgress {
     /// Places in the order of the file that are handed out.
     out: Range<usize>,
     /// Those whose hits are known.
@@ -61,21 +61,21 @@ struct Portion {
 
 /// What a search has found that was less narrow.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     /// The places that it has searched.
-    pub within: Range<usize>,
+    pub(crate) within: Range<usize>,
     /// There, only these entries had hits.
-    pub entries: HashSet<EntryId>,
+    pub(crate) entries: HashSet<EntryId>,
 }
 
 impl SearchProgress {
     /// A hunt that begins at a place of the order.
-    pub fn from(place: usize, known: Option<Known>) -> Self {
+    pub(crate) fn from(place: usize, known: Option<Known>) -> Self {
         Self { out: place..place, done: place..place, size: FIRST, known, ..Self::default() }
     }
 
     /// The next portion, if there is one and not enough are out.
-    pub fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
+    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
         while self.portions.len() < AT_ONCE {
             let (above, below) = (self.out.start > 0, self.out.end < transcript.order().len());
             if !above && !below {
@@ -130,7 +130,7 @@ impl SearchProgress {
     }
 
     /// Takes the hits of a portion. Gives those of all portions whose turn it is now.
-    pub fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
+    pub(crate) fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
         if let Some(portion) = self.portions.iter_mut().find(|portion| portion.number == number) {
             portion.hits = Some(hits);
         }
@@ -151,23 +151,23 @@ impl SearchProgress {
     }
 
     /// The places whose hits are known.
-    pub fn done(&self) -> &Range<usize> {
+    pub(crate) fn done(&self) -> &Range<usize> {
         &self.done
     }
 
     /// What was appended was searched as it came.
-    pub fn grow(&mut self, len: usize) {
+    pub(crate) fn grow(&mut self, len: usize) {
         self.out.end = self.out.end.max(len);
         self.done.end = self.done.end.max(len);
     }
 
     /// Whether all of so many places are searched.
-    pub fn is_complete(&self, len: usize) -> bool {
+    pub(crate) fn is_complete(&self, len: usize) -> bool {
         self.done.start == 0 && self.done.end >= len
     }
 
     /// How much of so many places is searched, in percent.
-    pub fn percent(&self, len: usize) -> u8 {
+    pub(crate) fn percent(&self, len: usize) -> u8 {
         u8::try_from(self.done.len() * 100 / len.max(1)).unwrap_or(100).min(100)
     }
 }

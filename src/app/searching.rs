@@ -41,7 +41,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
 
 /// Changes what is typed. It is searched for before the next frame, or before anything else is done with it: keys may
 /// come faster than patterns are made.
-pub fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     let (Mode::Search { input }, Some(typing)) = (&mut app.mode, &mut app.reader.find.typing) else { return };
     input.handle(request);
     input.value().clone_into(&mut typing.text);
@@ -49,7 +49,7 @@ pub fn type_on(app: &mut App, request: InputRequest) {
 }
 
 /// Takes the line that was typed before, or after, in its place.
-pub fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
+pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     let (Mode::Search { input }, Some(typing)) = (&mut app.mode, &mut app.reader.find.typing) else {
         return Vec::new();
     };
@@ -61,13 +61,13 @@ pub fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
 }
 
 /// Takes what is typed as a regular expression, or literally.
-pub fn toggle_literal(reader: &mut Reader) -> Vec<Effect> {
+pub(crate) fn toggle_literal(reader: &mut Reader) -> Vec<Effect> {
     reader.find.is_literal = !reader.find.is_literal;
     search_for_typed(reader)
 }
 
 /// Searches for what was typed since the last time.
-pub fn catch_up(reader: &mut Reader) -> Vec<Effect> {
+pub(crate) fn catch_up(reader: &mut Reader) -> Vec<Effect> {
     let is_new = |typing: &mut Box<Typing>| std::mem::take(&mut typing.is_new);
     if reader.find.typing.as_mut().is_some_and(is_new) { search_for_typed(reader) } else { Vec::new() }
 }
@@ -88,7 +88,7 @@ fn search_for_typed(reader: &mut Reader) -> Vec<Effect> {
 }
 
 /// The typed search stands; with nothing typed the last one goes on.
-pub fn accept(app: &mut App) -> Vec<Effect> {
+pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     let Mode::Search { input } = std::mem::take(&mut app.mode) else { return Vec::new() };
     app.reader.find.typing = None;
     app.history.searches.keep(input.value());
@@ -107,7 +107,7 @@ pub fn accept(app: &mut App) -> Vec<Effect> {
 }
 
 /// The search that is being typed is given up: the view goes back to where it was.
-pub fn give_up(reader: &mut Reader) -> Vec<Effect> {
+pub(crate) fn give_up(reader: &mut Reader) -> Vec<Effect> {
     go_back(reader);
     reader.find.typing = None;
     end(reader)
@@ -281,7 +281,7 @@ fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<F
 }
 
 /// A block's place in the order of the file.
-pub fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
+pub(crate) fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
     (place_in_file(transcript, focus.entry).unwrap_or(0), focus.block)
 }
 

@@ -8,7 +8,7 @@ use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 /// The nearest block before or behind a place for which this holds, of the entries in this order.
-pub fn nearest(
+pub(crate) fn nearest(
     transcript: &Transcript,
     order: &[EntryId],
     (start, here): (usize, Option<usize>),
@@ -42,7 +42,7 @@ pub fn nearest(
 }
 
 /// Whether a block is of a kind that it is by itself; turns and pauses are not.
-pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind) -> bool {
+pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind) -> bool {
     let (id, place) = (focus.entry, focus.block);
     let Some(block) = entry.blocks.get(place) else { return false };
     let is_first_text = || {
@@ -77,7 +77,7 @@ pub fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind: Kind)
 }
 
 /// The block that stands for a prompt: its first text, or its first block.
-pub fn is_headline(entry: &Entry, place: usize) -> bool {
+pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
     let text = entry.blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
     text.unwrap_or(0) == place
 }
@@ -104,7 +104,7 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
 }
 
 /// The call that started the lane of an entry.
-pub fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
+pub(crate) fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     let lane = entry.lane.as_ref()?;
     let id = starter_of(transcript, lane)?;
     let call = transcript.lane(lane)?.call.clone()?;

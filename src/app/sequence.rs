@@ -19,15 +19,15 @@ const NOWHERE: u32 = u32::MAX;
 
 /// What is to be shown.
 #[derive(Clone, Copy)]
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// Sub-agents whose entries are shown under their calls.
-    pub open_lanes: &'a HashSet<Name>,
+    pub(crate) open_lanes: &'a HashSet<Name>,
     /// The level of detail.
-    pub level: Level,
+    pub(crate) level: Level,
     /// What folded branches hide.
-    pub folded: &'a HashSet<EntryId>,
+    pub(crate) folded: &'a HashSet<EntryId>,
     /// A filter looks into closed sub-agents and folded branches, too.
-    pub filter: Option<&'a Filter>,
+    pub(crate) filter: Option<&'a Filter>,
 }
 
 /// The visible entries and where each stands.
@@ -46,7 +46,7 @@ pub struct Sequence {
 
 impl Sequence {
     /// Builds the sequence anew.
-    pub fn rebuild(&mut self, transcript: &Transcript, wanted: &Wanted<'_>) {
+    pub(crate) fn rebuild(&mut self, transcript: &Transcript, wanted: &Wanted<'_>) {
         self.order.clear();
         self.places.clear();
         self.visited.clear();
@@ -83,7 +83,7 @@ impl Sequence {
 
     /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
     /// rebuilt.
-    pub fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
+    pub(crate) fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
         if let Some(lane) = transcript.lane_at(id) {
             let is_known = transcript.lane(lane).is_some_and(|known| known.call.is_some());
             if is_known && !self.attached.contains(lane) {
@@ -103,7 +103,7 @@ impl Sequence {
     }
 
     /// An entry that is shown may have more blocks now.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(place) = self.place_of(id) {
             self.portions.set(place, transcript.blocks_of(id));
         }
@@ -167,18 +167,18 @@ impl Sequence {
     }
 
     /// The entry at a place.
-    pub fn at(&self, place: usize) -> Option<EntryId> {
+    pub(crate) fn at(&self, place: usize) -> Option<EntryId> {
         self.order.get(place).copied()
     }
 
     /// The nearest entry before a place, else behind it, that another sequence shows too.
-    pub fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
+    pub(crate) fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
         let (before, behind) = self.order.split_at_checked(place)?;
         before.iter().rev().chain(behind).copied().find(|id| other.place_of(*id).is_some())
     }
 
     /// In which portions the visible entries are laid out.
-    pub fn portions(&self) -> &Portions {
+    pub(crate) fn portions(&self) -> &Portions {
         &self.portions
     }
 
@@ -248,19 +248,19 @@ fn shows(marks: Marks, level: Level) -> bool {
 }
 
 /// The entry whose call started a lane.
-pub fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
+pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
     let call = transcript.lane(lane)?.call.as_ref()?;
     transcript.entries_with_call(call).first().copied()
 }
 
 /// Where an entry stands in the file. Ids rise in file order unless a new telling changed the order; then
 /// the quick search may miss, but what it finds is right.
-pub fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
+pub(crate) fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
     transcript.place_of(id)
 }
 
 /// How deep an entry lies in sub-agents.
-pub fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
+pub(crate) fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
     let mut depth = 0;
     let mut lane = entry.lane.clone();
     while let Some(name) = lane {

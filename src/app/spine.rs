@@ -11,7 +11,7 @@ use crate::model::transcript::Transcript;
 
 /// What a cell of the spine stands for; the greatest of a cell's entries is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Nothing special.
     #[default]
     None,
@@ -89,14 +89,14 @@ pub struct Spine {
     /// What they stand for beyond that.
     special: Marks,
     /// The cells from top to bottom.
-    pub cells: Vec<Mark>,
+    pub(crate) cells: Vec<Mark>,
     /// State of the loops and of edits turned back when they were last marked.
-    pub troubles_seen: u64,
+    pub(crate) troubles_seen: u64,
 }
 
 impl Spine {
     /// Collects what the entries of a sequence stand for by themselves.
-    pub fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence) {
+    pub(crate) fn rebuild(&mut self, transcript: &Transcript, sequence: &Sequence) {
         let marks = sequence.order().iter().enumerate().filter_map(|(place, id)| {
             let mark = mark_of(&transcript.glance(*id)?);
             (mark != Mark::None).then_some((place, mark))
@@ -105,13 +105,13 @@ impl Spine {
     }
 
     /// Notes an entry that is new or has changed. Costs little if it stands near the end.
-    pub fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
+    pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId, place: usize) {
         let mark = transcript.glance(id).as_ref().map(mark_of).unwrap_or_default();
         self.own.set(place, mark);
     }
 
     /// Marks entries for more than what they are by themselves. The greatest mark counts.
-    pub fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, Mark)>) {
+    pub(crate) fn mark(&mut self, sequence: &Sequence, marked: Vec<(EntryId, Mark)>) {
         let mut list: Vec<_> =
             marked.into_iter().filter_map(|(id, mark)| Some((sequence.place_of(id)?, mark))).collect();
         list.sort_unstable();
@@ -119,7 +119,7 @@ impl Spine {
     }
 
     /// Spreads the marks over a column. Each cell has its share of the rows, and the entries that begin there.
-    pub fn arrange(&mut self, height: usize, heights: &Heights) {
+    pub(crate) fn arrange(&mut self, height: usize, heights: &Heights) {
         self.own.settle();
         self.special.settle();
         let total = heights.total();
@@ -150,7 +150,7 @@ fn mark_of(glance: &Glance) -> Mark {
 }
 
 /// The cell of a row, of all rows in a column.
-pub fn cell_of(row: u64, total: u64, height: usize) -> usize {
+pub(crate) fn cell_of(row: u64, total: u64, height: usize) -> usize {
     let cell = row.saturating_mul(height as u64) / total.max(1);
     usize::try_from(cell).unwrap_or(usize::MAX).min(height.saturating_sub(1))
 }

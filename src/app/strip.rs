@@ -10,7 +10,7 @@ use crate::analysis::account::Class;
 use crate::model::text::Name;
 
 /// What stands before the columns.
-pub const TITLE: &str = " time ";
+pub(crate) const TITLE: &str = " time ";
 
 /// Time that a column may stand for, in ms.
 const SCALES: [u64; 24] = [
@@ -63,7 +63,7 @@ pub struct Strip {
     /// The column of the focused item.
     pub cursor: Option<usize>,
     /// What the strip shows and what a column stands for.
-    pub legend: String,
+    pub(crate) legend: String,
     made: Option<Made>,
 }
 

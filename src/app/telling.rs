@@ -12,10 +12,10 @@ use crate::render::tool::{change_text, command_of};
 
 /// Why a text cannot be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IsAway;
+pub(crate) struct IsAway;
 
 /// The entries of a turn in the main lane.
-pub fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
+pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
     let turns = transcript.turns();
     let Some(first) = turns.get(turn).map(|turn| turn.first) else { return Vec::new() };
     let end = turns.get(turn + 1).map_or(transcript.order().len(), |next| next.first);
@@ -26,7 +26,7 @@ pub fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
 }
 
 /// Entries as Markdown.
-pub fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<String, IsAway> {
+pub(crate) fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<String, IsAway> {
     let mut parts = Vec::new();
     let mut speaker = None;
     for entry in entries.iter().filter_map(|id| transcript.get(*id)) {

@@ -28,11 +28,11 @@ pub struct TextPane {
     /// The visible entries.
     pub sequence: Sequence,
     /// Heights for the scrollbar.
-    pub heights: Heights,
+    pub(crate) heights: Heights,
     /// Folds by hand.
     pub folds: Folds,
     /// Sub-agents whose entries are shown.
-    pub open_lanes: HashSet<Name>,
+    pub(crate) open_lanes: HashSet<Name>,
     /// Level of detail.
     pub level: Level,
     /// Whether thinking is shown.
@@ -48,7 +48,7 @@ pub struct TextPane {
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
     /// The focused turn with its cost; `None` until it is known.
-    pub turn_cost: Option<(usize, u64, String)>,
+    pub(crate) turn_cost: Option<(usize, u64, String)>,
     /// Bodies that were asked for.
     pub asked: Asked,
     /// What records hold that no block tells, as far as it was in sight.
@@ -56,9 +56,9 @@ pub struct TextPane {
     /// Rows that are still valid.
     pub cache: RowCache,
     /// State of the highlights when rows were last made.
-    pub colours_seen: u64,
+    pub(crate) colours_seen: u64,
     /// Which state of the branches the rows were made for.
-    pub branches_seen: u32,
+    pub(crate) branches_seen: u32,
     /// A copy that waits for texts to be read.
     pub pending_copy: Option<PendingCopy>,
     /// What must be made anew before the next frame.
@@ -103,7 +103,7 @@ impl TextPane {
 
     /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
     /// the calls whose sub-agents went on.
-    pub fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered || !touched.moved.is_empty() {
             self.details.clear();
         }
@@ -150,7 +150,12 @@ impl TextPane {
     }
 
     /// Counts what came below while the reader is elsewhere.
-    pub fn count_unseen(&mut self, transcript: &Transcript, touched: &Touched, filter: Option<&Filter>) {
+    pub(crate) fn count_unseen(
+        &mut self,
+        transcript: &Transcript,
+        touched: &Touched,
+        filter: Option<&Filter>,
+    ) {
         if self.view.follows() {
             return;
         }
@@ -177,7 +182,7 @@ impl TextPane {
 }
 
 /// Rows of an entry, roughly: for the scrollbar only.
-pub fn rows_of(transcript: &Transcript, id: EntryId, level: Level) -> u32 {
+pub(crate) fn rows_of(transcript: &Transcript, id: EntryId, level: Level) -> u32 {
     let Some(glance) = transcript.glance(id) else { return 1 };
     let blocks = u32::from(glance.blocks);
     let rows = match level {

@@ -17,7 +17,7 @@ use crate::model::text::Text;
 const LONGEST_PASTE: usize = 1_000;
 
 /// Changes the line that is being typed.
-pub fn type_on(app: &mut App, request: InputRequest) -> Vec<Effect> {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) -> Vec<Effect> {
     match &mut app.mode {
         Mode::Search { .. } => searching::type_on(app, request),
         Mode::Filter { .. } => filtering::type_on(app, request),
@@ -62,7 +62,7 @@ fn line(app: &mut App) -> Option<&mut Input> {
 }
 
 /// Another line that was typed before takes the place of this one.
-pub fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
+pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     match &app.mode {
         Mode::Search { .. } => return searching::recall(app, is_older),
         Mode::Filter { .. } => filtering::recall(app, is_older),
@@ -73,7 +73,7 @@ pub fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
 }
 
 /// What a finished line asks for.
-pub enum Finished {
+pub(crate) enum Finished {
     /// A command.
     Command(Command),
     /// These effects.
@@ -81,7 +81,7 @@ pub enum Finished {
 }
 
 /// The line is finished.
-pub fn accept(app: &mut App) -> Finished {
+pub(crate) fn accept(app: &mut App) -> Finished {
     let effects = match &mut app.mode {
         Mode::Search { .. } => searching::accept(app),
         Mode::Filter { .. } => filtering::accept(app),

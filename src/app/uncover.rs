@@ -27,7 +27,7 @@ enum Step {
 }
 
 /// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
-pub fn uncover(reader: &mut Reader, frame: Frame) {
+pub(crate) fn uncover(reader: &mut Reader, frame: Frame) {
     let Some(mut sought) = reader.find.sought.take() else { return };
     loop {
         let Some(pattern) = reader.find.search.as_ref().map(|search| search.pattern.clone()) else { return };

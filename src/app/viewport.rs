@@ -21,7 +21,7 @@ use walk::{Spot, beside, extent, spot_of, walk_down, walk_up, within_block};
 
 /// What holds the window in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// The end: new entries scroll the window. Following is this state.
     #[default]
     Tail,
@@ -43,7 +43,7 @@ pub enum Anchor {
 impl Anchor {
     /// The same row in another transcript of the session; the end if its entry is not there.
     #[must_use]
-    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Self {
+    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Self {
         match self {
             Self::Row { entry, block, row, node, line } => {
                 moved(entry).map_or(Self::Tail, |entry| Self::Row { entry, block, row, node, line })
@@ -64,7 +64,7 @@ pub struct Focus {
 
 impl Focus {
     /// The same block in another transcript of the session.
-    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
+    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
         Some(Self { entry: moved(self.entry)?, ..self })
     }
 }
@@ -122,7 +122,7 @@ impl Line {
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
     /// What holds it.
-    pub anchor: Anchor,
+    pub(crate) anchor: Anchor,
     /// The focused item.
     pub focus: Option<Focus>,
     /// The node of a tree at which the reader is within an item.
@@ -134,7 +134,7 @@ pub struct Viewport {
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,
     /// Whether nothing is below them; set likewise. Entries without rows are nothing.
-    pub is_at_end: bool,
+    pub(crate) is_at_end: bool,
     motions: Vec<Motion>,
     /// Whether following goes on if the end is still in sight after the next arrangement.
     would_follow: bool,
@@ -142,7 +142,7 @@ pub struct Viewport {
 
 impl Viewport {
     /// Another transcript of the session is shown, with its entries under other numbers.
-    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+    pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
         self.anchor = self.anchor.moved(moved);
         self.focus = self.focus.and_then(|focus| focus.moved(moved));
         self.selection = self.selection.and_then(|selection| selection.moved(moved));
@@ -166,7 +166,7 @@ impl Viewport {
     }
 
     /// Whether a motion waits for the next arrangement.
-    pub fn is_moving(&self) -> bool {
+    pub(crate) fn is_moving(&self) -> bool {
         !self.motions.is_empty()
     }
 

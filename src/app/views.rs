@@ -9,8 +9,8 @@
 pub mod actions;
 pub mod checks;
 pub mod context;
-pub mod files;
-pub mod list;
+pub(crate) mod files;
+pub(crate) mod list;
 pub mod money;
 pub mod page;
 pub mod table;

@@ -69,7 +69,7 @@ pub fn with_layouts<T>(
 }
 
 /// Makes the sequence of visible entries anew, if it is no longer true.
-pub fn refresh_sequence(reader: &mut Reader) {
+pub(crate) fn refresh_sequence(reader: &mut Reader) {
     if !reader.text.stale.sequence {
         return;
     }
@@ -121,7 +121,7 @@ fn keep_place(reader: &mut Reader, before: &Sequence) {
 }
 
 /// The part of the spine that the window covers: first and last cell.
-pub fn window_on_spine(reader: &Reader, height: usize) -> Option<(usize, usize)> {
+pub(crate) fn window_on_spine(reader: &Reader, height: usize) -> Option<(usize, usize)> {
     let (first, last) = (reader.text.view.lines.first()?, reader.text.view.lines.last()?);
     let cell = |line: &Line| cell_of(row_of(reader, line), reader.text.heights.total(), height);
     Some((cell(first), cell(last)))

@@ -40,7 +40,7 @@ pub enum Numbers {
 
 impl Numbers {
     /// Their columns with a blank behind them: as many as those of the newest entry need.
-    pub fn width(self, transcript: &Transcript) -> u16 {
+    pub(crate) fn width(self, transcript: &Transcript) -> u16 {
         let least = match self {
             Self::None => return 0,
             Self::Lines => 4,
@@ -52,7 +52,7 @@ impl Numbers {
     }
 
     /// The number beside a block of an entry.
-    pub fn of(self, entry: &Entry, block: usize) -> u64 {
+    pub(crate) fn of(self, entry: &Entry, block: usize) -> u64 {
         let bodies = entry.blocks.get(block).map(|block| block.kind.bodies()).unwrap_or_default();
         let origin = bodies.first().map_or(entry.origin, |body| body.from);
         match self {

@@ -14,14 +14,14 @@ pub fn completions(mut command: Command, shell: clap_complete::Shell) -> Vec<u8>
 }
 
 /// What can be asked for help: the topics of the manual, then the commands.
-pub fn names(command: &Command) -> Vec<PossibleValue> {
+pub(crate) fn names(command: &Command) -> Vec<PossibleValue> {
     let topics = PAGES.iter().map(|page| PossibleValue::new(page.topic).help(page.about()));
     let commands = command.get_subcommands().map(|command| PossibleValue::new(command.get_name().to_owned()));
     topics.chain(commands.map(|name| name.help("what the command takes"))).collect()
 }
 
 /// The page on a topic; none if there is no topic. The help of a command comes out as an error, as `--help` does.
-pub fn help(mut command: Command, topic: Option<&str>) -> Result<Option<&'static Page>, clap::Error> {
+pub(crate) fn help(mut command: Command, topic: Option<&str>) -> Result<Option<&'static Page>, clap::Error> {
     let Some(name) = topic else { return Ok(None) };
     let page = manual::find(name);
     if page.is_none() {
@@ -31,7 +31,7 @@ pub fn help(mut command: Command, topic: Option<&str>) -> Result<Option<&'static
 }
 
 /// A page for `man`: of the program, of one of its commands, or on a topic of the manual.
-pub fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, clap::Error> {
+pub(crate) fn manual(mut command: Command, of: Option<&str>) -> Result<Vec<u8>, clap::Error> {
     if let Some(page) = of.and_then(manual::find) {
         return Ok(roff::page(page).into_bytes());
     }

@@ -21,7 +21,7 @@ pub fn page(page: &Page) -> String {
 }
 
 /// Which topics there are, for the page of the program.
-pub fn topics() -> String {
+pub(crate) fn topics() -> String {
     let mut roff = Roff::new();
     roff.control("SH", ["MANUAL"])
         .text([roman("`tv man TOPIC` writes these pages, `tv help TOPIC` shows one:")]);

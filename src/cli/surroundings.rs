@@ -89,7 +89,7 @@ impl Surroundings {
 
     /// Whether nothing but ASCII may be written: it was asked for, or the locale names a character set in which other
     /// bytes mean something else. No locale at all says nothing.
-    pub fn is_ascii(&self) -> bool {
+    pub(crate) fn is_ascii(&self) -> bool {
         self.wants_ascii
             || self.locale.as_deref().is_some_and(|locale| {
                 let locale = locale.to_ascii_lowercase();
@@ -98,7 +98,7 @@ impl Surroundings {
     }
 
     /// How many colours the terminal has, by what it says of itself.
-    pub fn depth(&self) -> Depth {
+    pub(crate) fn depth(&self) -> Depth {
         let term = self.term.as_deref().unwrap_or_default();
         if matches!(self.colorterm.as_deref(), Some("truecolor" | "24bit")) || term.ends_with("-direct") {
             return Depth::True;
@@ -110,14 +110,14 @@ impl Surroundings {
 
     /// Whether the terminal may be told where links lead (OSC 8). Those that do not know it ignore it, but
     /// for a few old ones.
-    pub fn has_links(&self) -> bool {
+    pub(crate) fn has_links(&self) -> bool {
         let term = self.term.as_deref().unwrap_or("dumb");
         let is_simple = matches!(term, "linux" | "dumb" | "ansi" | "cygwin") || term.starts_with("vt");
         !self.no_links && !is_simple && !term.starts_with("screen")
     }
 
     /// Whether there is a terminal to draw on.
-    pub fn can_view(&self) -> bool {
+    pub(crate) fn can_view(&self) -> bool {
         self.columns.is_some() && self.term.as_deref() != Some("dumb")
     }
 }

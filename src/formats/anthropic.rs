@@ -17,7 +17,7 @@ use crate::model::usage::Usage;
 
 /// What one content block is to its message.
 #[derive(Debug)]
-pub enum Content {
+pub(crate) enum Content {
     /// A part of the message.
     Part(BlockKind),
     /// The result of a call.
@@ -28,17 +28,17 @@ pub enum Content {
 
 /// Where a content block stands.
 #[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
+pub(crate) struct Site<'a> {
     /// Identity of the record.
-    pub record: &'a str,
+    pub(crate) record: &'a str,
     /// Number of the block in its record.
-    pub place: usize,
+    pub(crate) place: usize,
     /// When the record was written.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
 }
 
 /// Reads a content block. A bare string is a text block.
-pub fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
+pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
     let kind = block_type(block);
     match kind {
         "text" => match block.get("text").string().or_else(|| block.string()) {
@@ -64,19 +64,19 @@ pub fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Content {
 }
 
 /// The type of a content block: a bare string is text.
-pub fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
+pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
     if block.str().is_some() { "text" } else { block.get("type").str_or_empty() }
 }
 
 /// A block without a better form, as a tree.
-pub fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
+pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
     let title = Text::stub(if title.is_empty() { "block" } else { title }, 80);
     let body = out.tree(&title, block.weight(), || block.to_tree());
     BlockKind::Raw(Raw { title, body })
 }
 
 /// A `tool_use` block.
-pub fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
+pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
     let input = block.get("input");
     let kind = tools::kind_of(block.get("name").str_or_empty());
     let headline = tools::headline(kind, input);
@@ -95,7 +95,7 @@ pub fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCal
 }
 
 /// A `tool_result` block. Its content is a string, blocks, or any other value.
-pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
+pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
     let content = block.get("content");
     let text = output_text(content);
     let told = untagged(&text);
@@ -122,7 +122,7 @@ pub fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
 }
 
 /// The text of a result: its text blocks one below the other, other values as their source.
-pub fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
     let made = |text: String| Cow::Owned(text.into());
     match content {
         Json::Null => Cow::Owned("".into()),
@@ -170,7 +170,7 @@ fn is_refusal(text: &Str<'_>) -> bool {
 }
 
 /// An image block: described, not held.
-pub fn image(block: &Json<'_>, out: &Batch) -> Image {
+pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let source = block.get("source");
     let data = source.get("data").str().or_else(|| block.get("data").str());
     let mime = [source.get("media_type"), block.get("mediaType"), block.get("mimeType")];
@@ -184,7 +184,7 @@ pub fn image(block: &Json<'_>, out: &Batch) -> Image {
 }
 
 /// A `usage` object of a message; `None` if it is none.
-pub fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
+pub(crate) fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     json.is_object().then(|| Usage {
         input: tokens(json, "input_tokens", out),
         output: tokens(json, "output_tokens", out),
@@ -199,7 +199,7 @@ pub fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
 }
 
 /// A count of tokens. Negative ones occur and mean nothing.
-pub fn tokens(json: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
+pub(crate) fn tokens(json: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
     let count = json.get(name);
     if count.number().is_some_and(|n| n < 0.0) {
         out.notice(Severity::Warning, &format!("negative {name} counted as 0"));

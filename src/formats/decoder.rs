@@ -30,7 +30,7 @@ pub use part::unframed;
 use part::{Part, shifts, started};
 
 /// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
-pub const BESIDE: Fate = Fate::Passed("beside the session");
+pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
 
 /// One agent's way to write sessions.
 pub trait Format: Sync {
@@ -155,7 +155,7 @@ pub struct Verdict {
 
 /// Whether values are of a kind, but for an odd one among several: what is damaged or was put in by another hand is
 /// told as such, and the others are still what they are.
-pub fn nearly_all<'a, 'j: 'a>(
+pub(crate) fn nearly_all<'a, 'j: 'a>(
     values: impl IntoIterator<Item = &'a Json<'j>>,
     mut is_such: impl FnMut(&'a Json<'j>) -> bool,
 ) -> bool {
@@ -197,12 +197,12 @@ impl Confidence {
 
 impl Verdict {
     /// Not this format.
-    pub fn no(reason: &str) -> Self {
+    pub(crate) fn no(reason: &str) -> Self {
         Self { confidence: Confidence::No, reason: reason.to_owned(), shape: Shape::Lines }
     }
 
     /// This format.
-    pub fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
+    pub(crate) fn yes(confidence: Confidence, shape: Shape, reason: impl Into<String>) -> Self {
         Self { confidence, reason: reason.into(), shape }
     }
 }
@@ -230,9 +230,9 @@ pub enum Place<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     /// Its value.
-    pub json: &'a Json<'a>,
+    pub(crate) json: &'a Json<'a>,
     /// What it is.
-    pub place: Place<'a>,
+    pub(crate) place: Place<'a>,
 }
 
 /// Turns the records of one session into edits.
@@ -262,7 +262,7 @@ pub trait Decoder: Send {
 }
 
 /// Shows a record as a tree under a title: for types that a format does not know.
-pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
+pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, input.json.get("timestamp").moment());
     let title = Text::clean(title);
     let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
@@ -275,17 +275,17 @@ pub fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
 type Outcome = (Fate, usize);
 
 /// The value of a record that is one as it stands. Depends on the bytes alone, so that any thread may ask.
-pub fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
+pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
     json::read(trimmed(simdutf8::basic::from_utf8(bytes).ok()?))
 }
 
 /// Bytes as text; what is no UTF-8 is replaced.
-pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// Whether bytes are no record: nothing, or only what may stand around one.
-pub fn is_blank(bytes: &[u8]) -> bool {
+pub(crate) fn is_blank(bytes: &[u8]) -> bool {
     trimmed(&text_of(bytes)).is_empty()
 }
 
@@ -302,7 +302,7 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
 }
 
 /// As [`feed`], for a record of which [`value_of`] was asked already.
-pub fn feed_read(
+pub(crate) fn feed_read(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
     value: Option<&Json<'_>>,

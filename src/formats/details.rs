@@ -59,18 +59,18 @@ const LIST: usize = 200;
 const DEEPEST: usize = 12;
 
 /// Whether a member is used without being told.
-pub fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
+pub(crate) fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
     USED.contains(&key) || (is_top && fields.common.contains(&key))
 }
 
 /// Whether a string is no text: an image, something encrypted or signed.
-pub fn is_opaque(text: &str) -> bool {
+pub(crate) fn is_opaque(text: &str) -> bool {
     let is_code = |c: u8| c.is_ascii_alphanumeric() || b"+/=_-".contains(&c);
     text.starts_with("data:") || (text.len() >= OPAQUE && text.bytes().all(is_code))
 }
 
 /// As much of a string as is taken along.
-pub fn shortened(text: &str) -> Cow<'_, str> {
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= STRING { text.into() } else { (prefix(text, STRING).to_owned() + "…").into() }
 }
 
@@ -190,15 +190,15 @@ fn push(path: String, tree: Tree, out: &mut Details) {
 }
 
 /// A decoder of single records that finds their details.
-pub struct Detailing {
+pub(crate) struct Detailing {
     decoder: Box<dyn Decoder>,
     /// What was found.
-    pub found: Details,
+    pub(crate) found: Details,
 }
 
 impl Detailing {
     /// With nothing found.
-    pub fn new(decoder: Box<dyn Decoder>) -> Self {
+    pub(crate) fn new(decoder: Box<dyn Decoder>) -> Self {
         Self { decoder, found: Details::default() }
     }
 }

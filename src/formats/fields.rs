@@ -9,16 +9,16 @@ use crate::model::edit::Batch;
 #[derive(Clone, Copy, Debug)]
 pub struct Fields {
     /// Of all types.
-    pub common: &'static [&'static str],
+    pub(crate) common: &'static [&'static str],
     /// By type.
-    pub types: &'static [(&'static str, &'static [&'static str])],
+    pub(crate) types: &'static [(&'static str, &'static [&'static str])],
 }
 
 /// Nothing is known, so nothing is unknown.
-pub const NONE: Fields = Fields { common: &[], types: &[] };
+pub(crate) const NONE: Fields = Fields { common: &[], types: &[] };
 
 /// pi's container, with what OpenClaw adds to it.
-pub const PI: Fields = Fields {
+pub(crate) const PI: Fields = Fields {
     common: &["type", "id", "parentId", "timestamp"],
     types: &[
         (
@@ -51,7 +51,7 @@ pub const PI: Fields = Fields {
 };
 
 /// Claude Code's session files.
-pub const CLAUDE: Fields = Fields {
+pub(crate) const CLAUDE: Fields = Fields {
     common: &[
         "parentUuid",
         "logicalParentUuid",
@@ -134,7 +134,7 @@ pub const CLAUDE: Fields = Fields {
 };
 
 /// What Claude Code writes to its standard output.
-pub const CLAUDE_STREAM: Fields = Fields {
+pub(crate) const CLAUDE_STREAM: Fields = Fields {
     common: &["type", "uuid", "session_id", "parent_tool_use_id", "timestamp"],
     types: &[
         ("assistant", &["message", "duration_ms", "error", "request_id"]),
@@ -171,7 +171,7 @@ pub const CLAUDE_STREAM: Fields = Fields {
 
 impl Fields {
     /// Notes fields of a record that its type is not known to have.
-    pub fn check(&self, record: &Json<'_>, out: &mut Batch) {
+    pub(crate) fn check(&self, record: &Json<'_>, out: &mut Batch) {
         let Some(kind) = record.get("type").str() else { return };
         let Some((kind, own)) = self.types.iter().find(|(known, _)| *known == kind) else { return };
         // Records are written in an order of their own, but mostly in the same: the search for a field

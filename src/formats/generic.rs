@@ -33,7 +33,7 @@ const TIMES: [&str; 10] = [
 const KEYS_NAMED: usize = 8;
 
 /// The format of last resort.
-pub struct Generic;
+pub(crate) struct Generic;
 
 impl Format for Generic {
     fn name(&self) -> &'static str {

@@ -1,7 +1,7 @@
 //! Data that stands in a record as base64: nothing of it is kept but how large it is.
 
 /// Bytes that base64 text stands for, written bare or as a data URL.
-pub fn decoded_size(data: &str) -> u64 {
+pub(crate) fn decoded_size(data: &str) -> u64 {
     let is_url = data.starts_with("data:");
     let data = if is_url { data.split_once(',').map_or("", |(_, data)| data) } else { data };
     data.trim_end_matches('=').len() as u64 * 3 / 4

@@ -11,7 +11,7 @@
 mod damage;
 mod escape;
 mod lexer;
-pub mod repair;
+pub(crate) mod repair;
 mod string;
 
 use std::borrow::Cow;
@@ -22,8 +22,8 @@ use crate::model::body::Tree;
 use crate::model::body::written::is_blank;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-pub use damage::Damage;
-pub use string::Str;
+pub(crate) use damage::Damage;
+pub(crate) use string::Str;
 
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;
@@ -64,17 +64,17 @@ impl<'a> Json<'a> {
     }
 
     /// The member at the end of a path of keys.
-    pub fn at(&self, path: &[&str]) -> &Self {
+    pub(crate) fn at(&self, path: &[&str]) -> &Self {
         path.iter().fold(self, |value, name| value.get(name))
     }
 
     /// Whether an object has this member, even if it is `null`.
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         matches!(self, Self::Object(members) if members.iter().any(|(key, _)| is_named(key, name)))
     }
 
     /// The string, if it is one.
-    pub fn str(&self) -> Option<&str> {
+    pub(crate) fn str(&self) -> Option<&str> {
         match self {
             Self::Str(text) => Some(text),
             _ => None,
@@ -82,7 +82,7 @@ impl<'a> Json<'a> {
     }
 
     /// The string, if it is one, without asking for the whole of it.
-    pub fn string(&self) -> Option<&Str<'a>> {
+    pub(crate) fn string(&self) -> Option<&Str<'a>> {
         match self {
             Self::Str(text) => Some(text),
             _ => None,
@@ -90,17 +90,17 @@ impl<'a> Json<'a> {
     }
 
     /// The string, or the empty one, without asking for the whole of it.
-    pub fn string_or_empty(&self) -> &Str<'a> {
+    pub(crate) fn string_or_empty(&self) -> &Str<'a> {
         self.string().unwrap_or(Str::empty())
     }
 
     /// The string, or nothing.
-    pub fn str_or_empty(&self) -> &str {
+    pub(crate) fn str_or_empty(&self) -> &str {
         self.str().unwrap_or("")
     }
 
     /// The string, if there is one with more than white space in it.
-    pub fn filled(&self) -> Option<&str> {
+    pub(crate) fn filled(&self) -> Option<&str> {
         self.string().filter(|text| !is_blank(*text)).map(Str::as_str)
     }
 
@@ -115,7 +115,7 @@ impl<'a> Json<'a> {
     }
 
     /// The number as a count: negative ones are 0, fractions are cut.
-    pub fn count(&self) -> Option<u64> {
+    pub(crate) fn count(&self) -> Option<u64> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
         self.number().map(|n| n.max(0.0) as u64)
     }
@@ -130,12 +130,12 @@ impl<'a> Json<'a> {
     }
 
     /// `true` only if it is the value `true`.
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         matches!(self, Self::Bool(true))
     }
 
     /// Whether it is `null` or missing.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
@@ -145,7 +145,7 @@ impl<'a> Json<'a> {
     }
 
     /// The items of an array, nothing for other values.
-    pub fn items(&self) -> &[Self] {
+    pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
             _ => &[],
@@ -153,7 +153,7 @@ impl<'a> Json<'a> {
     }
 
     /// The members of an object, nothing for other values.
-    pub fn members(&self) -> &[(Cow<'a, str>, Self)] {
+    pub(crate) fn members(&self) -> &[(Cow<'a, str>, Self)] {
         match self {
             Self::Object(members) => members,
             _ => &[],
@@ -161,7 +161,7 @@ impl<'a> Json<'a> {
     }
 
     /// A time: RFC 3339, seconds or milliseconds.
-    pub fn moment(&self) -> Option<Timestamp> {
+    pub(crate) fn moment(&self) -> Option<Timestamp> {
         match self {
             Self::Str(text) => {
                 Timestamp::parse(text).or_else(|| text.parse().ok().and_then(Timestamp::from_number))
@@ -171,12 +171,12 @@ impl<'a> Json<'a> {
     }
 
     /// A clean text, if it is a string that is not blank.
-    pub fn text(&self) -> Option<Text> {
+    pub(crate) fn text(&self) -> Option<Text> {
         self.filled().map(Text::clean)
     }
 
     /// Content as agents write it: an array of blocks, or a bare string or object as its only block.
-    pub fn blocks(&self) -> &[Self] {
+    pub(crate) fn blocks(&self) -> &[Self] {
         match self {
             Self::Array(items) => items,
             Self::Null => &[],
@@ -201,7 +201,7 @@ impl<'a> Json<'a> {
     }
 
     /// Roughly how many bytes the value takes in a file.
-    pub fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::Integer(_) => 4,
             Self::Str(text) => text.len() + 2,

@@ -8,24 +8,24 @@
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
 
-pub mod anthropic;
+pub(crate) mod anthropic;
 pub mod claude;
 pub mod claude_stream;
 pub mod cline;
 pub mod decoder;
 pub mod details;
 pub mod fields;
-pub mod generic;
-pub mod inline;
+pub(crate) mod generic;
+pub(crate) mod inline;
 pub mod json;
 pub mod openclaw;
-pub mod opencode;
+pub(crate) mod opencode;
 pub mod pi;
 pub mod roots;
-pub mod survey;
+pub(crate) mod survey;
 pub mod tables;
 pub mod told;
-pub mod tools;
+pub(crate) mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};
 use tables::{Queries, Tables};
@@ -52,7 +52,7 @@ pub struct Detection {
     /// The verdicts of all formats, in the order of the registry.
     pub others: Vec<(&'static str, Verdict)>,
     /// Whether more of the file may change the answer.
-    pub is_provisional: bool,
+    pub(crate) is_provisional: bool,
 }
 
 /// Finds the format of a file by its content.
@@ -78,7 +78,7 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
 }
 
 /// Finds the format of a database by its tables, and how its sessions are read.
-pub fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
+pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
     let mut found = None;
     let mut others = Vec::new();
     for format in REGISTRY {

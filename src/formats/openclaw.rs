@@ -5,7 +5,7 @@ mod answer;
 mod children;
 pub mod envelope;
 mod index;
-pub mod marks;
+pub(crate) mod marks;
 mod name;
 mod places;
 mod tables;
@@ -30,7 +30,7 @@ use crate::model::record::Shape;
 use crate::model::tally::Fate;
 
 /// The format.
-pub struct Openclaw;
+pub(crate) struct Openclaw;
 
 /// A file with fewer lines than this may not have come to OpenClaw's marks yet.
 const LINES_TO_TELL: usize = 5;

@@ -6,13 +6,13 @@ mod copies;
 mod diff;
 mod entry;
 mod event;
-pub mod image;
+pub(crate) mod image;
 pub mod message;
 mod places;
 mod prompt;
 pub mod result;
 mod retries;
-pub mod session;
+pub(crate) mod session;
 mod subagent;
 pub mod usage;
 
@@ -25,7 +25,7 @@ use super::roots::{Named, Root};
 use crate::model::record::Shape;
 
 /// The format.
-pub struct Pi;
+pub(crate) struct Pi;
 
 impl Format for Pi {
     fn name(&self) -> &'static str {
@@ -78,7 +78,7 @@ impl Format for Pi {
 
 /// The forms of pi's container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Container {
+pub(crate) enum Container {
     /// A `session` line and entries.
     Session,
     /// The event stream of `--mode json`.
@@ -91,7 +91,7 @@ pub enum Container {
 
 impl Container {
     /// Why, for the reader.
-    pub fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::Session => "a pi session header",
             Self::Events => "events of pi --mode json",
@@ -102,7 +102,7 @@ impl Container {
 }
 
 /// Which form of pi's container the lines are, if any.
-pub fn container(lines: &[Json<'_>]) -> Option<Container> {
+pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
     let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
     let is_event = |line: &Json<'_>| {
         matches!(kind(line).as_str(), "agent_start" | "turn_start" | "message_start" | "message_update")

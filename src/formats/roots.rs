@@ -12,16 +12,16 @@ use crate::model::text::Text;
 #[derive(Debug)]
 pub struct Root {
     /// Variables that move it, each with what lies below its value. The first one that is set wins.
-    pub variables: &'static [(&'static str, &'static str)],
+    pub(crate) variables: &'static [(&'static str, &'static str)],
     /// Where it lies below the home directory otherwise; may hold wildcards. Empty: nowhere.
-    pub home: &'static str,
+    pub(crate) home: &'static str,
     /// What lies below it.
-    pub holds: &'static [Holds],
+    pub(crate) holds: &'static [Holds],
 }
 
 /// What lies below a root, by patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub(crate) enum Holds {
     /// Files of which each is a session, if its name says so.
     Files(&'static str),
     /// Databases of sessions. The empty pattern is the root itself.
@@ -39,7 +39,7 @@ pub struct Environment {
 
 impl Root {
     /// Where it is.
-    pub fn place(&self, environment: &Environment) -> Option<PathBuf> {
+    pub(crate) fn place(&self, environment: &Environment) -> Option<PathBuf> {
         let moved = self.variables.iter().find_map(|(name, below)| {
             let value = environment.variables.get(name)?;
             Some(below_of(&environment.absolute(value), below))
@@ -51,7 +51,7 @@ impl Root {
 
 impl Holds {
     /// The pattern below a place.
-    pub fn pattern(self, place: &Path) -> PathBuf {
+    pub(crate) fn pattern(self, place: &Path) -> PathBuf {
         let (Self::Files(pattern) | Self::Databases(pattern)) = self;
         below_of(place, pattern)
     }
@@ -67,7 +67,7 @@ impl Environment {
     }
 
     /// A path for people: `~` instead of the home directory.
-    pub fn shortened(&self, path: &Path) -> String {
+    pub(crate) fn shortened(&self, path: &Path) -> String {
         let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok());
         below.map_or_else(
             || path.display().to_string(),
@@ -86,33 +86,33 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'p> {
     /// The session's id.
-    pub id: &'p str,
+    pub(crate) id: &'p str,
     /// The agent that it belongs to, if the path names one.
-    pub agent: Option<&'p str>,
+    pub(crate) agent: Option<&'p str>,
     /// Whether it was put aside: a session with the same id may go on in another file.
-    pub is_archive: bool,
+    pub(crate) is_archive: bool,
 }
 
 impl<'p> Named<'p> {
     /// A session that goes on.
-    pub fn id(id: &'p str) -> Self {
+    pub(crate) fn id(id: &'p str) -> Self {
         Self { id, agent: None, is_archive: false }
     }
 
     /// By the file's name up to its first dot.
-    pub fn stem(path: &'p Path) -> Option<Self> {
+    pub(crate) fn stem(path: &'p Path) -> Option<Self> {
         let id = file_name(path).split('.').next().unwrap_or_default();
         (!id.is_empty()).then(|| Self::id(id))
     }
 }
 
 /// The name of a file; empty if it is no text.
-pub fn file_name(path: &Path) -> &str {
+pub(crate) fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 /// The name of the folder that a file lies in.
-pub fn folder_name(path: &Path) -> &str {
+pub(crate) fn folder_name(path: &Path) -> &str {
     path.parent().map(file_name).unwrap_or_default()
 }
 
@@ -120,30 +120,30 @@ pub fn folder_name(path: &Path) -> &str {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Facts that the decoder reads.
-    pub manifest: Option<PathBuf>,
+    pub(crate) manifest: Option<PathBuf>,
     /// `{"pid": …}` as long as a run is live.
-    pub lock: Option<PathBuf>,
+    pub(crate) lock: Option<PathBuf>,
     /// An index of all sessions in the folder.
-    pub index: Option<PathBuf>,
+    pub(crate) index: Option<PathBuf>,
     /// Another form of the same session, which is listed in its place.
-    pub instead: Option<PathBuf>,
+    pub(crate) instead: Option<PathBuf>,
 }
 
 /// What an index says of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The session's id.
-    pub id: String,
+    pub(crate) id: String,
     /// The name of its file, if the index has one.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// Another name that its agent gives it.
-    pub key: String,
+    pub(crate) key: String,
     /// A title that is better than the first prompt.
-    pub title: Option<Text>,
+    pub(crate) title: Option<Text>,
     /// Its model.
-    pub model: Option<Text>,
+    pub(crate) model: Option<Text>,
     /// The session that started it.
-    pub parent: Option<String>,
+    pub(crate) parent: Option<String>,
 }
 
 #[cfg(test)]

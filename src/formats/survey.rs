@@ -28,11 +28,11 @@ const PENDING: usize = 1 << 20;
 const SHORT: usize = 24;
 
 /// What is found out, while it is.
-pub type Sums = Arc<Mutex<Survey>>;
+pub(crate) type Sums = Arc<Mutex<Survey>>;
 
 /// Which strings are told so far, and which may yet be, with another record: streams are told when they are whole.
 #[derive(Debug, Default)]
-pub struct Survey {
+pub(crate) struct Survey {
     coverage: Coverage,
     /// Prints of all lines that were told.
     lines: HashSet<u64>,
@@ -51,7 +51,7 @@ struct Pending {
 
 impl Survey {
     /// What all of it comes to.
-    pub fn finish(&mut self) -> Coverage {
+    pub(crate) fn finish(&mut self) -> Coverage {
         for string in std::mem::take(&mut self.pending) {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
             let known = string.lines.iter().filter(|(line, _)| self.lines.contains(line));
@@ -75,14 +75,14 @@ impl Survey {
 }
 
 /// A decoder whose records are looked at.
-pub struct Surveyed {
+pub(crate) struct Surveyed {
     decoder: Box<dyn Decoder>,
     sums: Sums,
 }
 
 impl Surveyed {
     /// Begins anew: a new decoder tells all records again.
-    pub fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
+    pub(crate) fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
         *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
         Self { decoder, sums }
     }

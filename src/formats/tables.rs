@@ -24,18 +24,18 @@ pub struct Table {
 
 impl Tables {
     /// Whether there is a table with this name.
-    pub fn has(&self, table: &str) -> bool {
+    pub(crate) fn has(&self, table: &str) -> bool {
         self.0.iter().any(|known| known.name == table)
     }
 
     /// Whether a table has all of these columns.
-    pub fn has_columns(&self, table: &str, columns: &[&str]) -> bool {
+    pub(crate) fn has_columns(&self, table: &str, columns: &[&str]) -> bool {
         let known = self.0.iter().find(|known| known.name == table);
         known.is_some_and(|known| columns.iter().all(|name| known.columns.iter().any(|own| own == name)))
     }
 
     /// The column for an SQL expression, or `NULL` if the table lacks it.
-    pub fn column<'c>(&self, table: &str, column: &'c str) -> &'c str {
+    pub(crate) fn column<'c>(&self, table: &str, column: &'c str) -> &'c str {
         if self.has_columns(table, &[column]) { column } else { "NULL" }
     }
 }
@@ -44,7 +44,7 @@ impl Tables {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queries {
     /// Why the tables are the format's, in a sentence without a full stop.
-    pub reason: String,
+    pub(crate) reason: String,
     /// All sessions: id, key, title, time of the last change in milliseconds, parent's id or key. Of those
     /// with one id the first says most.
     pub heads: String,
@@ -72,11 +72,11 @@ pub struct Queries {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRows {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The record of the session `?1` at the place `?2`.
     pub one: String,
     /// Whether a record is what a line of a file would be.
-    pub is_line: bool,
+    pub(crate) is_line: bool,
 }
 
 /// How the rows of a session come.
@@ -127,7 +127,7 @@ pub struct Edited {
 }
 
 /// What a database is that no format reads, and what helps.
-pub fn describe(tables: &Tables) -> String {
+pub(crate) fn describe(tables: &Tables) -> String {
     let has = |names: &[&str]| names.iter().all(|name| tables.has(name));
     if has(&["sessions", "messages", "files"]) {
         let what = "a database of Crush or of its predecessor, the OpenCode written in Go";

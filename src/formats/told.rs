@@ -49,7 +49,7 @@ enum Source {
 
 impl Told {
     /// What these edits and notices tell.
-    pub fn of(edits: &[Edit], notices: &[Notice]) -> Self {
+    pub(crate) fn of(edits: &[Edit], notices: &[Notice]) -> Self {
         let mut told = Self::default();
         for edit in edits {
             told.edit(edit);
@@ -240,7 +240,7 @@ impl Told {
     }
 
     /// How many bytes of a string of the record are told.
-    pub fn bytes_of(&self, raw: &str) -> usize {
+    pub(crate) fn bytes_of(&self, raw: &str) -> usize {
         if raw.len() < LONG {
             return self.look_for(raw);
         }
@@ -314,12 +314,12 @@ impl Told {
     }
 
     /// Prints of all lines, for a look at other records: what one holds may be told with another.
-    pub fn into_lines(self) -> impl Iterator<Item = u64> {
+    pub(crate) fn into_lines(self) -> impl Iterator<Item = u64> {
         self.lines.into_iter()
     }
 
     /// Whether a number is told: as such, in what was put together, or as a time.
-    pub fn has_number(&self, number: f64) -> bool {
+    pub(crate) fn has_number(&self, number: f64) -> bool {
         self.numbers.contains(&number.to_bits())
             || Timestamp::from_number(number).is_some_and(|time| self.times.contains(&time))
             || self.is_in_a_phrase(&number.to_string())
@@ -355,7 +355,7 @@ fn words_of(tree: &Tree, all: &mut HashSet<u64>) {
 }
 
 /// A hash of what is seen of a text: cleaning changes nothing else.
-pub fn print(text: &str) -> u64 {
+pub(crate) fn print(text: &str) -> u64 {
     let seen = text.bytes().filter(|byte| !byte.is_ascii_whitespace() && !byte.is_ascii_control());
     seen.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

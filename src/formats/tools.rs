@@ -68,7 +68,7 @@ static NAMES: &[(ToolKind, &str)] = &[
 ];
 
 /// What a tool does, by its name: `bash`, `read_file`, `WebFetch`, `mcp__files__read_file`.
-pub fn kind_of(name: &str) -> ToolKind {
+pub(crate) fn kind_of(name: &str) -> ToolKind {
     static KINDS: LazyLock<HashMap<&str, ToolKind>> = LazyLock::new(|| {
         NAMES
             .iter()
@@ -86,7 +86,7 @@ fn bare_name(name: &str) -> String {
 }
 
 /// The most telling part of a tool's input on one line: the command, the path, the pattern, the prompt.
-pub fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
+pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     let told = match kind {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
@@ -101,12 +101,12 @@ pub fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
 }
 
 /// Whether an input is the text of an object that ends too early: the model was cut off in it.
-pub fn breaks_off(input: &Json<'_>) -> bool {
+pub(crate) fn breaks_off(input: &Json<'_>) -> bool {
     input.str().is_some_and(is_unfinished)
 }
 
 /// Whether a text is an object or a list that ends too early.
-pub fn is_unfinished(text: &str) -> bool {
+pub(crate) fn is_unfinished(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
         && json::parse(text).err().is_some_and(|damage| damage.unfinished)
 }

@@ -25,18 +25,18 @@ const PORTION: usize = 128 << 10;
 const AHEAD: usize = 3;
 
 /// Lines that end in one portion of a file.
-pub struct Portion<'r> {
+pub(crate) struct Portion<'r> {
     /// Where the portion begins.
-    pub at: u64,
+    pub(crate) at: u64,
     /// The line that began before it.
-    pub first: Option<Ended>,
+    pub(crate) first: Option<Ended>,
     /// Those that lie in it, with what JSON was found in them ahead.
-    pub lines: Vec<(Line<'r>, Option<Json<'r>>)>,
+    pub(crate) lines: Vec<(Line<'r>, Option<Json<'r>>)>,
 }
 
 /// Reads on until the room is full or the file ends, and tells one portion after the other. Returns how
 /// many bytes it read.
-pub fn read_portions<'r>(
+pub(crate) fn read_portions<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],

@@ -6,7 +6,7 @@ const LONG: u64 = 4 << 20;
 const RECENT: u64 = 2 << 20;
 /// Which bodies are kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bodies {
+pub(crate) enum Bodies {
     /// None.
     Away,
     /// All.
@@ -18,12 +18,12 @@ pub enum Bodies {
 
 impl Bodies {
     /// Whether what is half written will be looked at again.
-    pub fn is_live(self) -> bool {
+    pub(crate) fn is_live(self) -> bool {
         self == Self::Recent
     }
 
     /// Whether a record at a place of a file leaves its bodies on disk.
-    pub fn away_at(self, at: u64, len: u64) -> bool {
+    pub(crate) fn away_at(self, at: u64, len: u64) -> bool {
         match self {
             Self::Away => true,
             Self::Kept => false,

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const NAMED: usize = 4;
 
 /// Finds out which session of a database is meant.
-pub fn plan(target: &Target) -> Result<Plan, OpenError> {
+pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
     let (database, detection, queries) = detect(&target.path)?;
     let heads = heads(&database, &queries).map_err(|trouble| refusal(&target.path, &trouble.words()))?;
     let head = match &target.session {
@@ -47,13 +47,13 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
 }
 
 /// The sessions of a database, newest first, without the counts of their messages.
-pub fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
+pub(crate) fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let (database, _, queries) = detect(path)?;
     heads(&database, &queries).map_err(|trouble| refusal(path, &trouble.words()))
 }
 
 /// How a format reads these tables.
-pub fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Trouble> {
+pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Trouble> {
     Ok(format.queries(&tables(database)?))
 }
 
@@ -107,14 +107,14 @@ fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
 }
 
 /// Whether no other session here started this one.
-pub fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
+pub(crate) fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
     let Some(parent) = &head.parent else { return true };
     let is_parent = |other: &SessionHead| other.id == *parent || other.key.as_ref() == Some(parent);
     !heads.iter().any(|other| other.id != head.id && is_parent(other))
 }
 
 /// The session with this id, with this key, or the only one whose id begins so.
-pub fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
+pub(crate) fn find<'h>(heads: &'h [SessionHead], name: &str) -> Result<&'h SessionHead, String> {
     let exact = heads.iter().find(|head| head.id == name);
     if let Some(head) = exact.or_else(|| heads.iter().find(|head| head.key.as_deref() == Some(name))) {
         return Ok(head);

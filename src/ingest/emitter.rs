@@ -15,7 +15,7 @@ use crate::model::tally::{Fate, Tally};
 use crate::model::text::Text;
 
 /// Where feeds go. Answers whether more is welcome.
-pub type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
+pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 
 /// A batch is sent when it has so many edits.
 const EDITS: usize = 128;
@@ -29,7 +29,7 @@ enum Telling {
 }
 
 /// Tells one transcript.
-pub struct Emitter<'o> {
+pub(crate) struct Emitter<'o> {
     decoder: Box<dyn Decoder>,
     stage: Stage,
     outlet: Outlet<'o>,
@@ -42,7 +42,7 @@ pub struct Emitter<'o> {
 
 impl<'o> Emitter<'o> {
     /// A teller of a new transcript.
-    pub fn new(decoder: Box<dyn Decoder>, stage: Stage, outlet: Outlet<'o>) -> Self {
+    pub(crate) fn new(decoder: Box<dyn Decoder>, stage: Stage, outlet: Outlet<'o>) -> Self {
         Self {
             decoder,
             stage,
@@ -56,7 +56,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// Begins a new telling of the whole session with a fresh decoder.
-    pub fn restart(&mut self, decoder: Box<dyn Decoder>) {
+    pub(crate) fn restart(&mut self, decoder: Box<dyn Decoder>) {
         self.decoder = decoder;
         self.batch = self.next_batch();
         self.records_sent = 0;
@@ -66,19 +66,19 @@ impl<'o> Emitter<'o> {
     }
 
     /// What is told takes the place of what another teller told.
-    pub fn replace(&mut self) {
+    pub(crate) fn replace(&mut self) {
         self.telling = Telling::AnewFromHere;
         self.has_told = true;
     }
 
     /// What is told from here on is of a file that was cut or replaced.
-    pub fn of_other_file(&mut self) {
+    pub(crate) fn of_other_file(&mut self) {
         self.batch.is_of_other_file = true;
     }
 
     /// What is told comes through a pipe.
     #[must_use]
-    pub fn of_pipe(mut self) -> Self {
+    pub(crate) fn of_pipe(mut self) -> Self {
         self.batch.is_piped = true;
         self
     }
@@ -93,34 +93,34 @@ impl<'o> Emitter<'o> {
     }
 
     /// Whether anybody still listens.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
     /// Whether the bodies of the next records stay on disk.
-    pub fn leave_bodies(&mut self, stubs_only: bool) {
+    pub(crate) fn leave_bodies(&mut self, stubs_only: bool) {
         self.batch.stubs_only = stubs_only;
     }
 
     /// Tells a record.
-    pub fn tell(&mut self, record: Record<'_>, place: Place<'_>) {
+    pub(crate) fn tell(&mut self, record: Record<'_>, place: Place<'_>) {
         feed(&mut *self.decoder, record, place, &mut self.batch);
         self.flush_if_full();
     }
 
     /// As [`Self::tell`], for a record whose value is known.
-    pub fn tell_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
+    pub(crate) fn tell_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
         feed_read(&mut *self.decoder, record, Some(value), place, &mut self.batch);
         self.flush_if_full();
     }
 
     /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
-    pub fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    pub(crate) fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
         self.apart(|emitter| feed(&mut *emitter.decoder, record, place, &mut emitter.batch))
     }
 
     /// As [`Self::tell_apart`], for a record that its agent has abandoned.
-    pub fn tell_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    pub(crate) fn tell_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
         self.apart(|emitter| {
             let told = emitter.batch.edits.len();
             feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
@@ -133,12 +133,12 @@ impl<'o> Emitter<'o> {
     }
 
     /// Tells a fact that stands in no record.
-    pub fn tell_fact(&mut self, fact: MetaEdit) {
+    pub(crate) fn tell_fact(&mut self, fact: MetaEdit) {
         self.batch.meta(fact);
     }
 
     /// Shows bytes that are no record, and says why.
-    pub fn fault(&mut self, record: Record<'_>, what: &str) {
+    pub(crate) fn fault(&mut self, record: Record<'_>, what: &str) {
         let batch = &mut self.batch;
         batch.begin_record(record.origin);
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
@@ -152,18 +152,18 @@ impl<'o> Emitter<'o> {
     }
 
     /// Adds bytes to those of the last fault.
-    pub fn weigh_fault(&mut self, file: FileId, bytes: u64) {
+    pub(crate) fn weigh_fault(&mut self, file: FileId, bytes: u64) {
         self.batch.tally.weigh(Fate::Faulty, file, bytes);
     }
 
     /// As [`Self::fault`], to be taken back.
-    pub fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
+    pub(crate) fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
         self.apart(|emitter| emitter.fault(record, what))
     }
 
     /// Takes back what a record counted. A fault's entry is retired: in its new form the record may
     /// have another key.
-    pub fn take_back(&mut self, told: &Tally, origin: Origin) {
+    pub(crate) fn take_back(&mut self, told: &Tally, origin: Origin) {
         self.batch.tally.give_back(told);
         if told.faulty > 0 {
             self.batch.begin_record(origin);
@@ -173,28 +173,28 @@ impl<'o> Emitter<'o> {
     }
 
     /// Notes something odd about a file.
-    pub fn notice(&mut self, file: FileId, what: &str) {
+    pub(crate) fn notice(&mut self, file: FileId, what: &str) {
         self.batch.begin_record(Origin { file, ..Origin::default() });
         self.batch.notice(Severity::Warning, what);
     }
 
     /// What decoders asked for since the last call.
-    pub fn take_wanted(&mut self) -> Vec<Text> {
+    pub(crate) fn take_wanted(&mut self) -> Vec<Text> {
         std::mem::take(&mut self.batch.wanted)
     }
 
     /// Tells that a small file is gone.
-    pub fn lost(&mut self, path: &Path) {
+    pub(crate) fn lost(&mut self, path: &Path) {
         self.decoder.lost(path, &mut self.batch);
     }
 
     /// Lets the decoder give out what it held back: the end of a reading.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.decoder.finish(&mut self.batch);
     }
 
     /// Sends what is there. `is_end` ends a new telling.
-    pub fn flush(&mut self, is_end: bool) {
+    pub(crate) fn flush(&mut self, is_end: bool) {
         let (mode, next) = match (self.telling, is_end) {
             (Telling::OnTop, _) => (Mode::Append, Telling::OnTop),
             (Telling::AnewFromHere, false) => (Mode::ReplaceStart, Telling::Anew),
@@ -218,7 +218,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// Sends something that is no batch.
-    pub fn send(&mut self, feed: Feed) {
+    pub(crate) fn send(&mut self, feed: Feed) {
         self.is_open = self.is_open && (self.outlet)(feed);
     }
 

@@ -36,7 +36,7 @@ pub enum Kind {
 
 impl Kind {
     /// The place of a record. Number 0 is a document's header.
-    pub fn place(self, path: &Path, number: u32) -> Place<'_> {
+    pub(crate) fn place(self, path: &Path, number: u32) -> Place<'_> {
         match self {
             Self::CompanionLines => Place::CompanionLine(path),
             Self::Document if number == 0 => Place::Header,
@@ -54,7 +54,7 @@ impl Kind {
 
 /// The table of files. A file keeps its number as long as the session is open.
 #[derive(Clone, Default)]
-pub struct Files(Arc<RwLock<Table>>);
+pub(crate) struct Files(Arc<RwLock<Table>>);
 
 #[derive(Default)]
 struct Table {
@@ -72,12 +72,12 @@ struct Table {
 
 impl Files {
     /// The number of a file, and whether it is new.
-    pub fn number(&self, path: &Path, kind: Kind) -> (FileId, bool) {
+    pub(crate) fn number(&self, path: &Path, kind: Kind) -> (FileId, bool) {
         self.number_of(path, || Arc::from(path), kind)
     }
 
     /// As [`Self::number`], for a path that others keep too.
-    pub fn number_shared(&self, path: &Arc<Path>, kind: Kind) -> (FileId, bool) {
+    pub(crate) fn number_shared(&self, path: &Arc<Path>, kind: Kind) -> (FileId, bool) {
         self.number_of(path, || Arc::clone(path), kind)
     }
 
@@ -97,7 +97,7 @@ impl Files {
     }
 
     /// Who wrote the files; the one at this path was opened. May become clearer while they are read.
-    pub fn set_format(&self, format: &'static dyn Format, path: &Path) {
+    pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
         let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
         let folders: Vec<PathBuf> = std::iter::once(format.home(path)).chain(real).collect();
         let fence = Fence::around(&folders);
@@ -106,29 +106,29 @@ impl Files {
     }
 
     /// Where a file must lie: the one that was named wherever its reader says, others in the agent's folders.
-    pub fn fence_of(&self, path: &Path) -> Fence {
+    pub(crate) fn fence_of(&self, path: &Path) -> Fence {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let is_named = table.files.first().is_some_and(|(first, _)| **first == *path);
         if is_named { Fence::default() } else { table.fence.clone() }
     }
 
     /// The first file is a pipe, of which there is a copy.
-    pub fn set_copy(&self, copy: Option<Arc<File>>) {
+    pub(crate) fn set_copy(&self, copy: Option<Arc<File>>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).copy = copy;
     }
 
     /// The copy of a pipe.
-    pub fn copy(&self) -> Option<Arc<File>> {
+    pub(crate) fn copy(&self) -> Option<Arc<File>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).copy.clone()
     }
 
     /// Who wrote the files.
-    pub fn format(&self) -> &'static dyn Format {
+    pub(crate) fn format(&self) -> &'static dyn Format {
         self.0.read().unwrap_or_else(PoisonError::into_inner).format.unwrap_or(&Generic)
     }
 
     /// The number of a session in a database.
-    pub fn session(&self, id: &str) -> usize {
+    pub(crate) fn session(&self, id: &str) -> usize {
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let known = table.sessions.iter().position(|known| known == id);
         known.unwrap_or_else(|| {
@@ -138,23 +138,23 @@ impl Files {
     }
 
     /// The session of a database with a number.
-    pub fn session_id(&self, number: usize) -> Option<String> {
+    pub(crate) fn session_id(&self, number: usize) -> Option<String> {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
         table.sessions.get(number).cloned()
     }
 
     /// How the rows of a database are read while its tables are in this state.
-    pub fn set_queries(&self, queries: Arc<Queries>, schema: i64) {
+    pub(crate) fn set_queries(&self, queries: Arc<Queries>, schema: i64) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).queries = Some((queries, schema));
     }
 
     /// How the rows of a database are read, and the state of its tables for which that holds.
-    pub fn queries(&self) -> Option<(Arc<Queries>, i64)> {
+    pub(crate) fn queries(&self) -> Option<(Arc<Queries>, i64)> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).queries.clone()
     }
 
     /// The file with a number.
-    pub fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
+    pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
         let table = self.0.read().unwrap_or_else(PoisonError::into_inner);
         table.files.get(usize::try_from(id.0).ok()?).map(|(path, kind)| (path.to_path_buf(), *kind))
     }

@@ -19,7 +19,7 @@ mod watch;
 use std::vec;
 
 pub use self::candidates::Search;
-pub use self::lookup::locate;
+pub(crate) use self::lookup::locate;
 pub use self::preview::preview;
 pub use self::watch::{Watch, watch};
 
@@ -77,6 +77,6 @@ pub fn variables() -> Vec<&'static str> {
 }
 
 /// The names of all formats.
-pub fn formats() -> Vec<&'static str> {
+pub(crate) fn formats() -> Vec<&'static str> {
     REGISTRY.iter().map(|format| format.name()).collect()
 }

@@ -24,23 +24,23 @@ use crate::source::pattern::expand;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How far a file is read at once.
-pub struct Step<'s> {
+pub(crate) struct Step<'s> {
     /// Takes what is read.
-    pub room: &'s mut [u8],
+    pub(crate) room: &'s mut [u8],
     /// Which bodies stay in memory.
-    pub bodies: Bodies,
+    pub(crate) bodies: Bodies,
     /// When it is.
-    pub now: Instant,
+    pub(crate) now: Instant,
     /// What is to be done again and again meanwhile.
-    pub between: &'s mut dyn FnMut(),
+    pub(crate) between: &'s mut dyn FnMut(),
 }
 
 /// A line file that is read.
-pub struct LineFile {
+pub(crate) struct LineFile {
     id: FileId,
     kind: Kind,
     /// Where it is read.
-    pub follower: Follower,
+    pub(crate) follower: Follower,
     buffer: LineBuffer,
     shown: Option<Shown>,
     last_bytes: Instant,
@@ -55,27 +55,27 @@ struct Shown {
 
 impl LineFile {
     /// Begins to read a file from its beginning.
-    pub fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
         Ok(Self { id, kind, follower, buffer: LineBuffer::new(id), shown: None, last_bytes: now })
     }
 
     /// Begins at a line in the middle.
-    pub fn seek(&mut self, at: u64) -> io::Result<()> {
+    pub(crate) fn seek(&mut self, at: u64) -> io::Result<()> {
         self.follower.seek(at)?;
         self.buffer = LineBuffer::in_the_middle(self.id, at);
         Ok(())
     }
 
     /// Begins again at the beginning; the follower is there already.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.buffer = LineBuffer::new(self.id);
         self.shown = None;
     }
 
     /// Where a file is that was moved away, perhaps to there: its agent may have put it aside.
-    pub fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
+    pub(crate) fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
         let names = format.archives(self.follower.path());
         let mut files = names.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
         match files.find(|path| self.follower.is_now_at(path)) {
@@ -91,12 +91,12 @@ impl LineFile {
     }
 
     /// The file's number.
-    pub fn id(&self) -> FileId {
+    pub(crate) fn id(&self) -> FileId {
         self.id
     }
 
     /// Reads on and tells what lines it read. Returns how many bytes that were.
-    pub fn read(&mut self, emitter: &mut Emitter<'_>, step: Step<'_>) -> io::Result<usize> {
+    pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, step: Step<'_>) -> io::Result<usize> {
         let Self { kind, follower, buffer, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
@@ -132,7 +132,7 @@ impl LineFile {
 
     /// At the end of the file: shows the unfinished line if it is a whole record that only lacks its
     /// newline, or if nothing more can be expected.
-    pub fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
+    pub(crate) fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
         let Some(line) = self.buffer.unfinished() else { return };
         let origin = origin_of(line);
         if self.shown.as_ref().is_some_and(|shown| shown.origin == origin) {
@@ -155,7 +155,7 @@ impl LineFile {
     }
 
     /// When the unfinished line will have waited long enough.
-    pub fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         let line = self.buffer.unfinished()?;
         let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == origin_of(line));
         (!is_shown).then(|| self.last_bytes + PATIENCE)
@@ -173,7 +173,7 @@ fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
 }
 
 /// Tells a line of a file.
-pub fn tell_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
+pub(crate) fn tell_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
     match line {
         Line::Whole(record) => emitter.tell(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => emitter.fault(record, &too_long(record.origin)),

@@ -28,7 +28,7 @@ const SEND: Duration = Duration::from_millis(50);
 const REOPEN: Duration = Duration::from_millis(250);
 
 /// Sends a feed, unless asked to stop or nobody listens.
-pub fn send(feed: Feed, sender: &Sender<Feed>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
+pub(crate) fn send(feed: Feed, sender: &Sender<Feed>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
     let mut feed = feed;
     while !stop.load(Ordering::Relaxed) {
         match sender.send_timeout(feed, SEND) {
@@ -44,7 +44,7 @@ pub fn send(feed: Feed, sender: &Sender<Feed>, stop: &AtomicBool, wake: &dyn Fn(
 }
 
 /// Runs something that decodes; a panic becomes a fault and is the end of the reading.
-pub fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
+pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         let what = panic.downcast_ref::<String>().map(String::as_str);
         let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");

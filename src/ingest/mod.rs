@@ -31,7 +31,7 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
-pub use self::open::is_database;
+pub(crate) use self::open::is_database;
 pub use self::pager::{Pager, contents};
 pub use self::target::{OpenError, SessionHead, Target};
 
@@ -72,7 +72,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
 }
 
 /// Whether a reader has to choose: a database of several sessions, of which none is named.
-pub fn is_choice(target: &Target) -> bool {
+pub(crate) fn is_choice(target: &Target) -> bool {
     open::is_choice(target)
 }
 
@@ -91,13 +91,13 @@ pub struct FormatVerdict {
     /// The format's name as in the JSON outputs.
     pub format: &'static str,
     /// `no`, `need-more`, `maybe`, `likely`, `certain`.
-    pub confidence: &'static str,
+    pub(crate) confidence: &'static str,
     /// Why, in a sentence without a full stop.
-    pub reason: Text,
+    pub(crate) reason: Text,
 }
 
 /// What the agents that write a format do not record; empty if nothing can be said.
-pub fn omits(format: &str) -> &'static str {
+pub(crate) fn omits(format: &str) -> &'static str {
     REGISTRY.iter().find(|known| known.name() == format).map_or("", |known| known.omits())
 }
 
@@ -113,12 +113,12 @@ impl Session {
     }
 
     /// What names the session within its folder or database; `None` for a file that is one session.
-    pub fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         matches!(self.plan.shape, Shape::Folder | Shape::Rows).then_some(self.plan.session.as_str())
     }
 
     /// How the session lies on disk.
-    pub fn shape(&self) -> Shape {
+    pub(crate) fn shape(&self) -> Shape {
         self.plan.shape
     }
 
@@ -141,7 +141,7 @@ impl Session {
     }
 
     /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is told.
-    pub fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
+    pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
         let sums = Sums::default();
         self.plan.survey = Some(Sums::clone(&sums));
         self.read_whole(true, sink);

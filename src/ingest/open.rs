@@ -26,7 +26,7 @@ const DEEPEST: usize = 3;
 const TRIED: usize = 200;
 
 /// Finds out what a target is.
-pub fn plan(target: &Target) -> Result<Plan, OpenError> {
+pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
     let path = &target.path;
     if target.is_stdin() {
         return Ok(piped(path));
@@ -93,7 +93,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
 }
 
 /// Whether a database holds several sessions that no other one there started, and none of them is named.
-pub fn is_choice(target: &Target) -> bool {
+pub(crate) fn is_choice(target: &Target) -> bool {
     // What waits for its writer is not looked into.
     let is_file = !target.is_stdin() && fs::metadata(&target.path).is_ok_and(|metadata| metadata.is_file());
     if target.session.is_some() || !is_file || !is_database(&target.path) {
@@ -104,7 +104,7 @@ pub fn is_choice(target: &Target) -> bool {
 }
 
 /// Whether a file is a database, whatever its name.
-pub fn is_database(path: &Path) -> bool {
+pub(crate) fn is_database(path: &Path) -> bool {
     read_head(path).is_ok_and(|head| head.packing.is_none() && rows::is_database(&head.bytes))
 }
 
@@ -233,7 +233,7 @@ fn describe(kind: FileType) -> &'static str {
 }
 
 /// Why the system does not let a path be opened.
-pub fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
+pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),

@@ -33,7 +33,7 @@ const SILENCE: Duration = Duration::from_millis(200);
 const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop. What is to be read again is copied for these files.
-pub fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
+pub(crate) fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
     let reader = thread::current();
     let pipe = match plan.packing {

@@ -16,30 +16,30 @@ use crate::source::stamp::{Stamp, read_range};
 
 /// How a session will be read.
 #[derive(Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Who wrote it.
-    pub format: &'static dyn Format,
+    pub(crate) format: &'static dyn Format,
     /// How it lies on disk.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Where; `-` for standard input.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Which session of a folder; else empty.
-    pub session: String,
+    pub(crate) session: String,
     /// Whether more of the file may show that it is something else.
-    pub is_provisional: bool,
+    pub(crate) is_provisional: bool,
     /// How the file is compressed, if it is.
-    pub packing: Option<Packing>,
+    pub(crate) packing: Option<Packing>,
     /// What each format says of it.
-    pub verdicts: Vec<(&'static str, Verdict)>,
+    pub(crate) verdicts: Vec<(&'static str, Verdict)>,
     /// What to tell the reader.
-    pub opened: Opened,
+    pub(crate) opened: Opened,
     /// Where it is found out what of the records is told, if somebody asks.
-    pub survey: Option<Sums>,
+    pub(crate) survey: Option<Sums>,
 }
 
 impl Plan {
     /// A plan after a detection.
-    pub fn new(path: &Path, session: String, detection: Detection) -> Self {
+    pub(crate) fn new(path: &Path, session: String, detection: Detection) -> Self {
         let opened = Opened {
             format: detection.format.name(),
             confidence: detection.verdict.confidence.word(),
@@ -60,7 +60,7 @@ impl Plan {
     }
 
     /// The plan for a file of which this is in a compressed one.
-    pub fn packed(mut self, packing: Packing) -> Self {
+    pub(crate) fn packed(mut self, packing: Packing) -> Self {
         let reason = format!("{}, decompressed from {}", self.opened.reason, packing.name());
         self.opened.reason = Text::clean(&reason);
         self.packing = Some(packing);
@@ -68,7 +68,7 @@ impl Plan {
     }
 
     /// A decoder that begins with the first record.
-    pub fn decoder(&self) -> Box<dyn Decoder> {
+    pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
         let decoder = self.format.decoder_of(&self.path);
         match &self.survey {
             Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
@@ -78,7 +78,7 @@ impl Plan {
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:
     /// then the old plan stays.
-    pub fn again(&self) -> Option<Self> {
+    pub(crate) fn again(&self) -> Option<Self> {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }
@@ -94,23 +94,23 @@ impl Plan {
     }
 
     /// Whether both read a file in the same way.
-    pub fn reads_like(&self, other: &Self) -> bool {
+    pub(crate) fn reads_like(&self, other: &Self) -> bool {
         self.format.name() == other.format.name() && self.shape == other.shape
     }
 }
 
 /// The beginning of a file, decompressed if need be.
-pub struct Head {
+pub(crate) struct Head {
     /// The first bytes.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Whether that is all of it.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
     /// How it is compressed.
-    pub packing: Option<Packing>,
+    pub(crate) packing: Option<Packing>,
 }
 
 /// Reads the beginning of a file.
-pub fn read_head(path: &Path) -> io::Result<Head> {
+pub(crate) fn read_head(path: &Path) -> io::Result<Head> {
     let file = regular::open(path)?;
     let bytes = read_range(&file, 0, HEAD)?;
     if let Some(packing) = Packing::of(&bytes) {

@@ -40,7 +40,12 @@ pub struct Preview<'o> {
 
 impl<'o> Preview<'o> {
     /// Opens a preview, if the file is long enough to need one.
-    pub fn open(plan: &Plan, files: &Files, outlet: Outlet<'o>, now: Instant) -> io::Result<Option<Self>> {
+    pub(crate) fn open(
+        plan: &Plan,
+        files: &Files,
+        outlet: Outlet<'o>,
+        now: Instant,
+    ) -> io::Result<Option<Self>> {
         let mut line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
         let len = line_file.follower.len();
         if len <= WORTH_IT {
@@ -59,7 +64,7 @@ impl<'o> Preview<'o> {
 
     /// Shows what was appended. Answers whether the preview still shows the file: once it is cut or
     /// replaced, it is of no use.
-    pub fn update(&mut self, now: Instant) -> bool {
+    pub(crate) fn update(&mut self, now: Instant) -> bool {
         loop {
             match self.line_file.follower.poll(now) {
                 Change::Grown => {}
@@ -77,7 +82,7 @@ impl<'o> Preview<'o> {
 }
 
 /// Shows the newest files of a folder with many, and what they ask for. Answers whether it did.
-pub fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
+pub(crate) fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
     let found: Vec<PathBuf> = files_of(plan.format.files(&plan.path, &plan.session));
     if found.len() <= MANY_FILES {
         return false;

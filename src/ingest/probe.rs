@@ -12,12 +12,12 @@ use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
 
 /// How much of a file is looked at.
-pub const HEAD: usize = 256 << 10;
+pub(crate) const HEAD: usize = 256 << 10;
 /// How many records are looked at.
 const RECORDS: usize = 50;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
-pub fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
+pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
     let split = split(text.as_bytes());
@@ -84,7 +84,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
 }
 
 /// Detects the format of a folder by the names in it.
-pub fn detect_folder(path: &Path, children: &[String]) -> Detection {
+pub(crate) fn detect_folder(path: &Path, children: &[String]) -> Detection {
     detect(&Probe {
         path,
         children,
@@ -97,28 +97,28 @@ pub fn detect_folder(path: &Path, children: &[String]) -> Detection {
 }
 
 /// Whether no format reads the file.
-pub fn is_unclaimed(detection: &Detection) -> bool {
+pub(crate) fn is_unclaimed(detection: &Detection) -> bool {
     detection.verdict.confidence < Confidence::Maybe
 }
 
 /// Whether a format that knows its agent reads the file.
-pub fn is_certain_of_agent(detection: &Detection) -> bool {
+pub(crate) fn is_certain_of_agent(detection: &Detection) -> bool {
     !is_unclaimed(detection) && detection.format.name() != Generic.name()
 }
 
 /// Whether a folder holds sessions of many files each.
-pub fn is_folder_of_sessions(detection: &Detection) -> bool {
+pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
     is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
 /// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
-pub fn may_hold_a_session(path: &Path) -> bool {
+pub(crate) fn may_hold_a_session(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     name.contains(".json") || name.ends_with(".ndjson")
 }
 
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
-pub fn foreign(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
     if Packing::of(head).is_some() {
         return Some("compressed more than once; unpack it and open the session file in it");
@@ -138,7 +138,7 @@ pub fn foreign(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Why a file that no agent's format claims holds no records at all; nothing if it may hold some.
-pub fn without_records(head: &[u8], detection: &Detection) -> Option<&'static str> {
+pub(crate) fn without_records(head: &[u8], detection: &Detection) -> Option<&'static str> {
     /// Of so many bytes one may be broken in a session.
     const BROKEN: usize = 10;
     if is_certain_of_agent(detection) || head.iter().all(u8::is_ascii_whitespace) {
@@ -204,7 +204,7 @@ fn is_alone(text: &str, split: &Split) -> bool {
 }
 
 /// The format with this name's way to say why it reads a file, for the header.
-pub fn reason(detection: &Detection) -> String {
+pub(crate) fn reason(detection: &Detection) -> String {
     match detection.verdict.reason.as_str() {
         "" => format!("read as {}", Format::name(detection.format)),
         reason => reason.to_owned(),

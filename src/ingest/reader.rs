@@ -37,11 +37,11 @@ const MANY_SMALLS: usize = 2_000;
 #[derive(Debug, Default)]
 pub struct Seen {
     /// How the opened file fares, in order.
-    pub links: Vec<LinkState>,
+    pub(crate) links: Vec<LinkState>,
     /// The opened file has new bytes.
-    pub has_grown: bool,
+    pub(crate) has_grown: bool,
     /// It is another text now, and why.
-    pub anew: Option<String>,
+    pub(crate) anew: Option<String>,
 }
 
 /// Reads one session.
@@ -50,7 +50,7 @@ pub struct Reader<'o> {
     files: Files,
     bodies: Bodies,
     /// Who tells what is read.
-    pub emitter: Emitter<'o>,
+    pub(crate) emitter: Emitter<'o>,
     main: Main,
     line_files: Vec<LineFile>,
     strand_at: HashMap<PathBuf, usize>,
@@ -132,7 +132,7 @@ impl<'o> Reader<'o> {
     }
 
     /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
-    pub fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
+    pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
@@ -148,7 +148,7 @@ impl<'o> Reader<'o> {
     }
 
     /// How far the opened file is read: bytes done, and all.
-    pub fn progress(&self) -> (u64, u64) {
+    pub(crate) fn progress(&self) -> (u64, u64) {
         match &self.main {
             Main::Lines { line_file, .. } => (line_file.follower.offset(), line_file.follower.len()),
             Main::Document { .. } => (0, 0),
@@ -161,7 +161,7 @@ impl<'o> Reader<'o> {
 
     /// The end of a reading: last lines, what the decoder held back, the last batch. Answers whether
     /// more is to be read after all.
-    pub fn rest(&mut self, now: Instant, is_final: bool) -> bool {
+    pub(crate) fn rest(&mut self, now: Instant, is_final: bool) -> bool {
         match &mut self.main {
             Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
             Main::Rows(rows) => rows.rest(),
@@ -180,7 +180,7 @@ impl<'o> Reader<'o> {
     }
 
     /// Whether something waits to be read.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         let main = match &self.main {
             Main::Lines { has_more, .. } => *has_more,
             Main::Document { content, .. } => content.is_some(),
@@ -191,7 +191,7 @@ impl<'o> Reader<'o> {
     }
 
     /// When to look again without any event.
-    pub fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         let main = match &self.main {
             Main::Lines { line_file, .. } => {
                 line_file.due().into_iter().chain(line_file.follower.retry_at()).min()
@@ -206,18 +206,18 @@ impl<'o> Reader<'o> {
     }
 
     /// Whether the time of the next look has come.
-    pub fn is_overdue(&self, now: Instant) -> bool {
+    pub(crate) fn is_overdue(&self, now: Instant) -> bool {
         self.due().is_some_and(|due| due <= now)
     }
 
     /// The paths to be watched, the most important ones first.
-    pub fn watched(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         let main = Some(self.plan.path.as_path());
         main.into_iter().chain(self.plan.path.parent()).chain(self.folder.directories())
     }
 
     /// Looks for changes of all files; what it finds is read in the next steps.
-    pub fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
+    pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
         let mut seen = Seen::default();
         self.poll_main(now, &mut seen);
         let census = self.folder.poll(hints);

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use self::newest::show_newest_rows;
-pub use self::telling::unpacked;
+pub(crate) use self::newest::show_newest_rows;
+pub(crate) use self::telling::unpacked;
 
 use self::session::{News, SessionRows};
 use super::bodies::Bodies;
@@ -48,7 +48,7 @@ const KEPT: u64 = 32 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads the rows of one session.
-pub struct Rows {
+pub(crate) struct Rows {
     path: PathBuf,
     format: &'static dyn Format,
     files: Files,
@@ -103,7 +103,7 @@ enum Todo {
 
 impl Rows {
     /// Gets ready to read a session.
-    pub fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Trouble> {
+    pub(crate) fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Trouble> {
         let database = open_patiently(&plan.path, bodies)?;
         let other = || Trouble::Unreadable("these are the tables of another program".to_owned());
         let queries = Arc::new(catalog::queries(&database, plan.format)?.ok_or_else(other)?);
@@ -137,7 +137,7 @@ impl Rows {
     }
 
     /// Begins again with nothing told.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         let main = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
         self.begin(main);
     }
@@ -153,28 +153,32 @@ impl Rows {
     }
 
     /// Whether something waits to be read.
-    pub fn has_more(&self) -> bool {
+    pub(crate) fn has_more(&self) -> bool {
         !self.queue.is_empty() && self.trouble.is_none()
     }
 
     /// Rows told, and rows known.
-    pub fn progress(&self) -> (u64, u64) {
+    pub(crate) fn progress(&self) -> (u64, u64) {
         let known: u64 = self.sessions.iter().map(|session| session.expected).sum();
         (self.told, known.max(self.told))
     }
 
     /// When to look again without any event.
-    pub fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         self.next_look
     }
 
     /// Waits for what comes from now on, which is new and will be looked at.
-    pub fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.leaves_bodies &= !self.queue.is_empty();
     }
 
     /// Looks for changes. Answers how the database fares and, if all must be read again, why.
-    pub fn poll(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> (Vec<LinkState>, Option<String>) {
+    pub(crate) fn poll(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        now: Instant,
+    ) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
             Err(error) => return (self.note(Trouble::of(&error), now), None),
@@ -195,7 +199,7 @@ impl Rows {
     }
 
     /// Reads a row. Answers whether there is more to read.
-    pub fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
+    pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
         if self.trouble.is_some() {
             return false;
         }
@@ -230,7 +234,7 @@ impl Rows {
     }
 
     /// Adds sessions that records asked for; they are read next.
-    pub fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
+    pub(crate) fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
         let mut todo = Vec::new();
         for wanted in wanted {
             let name = wanted.rsplit_once('/').map_or(wanted.as_str(), |(_, name)| name).to_owned();

@@ -18,7 +18,7 @@ pub struct Target {
 
 impl Target {
     /// Reads `path` or `path#session`; an existing path that contains `#` is taken as a path.
-    pub fn parse(argument: &str) -> Self {
+    pub(crate) fn parse(argument: &str) -> Self {
         let whole = Self { path: PathBuf::from(argument), session: None };
         if whole.path.symlink_metadata().is_ok() {
             return whole;
@@ -38,12 +38,12 @@ impl Target {
     }
 
     /// What to open of a session that was found.
-    pub fn of(place: Place) -> Self {
+    pub(crate) fn of(place: Place) -> Self {
         Self { path: place.path, session: place.session }
     }
 
     /// Whether it is standard input.
-    pub fn is_stdin(&self) -> bool {
+    pub(crate) fn is_stdin(&self) -> bool {
         self.path.as_os_str() == "-"
     }
 }
@@ -58,16 +58,16 @@ pub struct SessionHead {
     /// Its title.
     pub title: Option<Text>,
     /// When something was last written to it.
-    pub updated: Option<Timestamp>,
+    pub(crate) updated: Option<Timestamp>,
     /// The session that started it: an id, or a key.
-    pub parent: Option<String>,
+    pub(crate) parent: Option<String>,
     /// How many messages it has.
     pub messages: Option<u64>,
 }
 
 impl SessionHead {
     /// A session of which only the name is known.
-    pub fn named(id: String) -> Self {
+    pub(crate) fn named(id: String) -> Self {
         Self { id, ..Self::default() }
     }
 }

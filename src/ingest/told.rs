@@ -5,7 +5,7 @@ use crate::model::tally::{Fate, Tally};
 
 /// What a record of a file counted.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub(crate) enum Told {
     /// It was shown, and had so many bytes.
     Shown(u64),
     /// It became part of something else, and had so many bytes.
@@ -16,7 +16,7 @@ pub enum Told {
 
 impl Told {
     /// Notes what a record of a file counted.
-    pub fn of(tally: Tally, file: FileId) -> Self {
+    pub(crate) fn of(tally: Tally, file: FileId) -> Self {
         let bytes = tally.bytes.total();
         let plain = [Self::Shown(bytes), Self::Merged(bytes)];
         plain
@@ -26,7 +26,7 @@ impl Told {
     }
 
     /// The same as a tally.
-    pub fn tally(&self, file: FileId) -> Tally {
+    pub(crate) fn tally(&self, file: FileId) -> Tally {
         let mut tally = Tally::default();
         match self {
             Self::Shown(bytes) => tally.count(Fate::Shown, file, *bytes),

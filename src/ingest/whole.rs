@@ -17,33 +17,33 @@ use crate::source::regular::Fence;
 use crate::source::rewritten::Rewritten;
 
 /// A file that is one record.
-pub struct Small {
+pub(crate) struct Small {
     id: FileId,
     is_text: bool,
     /// Where it is read.
-    pub file: Rewritten,
+    pub(crate) file: Rewritten,
     /// What it counted, and how many bytes it had then.
     told: Option<(u32, Told)>,
 }
 
 impl Small {
     /// A file that has not been read yet.
-    pub fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
+    pub(crate) fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
         Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), told: None }
     }
 
     /// The file's number.
-    pub fn id(&self) -> FileId {
+    pub(crate) fn id(&self) -> FileId {
         self.id
     }
 
     /// Whether bytes are all of it, as far as they tell.
-    pub fn is_whole(kind: Kind) -> fn(&[u8]) -> bool {
+    pub(crate) fn is_whole(kind: Kind) -> fn(&[u8]) -> bool {
         if kind == Kind::Text { |_| true } else { is_whole_value }
     }
 
     /// What it holds.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         if self.is_text { Kind::Text } else { Kind::Small }
     }
 
@@ -52,7 +52,7 @@ impl Small {
     }
 
     /// Tells its content, in place of what was told before.
-    pub fn tell(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
+    pub(crate) fn tell(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
         if let Some((len, told)) = self.told.take() {
             emitter.take_back(&told.tally(self.id), self.origin(len));
         }
@@ -64,7 +64,7 @@ impl Small {
 }
 
 /// Whether bytes are one JSON value, as far as its brackets tell.
-pub fn is_whole_value(bytes: &[u8]) -> bool {
+pub(crate) fn is_whole_value(bytes: &[u8]) -> bool {
     match bytes.trim_ascii().last() {
         Some(b'}' | b']') => json::parse(&String::from_utf8_lossy(bytes.trim_ascii())).is_ok(),
         _ => false,
@@ -72,17 +72,17 @@ pub fn is_whole_value(bytes: &[u8]) -> bool {
 }
 
 /// Whether bytes are a document with its closing bracket.
-pub fn is_whole_document(bytes: &[u8]) -> bool {
+pub(crate) fn is_whole_document(bytes: &[u8]) -> bool {
     split(bytes).is_some_and(|split| split.is_complete())
 }
 
 /// What the records are of a file of this shape that is read whole.
-pub fn kind_of(shape: Shape) -> Kind {
+pub(crate) fn kind_of(shape: Shape) -> Kind {
     if shape == Shape::Values { Kind::Values } else { Kind::Document }
 }
 
 /// Tells the records of a file that is read whole.
-pub fn tell_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
+pub(crate) fn tell_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
     if kind == Kind::Values {
         tell_values(emitter, id, bytes, bodies);
     } else {

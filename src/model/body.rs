@@ -11,9 +11,9 @@ use super::record::Origin;
 use super::text::Text;
 
 mod flags;
-pub mod written;
+pub(crate) mod written;
 
-pub use flags::{BodyFlags, Failure};
+pub(crate) use flags::{BodyFlags, Failure};
 
 /// A stable identity: the agent's own id, else one made from the origin.
 pub type Key = Text;
@@ -37,7 +37,7 @@ pub enum Tree {
 
 impl Tree {
     /// Goes over all strings and numbers, in order.
-    pub fn each_text(&self, take: &mut impl FnMut(&Text)) {
+    pub(crate) fn each_text(&self, take: &mut impl FnMut(&Text)) {
         match self {
             Self::Text(text) | Self::Number(text) => take(text),
             Self::List(items) => items.iter().for_each(|item| item.each_text(take)),
@@ -47,7 +47,7 @@ impl Tree {
     }
 
     /// The member of an object.
-    pub fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Map(members) => {
                 members.iter().find(|(key, _)| key.as_str() == name).map(|(_, value)| value)
@@ -57,7 +57,7 @@ impl Tree {
     }
 
     /// The string of a text node.
-    pub fn as_text(&self) -> Option<&Text> {
+    pub(crate) fn as_text(&self) -> Option<&Text> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
@@ -65,7 +65,7 @@ impl Tree {
     }
 
     /// The items of a list, nothing for other nodes.
-    pub fn items(&self) -> &[Self] {
+    pub(crate) fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
             _ => &[],
@@ -100,7 +100,7 @@ pub struct Body {
     /// Which body of that record it is, counted in the order of decoding.
     pub slot: u16,
     /// What the whole gives away.
-    pub flags: BodyFlags,
+    pub(crate) flags: BodyFlags,
     /// The whole, if it is in memory.
     pub held: Held,
 }
@@ -150,7 +150,7 @@ impl PartialEq for Body {
 
 impl Body {
     /// The text, unless it is away or a tree.
-    pub fn text(&self) -> Option<&Text> {
+    pub(crate) fn text(&self) -> Option<&Text> {
         match &self.held {
             Held::Stub => Some(&self.stub),
             Held::Text(text) => Some(text),

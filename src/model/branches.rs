@@ -15,7 +15,7 @@ mod branch;
 pub mod forest;
 
 use branch::Leaving;
-pub use branch::{Branch, Why, seen_at_end};
+pub(crate) use branch::{Branch, Why, seen_at_end};
 use forest::{Departure, Forest, IsCircle, Links, Walks};
 
 /// What the parent links say about branches.
@@ -53,21 +53,21 @@ enum Basis {
 }
 
 /// A new record at the end of the main lane.
-pub struct Growth {
+pub(crate) struct Growth {
     /// Its key.
-    pub key: Print,
+    pub(crate) key: Print,
     /// Its parent.
-    pub parent: Option<Print>,
+    pub(crate) parent: Option<Print>,
     /// Whether the parent is there.
-    pub resolves: bool,
+    pub(crate) resolves: bool,
     /// The leaf before it, if all records are linked.
-    pub leaf: Option<Print>,
+    pub(crate) leaf: Option<Print>,
     /// Whether it is a leaf of a complete tree now.
-    pub leads: bool,
+    pub(crate) leads: bool,
     /// Whether it opens a turn.
-    pub is_prompt: bool,
+    pub(crate) is_prompt: bool,
     /// Whether it goes on from what was left.
-    pub goes_back: bool,
+    pub(crate) goes_back: bool,
 }
 
 impl Branches {
@@ -75,7 +75,7 @@ impl Branches {
     /// prompts with the same parent make a branch, and the later one is active: all that lies
     /// between them in the file belongs to the earlier one, but for what somebody went on from later.
     /// Broken chains make no branch.
-    pub fn derive(links: &Links<'_>) -> Self {
+    pub(crate) fn derive(links: &Links<'_>) -> Self {
         let forest = LazyCell::new(|| Forest::of(links));
         let (mut branches, mut leavings) = match links.leaf.map(|leaf| from_leaf(links, &forest, leaf)) {
             Some(Ok(branches)) => {
@@ -118,28 +118,28 @@ impl Branches {
     }
 
     /// The branch that an abandoned entry lies on.
-    pub fn of(&self, id: EntryId) -> Option<&Branch> {
+    pub(crate) fn of(&self, id: EntryId) -> Option<&Branch> {
         self.list.get((*self.numbers.get(id.index())? as usize).checked_sub(1)?)
     }
 
     /// The first abandoned entry of a branch, which stands for it while it is folded.
-    pub fn head(&self, branch: &Branch) -> Option<EntryId> {
+    pub(crate) fn head(&self, branch: &Branch) -> Option<EntryId> {
         branch.entries.iter().copied().find(|id| self.abandoned.contains(id))
     }
 
     /// The branch that an entry stands at the head of.
-    pub fn headed_by(&self, id: EntryId) -> Option<&Branch> {
+    pub(crate) fn headed_by(&self, id: EntryId) -> Option<&Branch> {
         self.of(id).filter(|branch| self.head(branch) == Some(id))
     }
 
     /// Whether a record may go on from what was left, and change what that is.
-    pub fn may_go_back(&self) -> bool {
+    pub(crate) fn may_go_back(&self) -> bool {
         !self.list.is_empty() && !matches!(self.basis, Basis::Path)
     }
 
     /// Takes note of a record that was added. `false` if the branches must be derived anew; mostly a
     /// record goes on where the last one ended, and costs nothing, however long the session is.
-    pub fn grow(&mut self, new: &Growth) -> bool {
+    pub(crate) fn grow(&mut self, new: &Growth) -> bool {
         if new.is_prompt
             && let Some(parent) = new.parent
             && !self.prompted.insert(parent)

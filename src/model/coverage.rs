@@ -12,35 +12,35 @@ const OTHER: &str = "…";
 
 /// The strings of one field in all records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub(crate) struct Share {
     /// How many there are.
-    pub strings: u64,
+    pub(crate) strings: u64,
     /// Their bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// How many of the bytes are told.
-    pub told: u64,
+    pub(crate) told: u64,
     /// How many of those only by details.
-    pub details: u64,
+    pub(crate) details: u64,
     /// The record of the first one of which something is not told, else of the first one.
-    pub first: Origin,
+    pub(crate) first: Origin,
 }
 
 impl Share {
     /// Bytes that are not told.
-    pub fn missing(&self) -> u64 {
+    pub(crate) fn missing(&self) -> u64 {
         self.bytes.saturating_sub(self.told)
     }
 }
 
 /// What the strings of records come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     fields: BTreeMap<Text, Share>,
 }
 
 impl Coverage {
     /// Adds a string of so many bytes, of which so many are told, and so many of them only by details.
-    pub fn add(&mut self, path: &str, bytes: usize, (told, details): (usize, usize), origin: Origin) {
+    pub(crate) fn add(&mut self, path: &str, bytes: usize, (told, details): (usize, usize), origin: Origin) {
         let is_known = self.fields.contains_key(path);
         let path = if is_known || self.fields.len() < PATHS { path } else { OTHER };
         if !self.fields.contains_key(path) {
@@ -57,7 +57,7 @@ impl Coverage {
     }
 
     /// All fields together.
-    pub fn total(&self) -> Share {
+    pub(crate) fn total(&self) -> Share {
         let mut total = Share::default();
         for share in self.fields.values() {
             total.strings += share.strings;
@@ -69,7 +69,7 @@ impl Coverage {
     }
 
     /// The fields with strings of which something is not told, the most missing first.
-    pub fn missing(&self) -> Vec<(&Text, Share)> {
+    pub(crate) fn missing(&self) -> Vec<(&Text, Share)> {
         let mut missing: Vec<(&Text, Share)> = self
             .fields
             .iter()

@@ -172,7 +172,7 @@ pub struct Batch {
     /// The edits in file order.
     pub edits: Vec<Edit>,
     /// What was odd.
-    pub notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
     /// Fates of all records of the session up to and including this batch.
     pub tally: Tally,
     /// Further files or sessions that belong to this one, found in its records. Format-specific ids
@@ -181,9 +181,9 @@ pub struct Batch {
     /// Leave bodies on disk: only stubs are made.
     pub stubs_only: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
-    pub is_piped: bool,
+    pub(crate) is_piped: bool,
     /// Its file was cut or replaced: what is told anew is other content, and not the same once more.
-    pub is_of_other_file: bool,
+    pub(crate) is_of_other_file: bool,
     origin: Origin,
     slot: u16,
 }
@@ -195,18 +195,18 @@ const STUB_BYTES: usize = 160;
 
 impl Batch {
     /// Starts the next record: bodies made from here on belong to it.
-    pub fn begin_record(&mut self, origin: Origin) {
+    pub(crate) fn begin_record(&mut self, origin: Origin) {
         self.origin = origin;
         self.slot = 0;
     }
 
     /// The record that is being decoded.
-    pub fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
     /// A key for a record that has no id of its own. It depends on the place only.
-    pub fn origin_key(&self) -> Key {
+    pub(crate) fn origin_key(&self) -> Key {
         Text::clean(&format!("@{}:{}", self.origin.file.0, self.origin.at))
     }
 
@@ -216,7 +216,7 @@ impl Batch {
     }
 
     /// As [`Self::prose`], of a text that may not be there as a whole.
-    pub fn prose_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
+    pub(crate) fn prose_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
         self.body(raw, Manner::Prose)
     }
 
@@ -226,7 +226,7 @@ impl Batch {
     }
 
     /// As [`Self::output`], of a text that may not be there as a whole.
-    pub fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
+    pub(crate) fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
         Body { flags: BodyFlags::of_output(raw), ..self.body(raw, Manner::Output) }
     }
 
@@ -278,12 +278,12 @@ impl Batch {
     }
 
     /// Adds an entry.
-    pub fn entry(&mut self, entry: Entry) {
+    pub(crate) fn entry(&mut self, entry: Entry) {
         self.edits.push(Edit::Entry(Box::new(entry)));
     }
 
     /// Adds a fact about the session.
-    pub fn meta(&mut self, edit: MetaEdit) {
+    pub(crate) fn meta(&mut self, edit: MetaEdit) {
         if let MetaEdit::Version(version) = &edit {
             self.tally.note_version(version, self.origin);
         }
@@ -315,12 +315,12 @@ impl Batch {
     }
 
     /// Notes something odd about the record that is being decoded.
-    pub fn notice(&mut self, severity: Severity, what: &str) {
+    pub(crate) fn notice(&mut self, severity: Severity, what: &str) {
         self.notices.push(Notice { severity, origin: self.origin, what: Text::clean(what) });
     }
 
     /// Notes a type or field that the format does not know; the record itself must still show.
-    pub fn unknown(&mut self, what: &str) {
+    pub(crate) fn unknown(&mut self, what: &str) {
         let what = Text::clean(what);
         self.notices.push(Notice {
             severity: Severity::Note,
@@ -331,12 +331,12 @@ impl Batch {
     }
 
     /// Notes a field that records of this type are not known to have.
-    pub fn unknown_field(&mut self, record: &str, field: &str) {
+    pub(crate) fn unknown_field(&mut self, record: &str, field: &str) {
         self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
     /// Whether there is nothing to send.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append
     }
 }

@@ -16,10 +16,10 @@ use super::usage::Usage;
 
 pub mod details;
 pub mod glance;
-pub mod rewording;
+pub(crate) mod rewording;
 mod set;
 
-pub use set::EntrySet;
+pub(crate) use set::EntrySet;
 
 /// An entry's number in its transcript; stays the same while the session is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub struct Entry {
 
 impl Entry {
     /// When it was complete, as far as anybody tells.
-    pub fn end(&self) -> Option<Timestamp> {
+    pub(crate) fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)
     }
 
@@ -76,7 +76,7 @@ impl Entry {
 
     /// When a call of it was made at the earliest, if the call does not tell: once it was complete, unless the result
     /// is no later than that.
-    pub fn said(&self, call: &ToolCall) -> Option<Timestamp> {
+    pub(crate) fn said(&self, call: &ToolCall) -> Option<Timestamp> {
         let answered = call.state.result().and_then(|result| result.at);
         self.ended.filter(|ended| answered.is_some_and(|at| *ended < at)).or(self.at)
     }
@@ -87,12 +87,12 @@ impl Entry {
     }
 
     /// Its calls, to be changed.
-    pub fn calls_mut(&mut self) -> impl Iterator<Item = &mut ToolCall> {
+    pub(crate) fn calls_mut(&mut self) -> impl Iterator<Item = &mut ToolCall> {
         self.blocks.iter_mut().filter_map(Block::call_mut)
     }
 
     /// The last time that it tells, results of its calls included.
-    pub fn last_time(&self) -> Option<Timestamp> {
+    pub(crate) fn last_time(&self) -> Option<Timestamp> {
         let results = self.calls().filter_map(|call| call.state.result()?.at);
         results.chain(self.end()).max()
     }
@@ -161,7 +161,7 @@ pub enum Stop {
 
 impl Stop {
     /// The provider's word, whichever provider it is.
-    pub fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         match word {
             "" | "unknown" => Self::Untold,
             "end_turn" | "stop" | "endTurn" | "completed" | "STOP" => Self::Done,
@@ -209,7 +209,7 @@ pub struct Block {
 
 impl Block {
     /// The call that it is.
-    pub fn call(&self) -> Option<&ToolCall> {
+    pub(crate) fn call(&self) -> Option<&ToolCall> {
         match &self.kind {
             BlockKind::Call(call) => Some(call),
             _ => None,
@@ -217,7 +217,7 @@ impl Block {
     }
 
     /// The call that it is, to be changed.
-    pub fn call_mut(&mut self) -> Option<&mut ToolCall> {
+    pub(crate) fn call_mut(&mut self) -> Option<&mut ToolCall> {
         match &mut self.kind {
             BlockKind::Call(call) => Some(call),
             _ => None,
@@ -263,7 +263,7 @@ impl From<[u8; 8]> for Piece {
 
 impl Piece {
     /// The piece with an agent's own id (FNV-1a, so that it is the same in every run).
-    pub fn of(id: &str) -> Self {
+    pub(crate) fn of(id: &str) -> Self {
         let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -367,7 +367,7 @@ impl Break {
 impl BlockKind {
     /// Whether it is an error to stop at, wherever one looks for them: a failed call, a result without its
     /// call, an error of the agent, a broken record.
-    pub fn is_error(&self) -> bool {
+    pub(crate) fn is_error(&self) -> bool {
         match self {
             Self::Call(call) => matches!(call.state, ToolState::Failed(_)),
             Self::Result(_) | Self::Break(Break::Error(_)) => true,

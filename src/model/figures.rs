@@ -1,7 +1,7 @@
 //! Figures in as few columns as can be read: the screen and the reports write them alike.
 
 /// Tokens: `402`, `9.8k`, `118k`, `1.2M`.
-pub fn tokens(n: u64) -> String {
+pub(crate) fn tokens(n: u64) -> String {
     let float = n as f64;
     match n {
         0..=999 => n.to_string(),
@@ -13,7 +13,7 @@ pub fn tokens(n: u64) -> String {
 }
 
 /// All digits, in groups of three: `402`, `12 345`.
-pub fn exact(n: u64) -> String {
+pub(crate) fn exact(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -26,7 +26,7 @@ pub fn exact(n: u64) -> String {
 }
 
 /// Sizes: `512 B`, `1.2 KB`, `45 KB`, `3.1 MB`.
-pub fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     let (unit, name) = match n {
         0..1_000 => return format!("{n} B"),
         1_000..1_000_000 => (1_000, "KB"),
@@ -41,7 +41,7 @@ pub fn bytes(n: u64) -> String {
 }
 
 /// Durations in ms: `8ms`, `41.2s`, `1m52s`, `2h05m`, `3d04h`.
-pub fn duration(ms: u64) -> String {
+pub(crate) fn duration(ms: u64) -> String {
     match ms {
         0..1_000 => format!("{ms}ms"),
         1_000..59_950 => format!("{:.1}s", ms as f64 / 1e3),
@@ -53,7 +53,7 @@ pub fn duration(ms: u64) -> String {
 }
 
 /// Durations in ms with blanks, for where they stand by themselves: `41 s`, `4 m 12 s`, `2 h 05 m`, `3 d 4 h`.
-pub fn spoken(ms: u64) -> String {
+pub(crate) fn spoken(ms: u64) -> String {
     let seconds = ms.saturating_add(500) / 1_000;
     match seconds {
         0..60 => format!("{seconds} s"),
@@ -64,13 +64,13 @@ pub fn spoken(ms: u64) -> String {
 }
 
 /// What is ticking, in ms: `0:42`, `12:41`; beyond an hour the seconds matter no more: `1h02m`.
-pub fn elapsed(ms: u64) -> String {
+pub(crate) fn elapsed(ms: u64) -> String {
     let seconds = ms / 1_000;
     if seconds < 3_600 { format!("{}:{:02}", seconds / 60, seconds % 60) } else { duration(ms) }
 }
 
 /// How long ago, in ms, in at most four columns: `now`, `41m`, `23h`, `364d`, `2y`.
-pub fn age(ms: u64) -> String {
+pub(crate) fn age(ms: u64) -> String {
     let minutes = ms / 60_000;
     match minutes {
         0 => "now".to_owned(),

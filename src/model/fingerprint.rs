@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 
 use hashbrown::HashTable;
 
-pub use told::Told;
+pub(crate) use told::Told;
 
 /// What stands for a key: the same for the same key of one map, and hardly ever for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,14 +28,14 @@ impl Print {
 
 /// Values by key.
 #[derive(Clone, Debug)]
-pub struct ByKey<V> {
+pub(crate) struct ByKey<V> {
     seed: RandomState,
     values: ByPrint<V>,
 }
 
 /// Values by fingerprint, in little more room than both take: the table holds places in the two lists.
 #[derive(Clone, Debug)]
-pub struct ByPrint<V> {
+pub(crate) struct ByPrint<V> {
     table: HashTable<u32>,
     prints: Vec<Print>,
     values: Vec<V>,
@@ -49,42 +49,37 @@ impl<V> Default for ByKey<V> {
 
 impl<V> ByKey<V> {
     /// The fingerprint of a key.
-    pub fn print(&self, key: &str) -> Print {
+    pub(crate) fn print(&self, key: &str) -> Print {
         Print::of(self.seed.hash_one(key))
     }
 
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<&V> {
+    pub(crate) fn get(&self, key: &str) -> Option<&V> {
         self.values.get(self.print(key))
     }
 
     /// The value of the key with a fingerprint.
-    pub fn get_print(&self, print: Print) -> Option<&V> {
+    pub(crate) fn get_print(&self, print: Print) -> Option<&V> {
         self.values.get(print)
     }
 
-    /// The value of a key, to be changed.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
-        self.values.get_mut(self.print(key))
-    }
-
     /// Whether the key has a value.
-    pub fn contains(&self, key: &str) -> bool {
+    pub(crate) fn contains(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// The fingerprints of all keys with their values.
-    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
         self.values.iter()
     }
 
     /// Gives the key a value; answers the one that it had.
-    pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, key: &str, value: V) -> Option<V> {
         self.values.insert(self.print(key), value)
     }
 
     /// Takes the value of a key away.
-    pub fn remove(&mut self, key: &str) -> Option<V> {
+    pub(crate) fn remove(&mut self, key: &str) -> Option<V> {
         self.values.remove(self.print(key))
     }
 }
@@ -97,7 +92,7 @@ impl<V> Default for ByPrint<V> {
 
 impl<V> ByPrint<V> {
     /// An empty one with room for so many.
-    pub fn with_capacity(count: usize) -> Self {
+    pub(crate) fn with_capacity(count: usize) -> Self {
         Self {
             table: HashTable::with_capacity(count),
             prints: Vec::with_capacity(count),
@@ -106,44 +101,39 @@ impl<V> ByPrint<V> {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.prints.len()
     }
 
-    /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
-        self.prints.is_empty()
-    }
-
     /// Its place in the lists: from 0 on in the order of coming, as long as nothing was taken away.
-    pub fn place(&self, print: Print) -> Option<usize> {
+    pub(crate) fn place(&self, print: Print) -> Option<usize> {
         let is_it = |place: &u32| self.prints.get(index(*place)) == Some(&print);
         self.table.find(print.hash(), is_it).copied().map(index)
     }
 
     /// The value.
-    pub fn get(&self, print: Print) -> Option<&V> {
+    pub(crate) fn get(&self, print: Print) -> Option<&V> {
         self.values.get(self.place(print)?)
     }
 
     /// The value, to be changed.
-    pub fn get_mut(&mut self, print: Print) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, print: Print) -> Option<&mut V> {
         let place = self.place(print)?;
         self.values.get_mut(place)
     }
 
     /// Whether there is a value.
-    pub fn contains(&self, print: Print) -> bool {
+    pub(crate) fn contains(&self, print: Print) -> bool {
         self.place(print).is_some()
     }
 
     /// All fingerprints with their values, by place.
-    pub fn iter(&self) -> impl Iterator<Item = (Print, &V)> + Clone {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Print, &V)> + Clone {
         self.prints.iter().copied().zip(&self.values)
     }
 
     /// Sets a value; answers the one that was there.
-    pub fn insert(&mut self, print: Print, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, print: Print, value: V) -> Option<V> {
         if let Some(known) = self.get_mut(print) {
             return Some(std::mem::replace(known, value));
         }
@@ -156,7 +146,7 @@ impl<V> ByPrint<V> {
     }
 
     /// Takes a value away; the last one takes its place in the lists.
-    pub fn remove(&mut self, print: Print) -> Option<V> {
+    pub(crate) fn remove(&mut self, print: Print) -> Option<V> {
         let prints = &self.prints;
         let is_it = |place: &u32| prints.get(index(*place)) == Some(&print);
         let (place, _) = self.table.find_entry(print.hash(), is_it).ok()?.remove();
@@ -171,7 +161,7 @@ impl<V> ByPrint<V> {
     }
 
     /// Forgets all.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 }
@@ -208,7 +198,6 @@ mod tests {
                 for number in 0..40 {
                     let key = format!("key {number}");
                     assert_eq!(map.get(&key), plain.get(&key));
-                    assert_eq!(map.get_mut(&key), plain.get_mut(&key));
                     assert_eq!(map.get_print(map.print(&key)), plain.get(&key));
                 }
                 assert_eq!(map.values.iter().count(), plain.len());

@@ -13,7 +13,7 @@ pub struct Place {
     /// The file or database.
     pub path: PathBuf,
     /// Its name within a database.
-    pub session: Option<String>,
+    pub(crate) session: Option<String>,
 }
 
 /// A session that was found. What is not known is `None`.

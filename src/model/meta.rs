@@ -21,7 +21,7 @@ pub struct Meta {
     /// The working directory.
     pub cwd: Option<Text>,
     /// The one in which the session began: paths are told as seen from there, wherever it went later.
-    pub root: Option<Text>,
+    pub(crate) root: Option<Text>,
     /// Versions of the agent program, in the order seen.
     pub versions: Vec<Text>,
     /// The model in use.
@@ -31,7 +31,7 @@ pub struct Meta {
     /// Size of the context window in tokens.
     pub window: Option<u64>,
     /// Facts without a field of their own, by name.
-    pub facts: BTreeMap<&'static str, Text>,
+    pub(crate) facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
 }
@@ -96,7 +96,7 @@ pub struct LaneFacts {
     /// The call that started it.
     pub call: Option<Key>,
     /// Whether it serves the session and no turn: it compacts it, answers a side question, finds a title.
-    pub is_helper: bool,
+    pub(crate) is_helper: bool,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }

@@ -5,7 +5,7 @@
 
 pub mod body;
 pub mod branches;
-pub mod coverage;
+pub(crate) mod coverage;
 pub mod edit;
 pub mod entry;
 pub mod figures;
@@ -14,7 +14,7 @@ pub mod found;
 pub mod meta;
 pub mod record;
 #[cfg(test)]
-pub mod samples;
+pub(crate) mod samples;
 pub mod tally;
 pub mod text;
 pub mod timestamp;

@@ -25,7 +25,7 @@ pub enum Shape {
 
 impl Shape {
     /// Whether a file of this shape means something only as a whole.
-    pub fn is_rewritten(self) -> bool {
+    pub(crate) fn is_rewritten(self) -> bool {
         matches!(self, Self::Document | Self::Values)
     }
 }

@@ -7,7 +7,7 @@ use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 
 /// A call of the shell that waits for its result.
-pub fn call(out: &mut Batch, key: &str) -> ToolCall {
+pub(crate) fn call(out: &mut Batch, key: &str) -> ToolCall {
     ToolCall {
         key: Text::clean(key),
         name: Text::from("bash"),
@@ -21,7 +21,7 @@ pub fn call(out: &mut Batch, key: &str) -> ToolCall {
 }
 
 /// A result that says `done`.
-pub fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolResult {
+pub(crate) fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolResult {
     ToolResult {
         key: Text::clean(key),
         tool: None,

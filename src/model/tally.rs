@@ -37,26 +37,26 @@ pub struct Tally {
     /// Types and fields that the format does not know: how often, and where first.
     pub unknown: BTreeMap<Text, (u64, Origin)>,
     /// Fields at the top level of known records that are not known, likewise.
-    pub unknown_fields: BTreeMap<Text, (u64, Origin)>,
+    pub(crate) unknown_fields: BTreeMap<Text, (u64, Origin)>,
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
     /// Records and their bytes by file.
     pub files: ByFile,
     /// Versions of the agent program: where each was seen first.
-    pub versions: BTreeMap<Text, Origin>,
+    pub(crate) versions: BTreeMap<Text, Origin>,
 }
 
 /// Bytes of records by their fates, without what stands between records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bytes {
     /// Of records that made an entry.
-    pub shown: u64,
+    pub(crate) shown: u64,
     /// Of records that became part of another entry.
-    pub merged: u64,
+    pub(crate) merged: u64,
     /// Of records that hold nothing to show.
     pub passed: u64,
     /// Of records that could not be read.
-    pub faulty: u64,
+    pub(crate) faulty: u64,
     /// Of passed records, by reason.
     pub reasons: BTreeMap<&'static str, u64>,
 }
@@ -72,7 +72,7 @@ const ROW: u32 = 64;
 
 impl ByFile {
     /// Records of a file, and their bytes.
-    pub fn get(&self, file: FileId) -> (u64, u64) {
+    pub(crate) fn get(&self, file: FileId) -> (u64, u64) {
         let (row, place) = Self::place(file);
         self.0.get(&row).and_then(|row| row.get(place)).copied().unwrap_or_default()
     }
@@ -134,7 +134,7 @@ impl Tally {
     }
 
     /// Counts one record of so many bytes.
-    pub fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
+    pub(crate) fn count(&mut self, fate: Fate, file: FileId, bytes: u64) {
         if let Fate::Passed(reason) = fate {
             *self.reasons.entry(reason).or_default() += 1;
         }
@@ -145,7 +145,7 @@ impl Tally {
     }
 
     /// Adds bytes to those of a record that was counted.
-    pub fn weigh(&mut self, fate: Fate, file: FileId, bytes: u64) {
+    pub(crate) fn weigh(&mut self, fate: Fate, file: FileId, bytes: u64) {
         if let Fate::Passed(reason) = fate {
             *self.bytes.reasons.entry(reason).or_default() += bytes;
         }
@@ -165,7 +165,7 @@ impl Tally {
     }
 
     /// Adds the counts of further records.
-    pub fn absorb(&mut self, other: &Self) {
+    pub(crate) fn absorb(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum += n;
         }
@@ -194,7 +194,7 @@ impl Tally {
     }
 
     /// Takes back what was absorbed, when its records were rewritten and will be counted anew.
-    pub fn give_back(&mut self, other: &Self) {
+    pub(crate) fn give_back(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum = sum.saturating_sub(n);
         }
@@ -238,26 +238,26 @@ impl Tally {
     }
 
     /// Notes a type or field that the format does not know.
-    pub fn note_unknown(&mut self, what: Text, origin: Origin) {
+    pub(crate) fn note_unknown(&mut self, what: Text, origin: Origin) {
         self.unknown.entry(what).or_insert((0, origin)).0 += 1;
     }
 
     /// Notes a field that a known record is not known to have; the first hundred of them.
-    pub fn note_unknown_field(&mut self, what: Text, origin: Origin) {
+    pub(crate) fn note_unknown_field(&mut self, what: Text, origin: Origin) {
         if self.unknown_fields.len() < FIELDS_KEPT || self.unknown_fields.contains_key(&what) {
             self.unknown_fields.entry(what).or_insert((0, origin)).0 += 1;
         }
     }
 
     /// Notes which version of the agent program wrote a record.
-    pub fn note_version(&mut self, version: &Text, origin: Origin) {
+    pub(crate) fn note_version(&mut self, version: &Text, origin: Origin) {
         if !self.versions.contains_key(version) {
             self.versions.insert(version.clone(), origin);
         }
     }
 
     /// Notes what is wrong with a faulty record.
-    pub fn note_fault(&mut self, origin: Origin, what: Text) {
+    pub(crate) fn note_fault(&mut self, origin: Origin, what: Text) {
         if self.faults.len() < FAULTS_KEPT {
             self.faults.push((origin, what));
         }

@@ -6,7 +6,7 @@
 mod ascii;
 mod digits;
 mod hostile;
-pub mod octets;
+pub(crate) mod octets;
 pub mod outlet;
 mod sequences;
 pub(super) mod stub;
@@ -22,8 +22,8 @@ use self::hostile::{cleaned, is_plain};
 use self::sequences::{cleaned_keeping_sgr, reduce_returns, strip_escapes};
 use self::stub::{Manner, seen};
 
-pub use self::ascii::ascii;
-pub use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
+pub(crate) use self::ascii::ascii;
+pub(crate) use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
 pub use self::sequences::without_sgr;
 
 /// A cleaned, cheaply cloned string.
@@ -80,7 +80,7 @@ impl Text {
     }
 
     /// Whether nothing but white space is in it.
-    pub fn is_blank(&self) -> bool {
+    pub(crate) fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
 }
@@ -137,7 +137,7 @@ impl std::borrow::Borrow<str> for Text {
 }
 
 /// At most `max` bytes of the beginning, cut at a character.
-pub fn prefix(raw: &str, max: usize) -> &str {
+pub(crate) fn prefix(raw: &str, max: usize) -> &str {
     let mut end = raw.len().min(max);
     while !raw.is_char_boundary(end) {
         end -= 1;

@@ -8,7 +8,7 @@ use jiff::civil::{DateTime, Time};
 
 mod zone;
 
-pub use zone::Zone;
+pub(crate) use zone::Zone;
 use zone::current;
 
 /// A point in time in milliseconds since 1970-01-01 UTC.
@@ -28,7 +28,7 @@ impl Timestamp {
     }
 
     /// Reads an epoch number, seconds or milliseconds by magnitude.
-    pub fn from_number(number: f64) -> Option<Self> {
+    pub(crate) fn from_number(number: f64) -> Option<Self> {
         let ms = if number.abs() < SECONDS_BELOW { number * 1000.0 } else { number };
         let in_range = ms.is_finite() && (1.0..2.5e14).contains(&ms);
         #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
@@ -51,12 +51,12 @@ impl Timestamp {
     }
 
     /// `10:41:07.081` in the reader's time zone.
-    pub fn precise(self) -> String {
+    pub(crate) fn precise(self) -> String {
         self.local("%H:%M:%S%.3f")
     }
 
     /// `10:41` in the reader's time zone.
-    pub fn minute(self) -> String {
+    pub(crate) fn minute(self) -> String {
         self.local("%H:%M")
     }
 
@@ -66,12 +66,12 @@ impl Timestamp {
     }
 
     /// `01-31` in the reader's time zone.
-    pub fn day(self) -> String {
+    pub(crate) fn day(self) -> String {
         self.local("%m-%d")
     }
 
     /// Milliseconds that a clock in the reader's time zone shows since midnight.
-    pub fn since_midnight(self) -> i64 {
+    pub(crate) fn since_midnight(self) -> i64 {
         let Some(at) = self.zoned() else { return 0 };
         let seconds = (i64::from(at.hour()) * 60 + i64::from(at.minute())) * 60 + i64::from(at.second());
         seconds * 1_000 + i64::from(at.millisecond())
@@ -84,13 +84,13 @@ impl Timestamp {
     }
 
     /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.
-    pub fn parse_local(typed: &str) -> Option<Self> {
+    pub(crate) fn parse_local(typed: &str) -> Option<Self> {
         let at: DateTime = typed.trim().replace(' ', "T").parse().ok()?;
         at.to_zoned(current()).ok().map(|at| Self(at.timestamp().as_millisecond()))
     }
 
     /// The moment of the same day, in the reader's time zone, at which the clock shows this.
-    pub fn at(self, clock: Clock) -> Option<Self> {
+    pub(crate) fn at(self, clock: Clock) -> Option<Self> {
         let then = self.zoned()?.with().time(clock.0).build().ok()?;
         Some(Self(then.timestamp().as_millisecond()))
     }
@@ -110,7 +110,7 @@ pub struct Clock(Time);
 
 impl Clock {
     /// Reads `10:42` or `10:42:07`.
-    pub fn parse(typed: &str) -> Option<Self> {
+    pub(crate) fn parse(typed: &str) -> Option<Self> {
         let is_clock = typed.contains(':') && typed.chars().all(|c| c.is_ascii_digit() || c == ':');
         let time: Option<Time> = is_clock.then(|| typed.parse().ok())?;
         time.map(Self)

@@ -96,7 +96,7 @@ impl ToolState {
     }
 
     /// The result, to be changed.
-    pub fn result_mut(&mut self) -> Option<&mut ToolResult> {
+    pub(crate) fn result_mut(&mut self) -> Option<&mut ToolResult> {
         match self {
             Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
             Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
@@ -117,7 +117,7 @@ impl ToolState {
     }
 
     /// Whether a result may still come.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Pending | Self::Running | Self::Streaming(_))
     }
 
@@ -202,7 +202,7 @@ pub struct ToolResult {
 }
 
 /// The state of a call that has this result.
-pub fn ended(result: ToolResult) -> ToolState {
+pub(crate) fn ended(result: ToolResult) -> ToolState {
     match result.verdict {
         Verdict::Done => ToolState::Done(Box::new(result)),
         Verdict::Failed => ToolState::Failed(Box::new(result)),
@@ -216,12 +216,12 @@ pub fn identifies(id: &str) -> bool {
 }
 
 /// The key of a call that the model wrote into its text: it has no id, only its place.
-pub fn textual_key(message: &Key, number: usize) -> Key {
+pub(crate) fn textual_key(message: &Key, number: usize) -> Key {
     Key::clean(&format!("{TEXTUAL}{message}/{number}"))
 }
 
 /// Whether a call was written into a text, so that nothing proves which result is its own.
-pub fn is_textual(call: &Key) -> bool {
+pub(crate) fn is_textual(call: &Key) -> bool {
     call.starts_with(TEXTUAL)
 }
 
@@ -245,7 +245,7 @@ const LISTS: [&str; 4] = ["edits", "changes", "replacements", "diffs"];
 const PATCHES: [&str; 5] = ["patch", "diff", "patchText", "input", "patch_text"];
 
 /// The pairs of old and new strings that a tool's input asks for, in order.
-pub fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
+pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
     let lists = LISTS.iter().flat_map(|name| input.get(name).map(Tree::items).unwrap_or_default());
     pair_of(input).into_iter().chain(lists.filter_map(pair_of)).collect()
 }
@@ -263,6 +263,6 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 }
 
 /// The text of a tool's input that is a patch, if any of it is.
-pub fn patch_of(input: &Tree) -> Option<&Text> {
+pub(crate) fn patch_of(input: &Tree) -> Option<&Text> {
     PATCHES.iter().find_map(|name| input.get(name).and_then(Tree::as_text)).or(input.as_text())
 }

@@ -56,9 +56,9 @@ pub struct Spent {
     /// Terms with a recorded cost.
     pub priced: u32,
     /// Terms whose output is at least so much: they were counted before the answer was complete.
-    pub partial: u32,
+    pub(crate) partial: u32,
     /// What the terms without a recorded cost are to be priced by.
-    pub unpriced: Unpriced,
+    pub(crate) unpriced: Unpriced,
 }
 
 /// Prompts beyond these sizes, in tokens, cost more with some models.
@@ -66,22 +66,22 @@ pub const PROMPT_LIMITS: [u64; 4] = [128_000, 200_000, 272_000, 512_000];
 
 /// Tokens by their price: input, output, cache read, cache write for five minutes, cache write for an
 /// hour.
-pub type Tokens = [u64; 5];
+pub(crate) type Tokens = [u64; 5];
 
 /// What has no recorded cost, so that it can be priced as a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unpriced {
+pub(crate) struct Unpriced {
     /// Tokens of requests by how many of the [`PROMPT_LIMITS`] their prompts surpass.
-    pub bands: [Tokens; PROMPT_LIMITS.len() + 1],
+    pub(crate) bands: [Tokens; PROMPT_LIMITS.len() + 1],
     /// Tokens of requests in batches.
-    pub batch: Tokens,
+    pub(crate) batch: Tokens,
     /// Searches of the web.
-    pub searches: u64,
+    pub(crate) searches: u64,
 }
 
 impl Unpriced {
     /// Whether there is nothing to price.
-    pub fn is_nothing(&self) -> bool {
+    pub(crate) fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
@@ -120,7 +120,7 @@ impl Unpriced {
 
 impl Spent {
     /// What one usage record says.
-    pub fn of(usage: &Usage) -> Self {
+    pub(crate) fn of(usage: &Usage) -> Self {
         Self {
             input: Sum::of(usage.input),
             output: Sum::of(usage.output),
@@ -151,12 +151,12 @@ impl Spent {
     }
 
     /// Adds another sum to this one.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
 
     /// Recorded cost in USD.
-    pub fn recorded_usd(&self) -> f64 {
+    pub(crate) fn recorded_usd(&self) -> f64 {
         self.recorded_nanos as f64 / 1e9
     }
 }
@@ -235,17 +235,17 @@ impl Totals {
     }
 
     /// Takes a usage record back, when it was replaced.
-    pub fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
+    pub(crate) fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
         self.of(usage.scope, model).change(Sign::Minus, &Spent::of(usage));
     }
 
     /// Adds other sums to these.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
 
     /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
-    pub fn leave(&mut self, other: &Self) {
+    pub(crate) fn leave(&mut self, other: &Self) {
         self.change(Sign::Minus, other);
         for sums in [&mut self.requests, &mut self.runs, &mut self.fallback] {
             sums.0.retain(|(_, spent)| *spent != Spent::default());

@@ -33,7 +33,7 @@ use super::text::Name;
 use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::{Scope, Usage};
-pub use facts::Aside;
+pub(crate) use facts::Aside;
 use lanes::Lanes;
 use large::Large;
 use latest::Latest;
@@ -65,7 +65,7 @@ pub struct Touched {
 
 impl Touched {
     /// Whether nothing changed.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && !self.reordered && !self.meta
     }
 }
@@ -180,12 +180,12 @@ impl Transcript {
     }
 
     /// A look at one entry after the other, which leaves packed what is packed.
-    pub fn passing(&self) -> Passing<'_> {
+    pub(crate) fn passing(&self) -> Passing<'_> {
         self.entries.passing()
     }
 
     /// The place of the last of these entries that is such a one; packed ones stay packed.
-    pub fn last_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
+    pub(crate) fn last_such(&self, ids: &[EntryId], mut is_it: impl FnMut(&Entry) -> bool) -> Option<usize> {
         let mut passing = self.passing();
         ids.iter().rposition(|id| passing.get(*id).is_some_and(&mut is_it))
     }
@@ -196,12 +196,12 @@ impl Transcript {
     }
 
     /// Its marks; they cost less, and the same for an entry with thousands of blocks.
-    pub fn marks(&self, id: EntryId) -> Option<Marks> {
+    pub(crate) fn marks(&self, id: EntryId) -> Option<Marks> {
         self.entries.marks(id.index())
     }
 
     /// How many blocks it has; it costs little, too.
-    pub fn blocks_of(&self, id: EntryId) -> usize {
+    pub(crate) fn blocks_of(&self, id: EntryId) -> usize {
         self.entries.blocks(id.index())
     }
 
@@ -212,18 +212,18 @@ impl Transcript {
 
     /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being
     /// looked at: what is looked at is unpacked, and takes several times the room.
-    pub fn tidy(&mut self) {
+    pub(crate) fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
     }
 
     /// As [`Transcript::tidy`], but somebody else may do the work: [`ToPack::pack`], and what comes of it is for
     /// [`Transcript::take_back`].
-    pub fn hand_out(&mut self) -> Vec<ToPack> {
+    pub(crate) fn hand_out(&mut self) -> Vec<ToPack> {
         self.entries.hand_out(&|key| self.index.print(key))
     }
 
     /// Takes what was packed. Gives back what is none of its pages, or no longer the same.
-    pub fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
+    pub(crate) fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
         self.entries.take_back(page)
     }
 
@@ -249,7 +249,7 @@ impl Transcript {
 
     /// What comes next in the order from a place on, and is no more work than so many plain entries are: a large one
     /// counts as many. One at least, if there is one.
-    pub fn portion(&self, from: usize, most: usize) -> &[EntryId] {
+    pub(crate) fn portion(&self, from: usize, most: usize) -> &[EntryId] {
         let rest = self.order.get(from..).unwrap_or_default();
         let mut left = most.max(1);
         let fits = |id: &&EntryId| {
@@ -262,17 +262,17 @@ impl Transcript {
     }
 
     /// The place of an entry in the order.
-    pub fn place_of(&self, id: EntryId) -> Option<usize> {
+    pub(crate) fn place_of(&self, id: EntryId) -> Option<usize> {
         self.order.place_of(id)
     }
 
     /// Entries with calls of this id.
-    pub fn entries_with_call(&self, call: &Key) -> &[EntryId] {
+    pub(crate) fn entries_with_call(&self, call: &Key) -> &[EntryId] {
         self.pairs.entries_with(call)
     }
 
     /// Those of one lane, if calls of several entries have this id.
-    pub fn several_with_call(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
+    pub(crate) fn several_with_call(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
         self.pairs.several_in(call, lane)
     }
 
@@ -283,12 +283,12 @@ impl Transcript {
     }
 
     /// How often it was changed.
-    pub fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 
     /// Id of the first record that the model still sees after a compaction, as recorded.
-    pub fn kept_by(&self, compaction: &Key) -> Option<&Key> {
+    pub(crate) fn kept_by(&self, compaction: &Key) -> Option<&Key> {
         self.kept.get(compaction)
     }
 
@@ -323,12 +323,12 @@ impl Transcript {
     }
 
     /// The turn that the entry at this place of the order belongs to.
-    pub fn turn_at(&self, place: usize) -> Option<usize> {
+    pub(crate) fn turn_at(&self, place: usize) -> Option<usize> {
         self.turns.partition_point(|turn| turn.first <= place).checked_sub(1)
     }
 
     /// Usage of the last request of the main lane: its prompt is the size of the context.
-    pub fn last_request(&self) -> Option<(&Entry, &Usage)> {
+    pub(crate) fn last_request(&self) -> Option<(&Entry, &Usage)> {
         self.order.iter().rev().filter_map(|id| self.get(*id)).find_map(|entry| {
             let usage = entry.usage.as_deref()?;
             (entry.lane.is_none() && usage.scope == Scope::Request && usage.prompt() > 0)

@@ -11,40 +11,40 @@ pub struct Turn {
     /// The prompt.
     pub prompt: EntryId,
     /// Its place in the order of the transcript.
-    pub first: usize,
+    pub(crate) first: usize,
 }
 
 /// What happened in a turn.
 #[derive(Clone, Debug, Default)]
 pub struct TurnFacts {
     /// Tool calls.
-    pub calls: u32,
+    pub(crate) calls: u32,
     /// Failed calls.
-    pub failed: u32,
+    pub(crate) failed: u32,
     /// Failed calls and errors.
-    pub errors: u32,
+    pub(crate) errors: u32,
     /// Calls without a result.
-    pub open: u32,
+    pub(crate) open: u32,
     /// Calls that a sub-agent has done.
-    pub delegated: u32,
+    pub(crate) delegated: u32,
     /// First time seen: that of the prompt, if it has one.
-    pub started: Option<Timestamp>,
+    pub(crate) started: Option<Timestamp>,
     /// Last time seen.
-    pub ended: Option<Timestamp>,
+    pub(crate) ended: Option<Timestamp>,
     /// What was spent.
     pub totals: Totals,
 }
 
 impl TurnFacts {
     /// Sums up entries.
-    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
+    pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut facts = Self::default();
         entries.for_each(|entry| facts.add(entry));
         facts
     }
 
     /// Adds an entry; it comes later.
-    pub fn add(&mut self, entry: &Entry) {
+    pub(crate) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests()) {
             self.totals.add(usage, entry.model.as_ref());
         }
@@ -63,7 +63,7 @@ impl TurnFacts {
     }
 
     /// Adds what happened elsewhere to this; it comes later.
-    pub fn join(&mut self, later: &Self) {
+    pub(crate) fn join(&mut self, later: &Self) {
         self.calls += later.calls;
         self.failed += later.failed;
         self.errors += later.errors;
@@ -75,7 +75,7 @@ impl TurnFacts {
     }
 
     /// Takes away what was joined before, but for the times of its beginning and its end.
-    pub fn leave(&mut self, other: &Self) {
+    pub(crate) fn leave(&mut self, other: &Self) {
         self.calls = self.calls.saturating_sub(other.calls);
         self.failed = self.failed.saturating_sub(other.failed);
         self.errors = self.errors.saturating_sub(other.errors);

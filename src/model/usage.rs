@@ -52,7 +52,7 @@ impl Scope {
 
 impl Usage {
     /// Input, cache reads and cache writes together: the size of the prompt in tokens.
-    pub fn prompt(&self) -> u64 {
+    pub(crate) fn prompt(&self) -> u64 {
         let parts = [self.input, self.cache_read, self.cache_write];
         parts.into_iter().flatten().fold(0, u64::saturating_add)
     }
@@ -63,7 +63,7 @@ impl Usage {
     }
 
     /// Whether nothing was spent.
-    pub fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.total() == 0 && self.cost.is_none_or(|usd| usd == 0.0)
     }
 }

@@ -21,11 +21,11 @@ const RECORD: (usize, usize) = (8, 0);
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
     /// By the fold of its block.
-    pub detail: Detail,
+    pub(crate) detail: Detail,
     /// Lines of a preview, from the beginning and from the end.
-    pub preview: (usize, usize),
+    pub(crate) preview: (usize, usize),
     /// Folds of its nodes, if it is a tree.
-    pub nodes: Nodes<'a>,
+    pub(crate) nodes: Nodes<'a>,
 }
 
 impl Shown<'_> {
@@ -39,12 +39,18 @@ impl Shown<'_> {
 }
 
 /// A body that belongs to no call.
-pub fn untitled(body: &Body, detail: Detail, nodes: Nodes<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn untitled(
+    body: &Body,
+    detail: Detail,
+    nodes: Nodes<'_>,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     body_rows(body, Shown { detail, preview: RECORD, nodes }, width, look)
 }
 
 /// A body as recorded.
-pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     match body.tree() {
         Some(input) => tree::rows(input, width, Detail::Raw.rows(), look),
         None => output::plain(Source::of(body), Detail::Raw.extent(0, 0), width, look, look.theme.text)
@@ -55,7 +61,7 @@ pub fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
 }
 
 /// Prose with a limit; the last row tells what is hidden.
-pub fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
     let most = limit.saturating_mul(width.max(80)).max(4_096);
     let part = wrap::head(text, most);
     let part =
@@ -84,7 +90,7 @@ fn remaining_lines(text: &str, rows: usize) -> usize {
 }
 
 /// A body by what it looks like: a tree, a patch, else lines.
-pub fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let Shown { detail, preview: (head, tail), .. } = shown;
     if let Some(value) = body.tree() {
         return shown.tree(Value::Tree(value), width, look);
@@ -121,7 +127,7 @@ fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<
 }
 
 /// What came from the network: pages that were found, a page in Markdown, else whatever it looks like.
-pub fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
     let limit = shown.limit();
     if let Some(found) = results::pages(text) {
@@ -141,7 +147,7 @@ pub fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> 
 }
 
 /// What a tool of a server told: a page with headings or tables is set as such, with its line breaks.
-pub fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
     if body.tree().is_none() && !text.contains('\u{1b}') && is_markdown(text) && !text.starts_with(['{', '['])
     {
@@ -157,6 +163,6 @@ fn is_markdown(text: &str) -> bool {
 }
 
 /// The row shows only the beginning of a body that must be fetched.
-pub fn mark_away(row: &mut Row) {
+pub(crate) fn mark_away(row: &mut Row) {
     row.is_away = true;
 }

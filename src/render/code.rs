@@ -42,7 +42,7 @@ const MAX_COMPILED: usize = 6;
 
 /// The roles of a piece of code.
 #[derive(Debug, Default, PartialEq)]
-pub struct Highlight {
+pub(crate) struct Highlight {
     /// Words of all lines: where each ends in its line, in bytes.
     words: Vec<(u32, Role)>,
     /// Where the words of each line end.
@@ -98,12 +98,12 @@ struct Request {
 
 impl Colours {
     /// Highlights at once, for output that is written only once.
-    pub fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { mode: Mode::Now, ..Self::default() }
     }
 
     /// What is written now is other output: as much of it gets colours again.
-    pub fn go_on(&self) {
+    pub(crate) fn go_on(&self) {
         self.lock().spent = 0;
     }
 
@@ -113,13 +113,13 @@ impl Colours {
     }
 
     /// Rises with every finished piece: rows laid out before may have more colours now.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// The highlight of a text, if it is finished; else it is asked for. The language is a word of a
     /// code fence or a file's name or ending.
-    pub fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
+    pub(crate) fn get(&self, language: &str, text: &str) -> Option<Arc<Highlight>> {
         let max = if self.mode == Mode::Now { usize::MAX } else { MAX_BYTES };
         if language.is_empty() || text.is_empty() || text.len() > max || self.mode == Mode::Never {
             return None;
@@ -155,7 +155,7 @@ impl Colours {
 
     /// Waits until there is work; `false` means to stop. After so long without any, what was compiled is let go:
     /// colours that are made stay, and the next ones may be an hour away.
-    pub fn wait_for_work(&self, patience: Duration) -> bool {
+    pub(crate) fn wait_for_work(&self, patience: Duration) -> bool {
         let is_idle = |state: &mut State| state.waiting.is_empty() && !state.is_stopped;
         let (mut state, waited) = self
             .wake
@@ -170,7 +170,7 @@ impl Colours {
     }
 
     /// Finishes one request, the latest first: it is the one on the screen. `false` if there was none.
-    pub fn work(&self) -> bool {
+    pub(crate) fn work(&self) -> bool {
         let mut state = self.lock();
         let Some(request) = state.waiting.pop_back() else { return false };
         state.in_work = Some(request.key);
@@ -186,7 +186,7 @@ impl Colours {
     }
 
     /// Ends all [`Colours::wait_for_work`].
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.wake.notify_all();
     }
@@ -247,7 +247,7 @@ pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base:
 }
 
 /// The language of a file: the ending of its name, or the name if it has none.
-pub fn language_of_path(path: &str) -> &str {
+pub(crate) fn language_of_path(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     // `src/watch.rs:120-180` is how headlines name a range.
     let name = name.split(':').next().unwrap_or(name);
@@ -255,7 +255,7 @@ pub fn language_of_path(path: &str) -> &str {
 }
 
 /// The language of a code fence: the first word of its info string.
-pub fn language_of_fence(info: &str) -> &str {
+pub(crate) fn language_of_fence(info: &str) -> &str {
     info.split([' ', ',', '{', ':', '\t']).find(|word| !word.is_empty()).unwrap_or_default()
 }
 

@@ -16,7 +16,7 @@ pub enum Depth {
 }
 
 /// Red, green, blue.
-pub type Rgb = (u8, u8, u8);
+pub(crate) type Rgb = (u8, u8, u8);
 
 /// The sixteen as most terminals show them. Palettes differ, so these are only used to find the nearest.
 const SIXTEEN: [(Color, Rgb); 16] = [
@@ -88,7 +88,7 @@ fn indexed(index: u8) -> Rgb {
 }
 
 /// What a colour looks like, as far as that can be known.
-pub fn rgb(colour: Color) -> Option<Rgb> {
+pub(crate) fn rgb(colour: Color) -> Option<Rgb> {
     match colour {
         Color::Rgb(red, green, blue) => Some((red, green, blue)),
         Color::Indexed(index @ 16..) => Some(indexed(index)),
@@ -104,13 +104,13 @@ fn distance(a: Rgb, b: Rgb) -> u32 {
 }
 
 /// The contrast of two colours by WCAG 2: 1 is none, 21 is black on white.
-pub fn contrast(a: Rgb, b: Rgb) -> f64 {
+pub(crate) fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
 /// How light a colour is, 0 to 1.
-pub fn luminance((red, green, blue): Rgb) -> f64 {
+pub(crate) fn luminance((red, green, blue): Rgb) -> f64 {
     let linear = |part: u8| {
         let part = f64::from(part) / 255.0;
         if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }

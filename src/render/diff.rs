@@ -38,9 +38,9 @@ pub struct DiffLine {
     /// What happened to it.
     pub sign: Sign,
     /// Its number in the file before, if known.
-    pub old: Option<u32>,
+    pub(crate) old: Option<u32>,
     /// Its number in the file after, if known.
-    pub new: Option<u32>,
+    pub(crate) new: Option<u32>,
     /// Its text.
     pub parts: Vec<(bool, String)>,
 }
@@ -57,12 +57,12 @@ pub fn of_patch(text: &str) -> Vec<DiffLine> {
 }
 
 /// Whether a text looks like a patch.
-pub fn is_patch(text: &str) -> bool {
+pub(crate) fn is_patch(text: &str) -> bool {
     patch::is_patch(text)
 }
 
 /// The lines of the edits that a tool's input asks for: pairs of old and new strings, or a patch.
-pub fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
+pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
     let mut lines = Vec::new();
     for (old, new) in tool::replacements_of(input) {
         if !lines.is_empty() {
@@ -86,7 +86,7 @@ pub fn counts(lines: &[DiffLine]) -> (usize, usize) {
 }
 
 /// `+4 −1`, in the colours of the two.
-pub fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<Piece> {
+pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<Piece> {
     let theme = look.theme;
     let mut spans = Vec::new();
     if added > 0 || removed == 0 {

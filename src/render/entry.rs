@@ -40,7 +40,11 @@ pub fn lay_out(item: &Item<'_>, look: &Look<'_>) -> Vec<Row> {
 }
 
 /// As [`lay_out`], with each block in other words.
-pub fn lay_out_as(item: &Item<'_>, look: &Look<'_>, reworded: &dyn Fn(&Block) -> Cow<'_, Block>) -> Vec<Row> {
+pub(crate) fn lay_out_as(
+    item: &Item<'_>,
+    look: &Look<'_>,
+    reworded: &dyn Fn(&Block) -> Cow<'_, Block>,
+) -> Vec<Row> {
     if look.width == 0 {
         return Vec::new();
     }

@@ -6,9 +6,9 @@ use super::wrap;
 use crate::model::figures;
 
 /// Whole rows that a block shows at level 4.
-pub const FULL_ROWS: usize = 2_000;
+pub(crate) const FULL_ROWS: usize = 2_000;
 /// Whole rows that a block shows when it was opened by hand.
-pub const OPEN_ROWS: usize = 20_000;
+pub(crate) const OPEN_ROWS: usize = 20_000;
 
 /// How much of a block is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Detail {
 
 impl Detail {
     /// Rows at most.
-    pub fn rows(self) -> usize {
+    pub(crate) fn rows(self) -> usize {
         match self {
             Self::Closed | Self::Preview | Self::Full | Self::Raw => FULL_ROWS,
             Self::Open => OPEN_ROWS,
@@ -35,7 +35,7 @@ impl Detail {
     }
 
     /// Whether more than a preview is shown.
-    pub fn is_whole(self) -> bool {
+    pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Full | Self::Open | Self::Raw)
     }
 
@@ -64,25 +64,25 @@ pub struct Extent {
 
 /// The visible part of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Excerpt<'a> {
+pub(crate) struct Excerpt<'a> {
     /// The beginning.
-    pub head: &'a str,
+    pub(crate) head: &'a str,
     /// Lines between that are not shown.
-    pub hidden_lines: usize,
+    pub(crate) hidden_lines: usize,
     /// Bytes between that are not shown.
-    pub hidden_bytes: usize,
+    pub(crate) hidden_bytes: usize,
     /// The end; empty if the beginning is all.
-    pub tail: &'a str,
+    pub(crate) tail: &'a str,
 }
 
 impl Excerpt<'_> {
     /// Whether something is missing.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.hidden_bytes > 0
     }
 
     /// `+212 lines`, or bytes if it is one long line.
-    pub fn hidden(&self) -> String {
+    pub(crate) fn hidden(&self) -> String {
         if self.hidden_lines > 0 {
             format!("+{}", figures::count(u64::try_from(self.hidden_lines).unwrap_or(0), "line"))
         } else {
@@ -92,7 +92,7 @@ impl Excerpt<'_> {
 }
 
 /// Takes the visible part. `lines` is the known number of lines of the text.
-pub fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
+pub(crate) fn excerpt(text: &str, lines: usize, extent: Extent, width: usize) -> Excerpt<'_> {
     let text = text.trim_end_matches('\n');
     let bytes_of = |rows: usize| rows.saturating_mul(width.max(80)).max(4_096);
     let is_small = text.len() <= bytes_of(extent.head + extent.tail);

@@ -7,123 +7,123 @@ pub struct Glyphs {
     /// Stands for what was cut off within a row; one column in both sets.
     pub cut: &'static str,
     /// In front of the count of hidden lines.
-    pub ellipsis: &'static str,
+    pub(crate) ellipsis: &'static str,
     /// A fold that is closed.
-    pub closed: &'static str,
+    pub(crate) closed: &'static str,
     /// A fold that is open.
-    pub open: &'static str,
+    pub(crate) open: &'static str,
     /// Ended well.
     pub done: &'static str,
     /// Failed.
-    pub failed: &'static str,
+    pub(crate) failed: &'static str,
     /// Running.
-    pub running: &'static str,
+    pub(crate) running: &'static str,
     /// Not allowed.
-    pub refused: &'static str,
+    pub(crate) refused: &'static str,
     /// Will never end.
-    pub lost: &'static str,
+    pub(crate) lost: &'static str,
     /// Head of a lane.
-    pub lane_opens: &'static str,
+    pub(crate) lane_opens: &'static str,
     /// Lane.
-    pub lane: &'static str,
+    pub(crate) lane: &'static str,
     /// Lane of a call without a result.
-    pub lane_waits: &'static str,
+    pub(crate) lane_waits: &'static str,
     /// End of a lane.
-    pub lane_closes: &'static str,
+    pub(crate) lane_closes: &'static str,
     /// Head and end of a lane in one.
-    pub lane_single: &'static str,
+    pub(crate) lane_single: &'static str,
     /// More lanes than columns.
-    pub lane_more: &'static str,
+    pub(crate) lane_more: &'static str,
     /// Horizontal rule.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// Vertical bar of quotes and tables.
-    pub bar: &'static str,
+    pub(crate) bar: &'static str,
     /// Crossing of the two in a table.
     pub cross: &'static str,
     /// Bullet of a list.
-    pub bullet: &'static str,
+    pub(crate) bullet: &'static str,
     /// Bullet of a list within a list.
-    pub bullet_inner: &'static str,
+    pub(crate) bullet_inner: &'static str,
     /// A task that is open.
-    pub todo: &'static str,
+    pub(crate) todo: &'static str,
     /// A task in work.
-    pub doing: &'static str,
+    pub(crate) doing: &'static str,
     /// A task that is done.
-    pub did: &'static str,
+    pub(crate) did: &'static str,
     /// From here to there.
-    pub arrow: &'static str,
+    pub(crate) arrow: &'static str,
     /// Compaction.
-    pub compacted: &'static str,
+    pub(crate) compacted: &'static str,
     /// Removed lines in a count.
-    pub minus: &'static str,
+    pub(crate) minus: &'static str,
     /// Between facts.
-    pub dot: &'static str,
+    pub(crate) dot: &'static str,
     /// The filled part of a bar.
-    pub full: &'static str,
+    pub(crate) full: &'static str,
     /// The rest of a bar.
-    pub empty: &'static str,
+    pub(crate) empty: &'static str,
     /// In a bar of what fills the context: system prompt and tools.
-    pub fill_fixed: &'static str,
+    pub(crate) fill_fixed: &'static str,
     /// In such a bar: what was said to the model, and summaries.
-    pub fill_said: &'static str,
+    pub(crate) fill_said: &'static str,
     /// In such a bar: what the model wrote.
-    pub fill_model: &'static str,
+    pub(crate) fill_model: &'static str,
     /// In such a bar: results of tools.
-    pub fill_result: &'static str,
+    pub(crate) fill_result: &'static str,
     /// Sorted, the least first.
-    pub rising: &'static str,
+    pub(crate) rising: &'static str,
     /// Sorted, the greatest first.
-    pub falling: &'static str,
+    pub(crate) falling: &'static str,
     /// Bars of growing height.
-    pub ramp: [&'static str; 8],
+    pub(crate) ramp: [&'static str; 8],
     /// Between what is multiplied.
-    pub times: &'static str,
+    pub(crate) times: &'static str,
     /// Leads to a node of a tree below which others follow.
-    pub twig: &'static str,
+    pub(crate) twig: &'static str,
     /// Leads to the last node of a tree.
-    pub last_twig: &'static str,
+    pub(crate) last_twig: &'static str,
     /// Was left behind.
-    pub left: &'static str,
+    pub(crate) left: &'static str,
     /// Waits for somebody.
-    pub waits: &'static str,
+    pub(crate) waits: &'static str,
     /// Bars of time.
-    pub time: TimeGlyphs,
+    pub(crate) time: TimeGlyphs,
 }
 
 /// What bars of time are made of; each sign is one column wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeGlyphs {
+pub(crate) struct TimeGlyphs {
     /// A call on the critical path.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     /// A call beside it.
-    pub beside: &'static str,
+    pub(crate) beside: &'static str,
     /// The model, where nobody waited for it.
-    pub model_beside: &'static str,
+    pub(crate) model_beside: &'static str,
     /// A sub-agent runs, and nothing more is known.
-    pub caller: &'static str,
+    pub(crate) caller: &'static str,
     /// A human is waited for.
-    pub human: &'static str,
+    pub(crate) human: &'static str,
     /// Nobody came back for long.
-    pub idle: &'static str,
+    pub(crate) idle: &'static str,
     /// A request is made again.
-    pub retry: &'static str,
+    pub(crate) retry: &'static str,
     /// The file does not tell.
-    pub unknown: &'static str,
+    pub(crate) unknown: &'static str,
     /// Goes on.
-    pub goes_on: &'static str,
+    pub(crate) goes_on: &'static str,
     /// Takes less than half of the column.
-    pub short: &'static str,
+    pub(crate) short: &'static str,
     /// The same on the critical path.
-    pub short_path: &'static str,
+    pub(crate) short_path: &'static str,
     /// Begins where another one ends.
-    pub joint: &'static str,
+    pub(crate) joint: &'static str,
     /// Time is left out.
-    pub gap: &'static str,
+    pub(crate) gap: &'static str,
 }
 
 impl Glyphs {
     /// For UTF-8 terminals.
-    pub const UNICODE: Self = Self {
+    pub(crate) const UNICODE: Self = Self {
         cut: "…",
         ellipsis: "…",
         closed: "▸",
@@ -183,7 +183,7 @@ impl Glyphs {
     };
 
     /// For all others.
-    pub const ASCII: Self = Self {
+    pub(crate) const ASCII: Self = Self {
         cut: "~",
         ellipsis: "...",
         closed: ">",

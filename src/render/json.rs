@@ -5,7 +5,7 @@
 
 mod parts;
 
-pub use parts::{Child, Parts};
+pub(crate) use parts::Parts;
 
 use crate::model::body::Tree;
 use crate::model::text::Text;
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Option<Tree> {
 }
 
 /// The tree of any JSON value.
-pub fn value(text: &str) -> Option<Tree> {
+pub(crate) fn value(text: &str) -> Option<Tree> {
     let mut reader = Reader { rest: text };
     let tree = reader.value(0)?;
     reader.skip_blanks();
@@ -33,14 +33,14 @@ pub fn value(text: &str) -> Option<Tree> {
 }
 
 /// An object or array that is too large for a tree, as far as its ends and its beginning tell.
-pub fn large(text: &str) -> Option<&str> {
+pub(crate) fn large(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let is_large = trimmed.len() > MAX_BYTES && is_enclosed(trimmed);
     (is_large && Parts::of(trimmed).next().is_some()).then_some(trimmed)
 }
 
 /// Whether a part of a large text is small enough for a tree.
-pub fn is_small(text: &str) -> bool {
+pub(crate) fn is_small(text: &str) -> bool {
     text.len() <= MAX_BYTES
 }
 

@@ -30,17 +30,17 @@ pub struct Links {
 
 impl Links {
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.addresses.is_empty()
     }
 
     /// The address of a style that [`Links::mark`] made.
-    pub fn address_of(&self, style: Style) -> Option<&str> {
+    pub(crate) fn address_of(&self, style: Style) -> Option<&str> {
         self.addresses.get(number_of(style)?).map(String::as_str)
     }
 
     /// The style as one of a link to this address; as it is, if the terminal may not be told of it.
-    pub fn mark(&mut self, style: Style, address: &str) -> Style {
+    pub(crate) fn mark(&mut self, style: Style, address: &str) -> Style {
         let Some(address) = told(address) else { return style };
         if self.addresses.last() != Some(&address) {
             self.addresses.push(address);
@@ -55,7 +55,7 @@ impl Links {
     }
 
     /// Marks addresses that stand in a line as plain text.
-    pub fn mark_bare(&mut self, line: Vec<Piece>) -> Vec<Piece> {
+    pub(crate) fn mark_bare(&mut self, line: Vec<Piece>) -> Vec<Piece> {
         let text: String = line.iter().map(|span| span.content.as_ref()).collect();
         if !text.contains("://") {
             return line;
@@ -96,7 +96,7 @@ fn number_of(style: Style) -> Option<usize> {
 }
 
 /// An address as a terminal may be told it; nothing if it may not.
-pub fn told(address: &str) -> Option<String> {
+pub(crate) fn told(address: &str) -> Option<String> {
     let is_known = SCHEMES.iter().any(|scheme| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
             && address.len() > scheme.len()

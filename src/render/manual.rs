@@ -33,12 +33,12 @@ pub const PAGES: &[Page] = &[
 ];
 
 /// The page on a topic.
-pub fn find(topic: &str) -> Option<&'static Page> {
+pub(crate) fn find(topic: &str) -> Option<&'static Page> {
     PAGES.iter().find(|page| page.topic == topic)
 }
 
 /// All topics in one line.
-pub fn topics() -> String {
+pub(crate) fn topics() -> String {
     let topics: Vec<&str> = PAGES.iter().map(|page| page.topic).collect();
     topics.join(", ")
 }

@@ -15,25 +15,25 @@ pub struct NodeId(u64);
 
 impl NodeId {
     /// The root of a tree: `part` tells trees of one block apart.
-    pub fn root(block: usize, part: u8) -> Self {
+    pub(crate) fn root(block: usize, part: u8) -> Self {
         Self(0xcbf2_9ce4_8422_2325).step(&block.to_le_bytes()).step(&[part])
     }
 
     /// The member of an object.
     #[must_use]
-    pub fn member(self, key: &str) -> Self {
+    pub(crate) fn member(self, key: &str) -> Self {
         self.step(b"k").step(key.as_bytes())
     }
 
     /// The item of a list.
     #[must_use]
-    pub fn item(self, index: usize) -> Self {
+    pub(crate) fn item(self, index: usize) -> Self {
         self.step(b"i").step(&index.to_le_bytes())
     }
 
     /// What stands for the children from an index on.
     #[must_use]
-    pub fn rest(self, index: usize) -> Self {
+    pub(crate) fn rest(self, index: usize) -> Self {
         self.step(b"r").step(&index.to_le_bytes())
     }
 
@@ -48,11 +48,11 @@ impl NodeId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Which one.
-    pub id: NodeId,
+    pub(crate) id: NodeId,
     /// What holds it; nothing holds children of the root.
-    pub parent: Option<NodeId>,
+    pub(crate) parent: Option<NodeId>,
     /// Whether it is open; `None` if there is nothing to fold.
-    pub is_open: Option<bool>,
+    pub(crate) is_open: Option<bool>,
 }
 
 /// The nodes of an entry that were folded or opened by hand.
@@ -64,22 +64,22 @@ pub struct NodeFolds {
 
 impl NodeFolds {
     /// Whether a node was opened or closed by hand.
-    pub fn get(&self, node: NodeId) -> Option<bool> {
+    pub(crate) fn get(&self, node: NodeId) -> Option<bool> {
         self.by_hand.get(&node).copied()
     }
 
     /// Opens or closes a node.
-    pub fn set(&mut self, node: NodeId, is_open: bool) {
+    pub(crate) fn set(&mut self, node: NodeId, is_open: bool) {
         self.by_hand.insert(node, is_open);
     }
 
     /// Whether all nodes of a block are open, whatever their depth.
-    pub fn is_whole(&self, block: usize) -> bool {
+    pub(crate) fn is_whole(&self, block: usize) -> bool {
         self.whole.contains(&block)
     }
 
     /// Opens all nodes of a block; the ones closed by hand too.
-    pub fn open_all(&mut self, block: usize) {
+    pub(crate) fn open_all(&mut self, block: usize) {
         self.by_hand.retain(|_, is_open| *is_open);
         self.whole.insert(block);
     }
@@ -87,34 +87,34 @@ impl NodeFolds {
 
 /// The folds of the trees of one body.
 #[derive(Clone, Copy)]
-pub struct Nodes<'a> {
+pub(crate) struct Nodes<'a> {
     /// By hand, of the whole entry.
     folds: Option<&'a NodeFolds>,
     /// The block.
     block: usize,
     /// The root of the tree.
-    pub root: NodeId,
+    pub(crate) root: NodeId,
 }
 
 impl<'a> Nodes<'a> {
     /// Of a part of a block: its input, its result.
-    pub fn of(folds: Option<&'a NodeFolds>, block: usize, part: u8) -> Self {
+    pub(crate) fn of(folds: Option<&'a NodeFolds>, block: usize, part: u8) -> Self {
         Self { folds, block, root: NodeId::root(block, part) }
     }
 
     /// Of another part of the same block.
     #[must_use]
-    pub fn part(self, part: u8) -> Self {
+    pub(crate) fn part(self, part: u8) -> Self {
         Self::of(self.folds, self.block, part)
     }
 
     /// Whether a node was opened or closed by hand.
-    pub fn get(&self, node: NodeId) -> Option<bool> {
+    pub(crate) fn get(&self, node: NodeId) -> Option<bool> {
         self.folds.and_then(|folds| folds.get(node))
     }
 
     /// Whether all nodes are open, whatever their depth.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.folds.is_some_and(|folds| folds.is_whole(self.block))
     }
 }

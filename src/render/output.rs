@@ -23,7 +23,7 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// The text of a body, or its stub while it is away.
-    pub fn of(body: &'a Body) -> Self {
+    pub(crate) fn of(body: &'a Body) -> Self {
         Self { text: body.text_or_stub(), lines: body.lines as usize }
     }
 }
@@ -92,7 +92,7 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
 }
 
 /// Code without numbers.
-pub fn source_code(
+pub(crate) fn source_code(
     source: Source<'_>,
     language: &str,
     extent: Extent,
@@ -169,7 +169,7 @@ fn number_of(line: &str) -> (&str, &str) {
 }
 
 /// A text without the numbers that an agent put in front of its lines.
-pub fn without_numbers(text: &str) -> String {
+pub(crate) fn without_numbers(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(|line| number_of(line).1).collect();
     lines.join("\n")
 }

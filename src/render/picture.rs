@@ -51,7 +51,7 @@ const MAX_WAITING: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Of the image itself, in pixels.
-    pub size: (u32, u32),
+    pub(crate) size: (u32, u32),
     width: usize,
     /// Row by row.
     pixels: Vec<[u8; 3]>,
@@ -59,7 +59,7 @@ pub struct Picture {
 
 /// What there is to be seen of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub(crate) enum Sight {
     /// It has been asked for.
     Waiting,
     /// This.
@@ -92,9 +92,9 @@ struct State {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// Of this image.
-    pub image: Image,
+    pub(crate) image: Image,
     /// A drawing of this shape; a small picture if there is none.
-    pub shape: Option<Shape>,
+    pub(crate) shape: Option<Shape>,
 }
 
 /// What was made of an image.
@@ -158,12 +158,12 @@ impl State {
 
 impl Pictures {
     /// Rises with every finished picture.
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// What there is of an image; it is asked for if there is nothing yet.
-    pub fn get(&self, image: &Image) -> Sight {
+    pub(crate) fn get(&self, image: &Image) -> Sight {
         let order = Order { image: image.clone(), shape: None };
         let key = order.key();
         let state = self.lock();
@@ -175,7 +175,7 @@ impl Pictures {
     }
 
     /// The drawing of an image, if it is finished; it is asked for if there is nothing yet.
-    pub fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
+    pub(crate) fn drawing(&self, image: &Image, shape: Shape) -> Option<Arc<Drawing>> {
         let order = Order { image: image.clone(), shape: Some(shape) };
         let key = order.key();
         let mut state = self.lock();
@@ -227,7 +227,7 @@ impl Pictures {
     }
 
     /// Ends all [`Pictures::next`].
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.lock().is_stopped = true;
         self.wake.notify_all();
     }
@@ -239,7 +239,7 @@ impl Pictures {
 
 /// Makes a small picture of the data of an image.
 #[cfg(feature = "images")]
-pub fn decode(data: &[u8]) -> Result<Picture, String> {
+pub(crate) fn decode(data: &[u8]) -> Result<Picture, String> {
     let whole = open(data)?;
     let size = (whole.width(), whole.height());
     let (columns, rows) = Canvas::BLOCKS.fit(size, LARGEST_CELLS);
@@ -250,12 +250,12 @@ pub fn decode(data: &[u8]) -> Result<Picture, String> {
 
 /// Without the decoders nothing can be seen.
 #[cfg(not(feature = "images"))]
-pub fn decode(_data: &[u8]) -> Result<Picture, String> {
+pub(crate) fn decode(_data: &[u8]) -> Result<Picture, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 
 /// Columns and rows of an image of so many pixels, not more than there is room for.
-pub fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (u16, u16) {
+pub(crate) fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (u16, u16) {
     let within = |room: usize, largest: u16| u16::try_from(room).map_or(largest, |room| room.min(largest));
     canvas.fit(size, (within(columns, LARGEST_CELLS.0), within(most, LARGEST_CELLS.1)))
 }
@@ -264,13 +264,13 @@ pub fn cells(size: (u32, u32), columns: usize, most: usize, canvas: Canvas) -> (
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tile {
     /// The drawing.
-    pub drawing: Arc<Drawing>,
+    pub(crate) drawing: Arc<Drawing>,
     /// Which row of it.
-    pub row: u16,
+    pub(crate) row: u16,
 }
 
 /// What half blocks are written with.
-pub const HALF_BLOCK: char = '▀';
+pub(crate) const HALF_BLOCK: char = '▀';
 
 /// The rows of a picture of so many columns and rows, with the drawing over them.
 pub fn rows(picture: &Picture, cells: (u16, u16), drawing: Option<&Arc<Drawing>>, theme: &Theme) -> Vec<Row> {
@@ -335,7 +335,7 @@ mod tests {
     use ratatui::style::Color;
 
     /// A PNG of so many pixels, the upper half red, the lower one blue.
-    pub fn png(width: u32, height: u32) -> Vec<u8> {
+    pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
         let colour = |_, y| if y < height / 2 { image::Rgb([255, 0, 0]) } else { image::Rgb([0, 0, 255]) };
         let made = image::RgbImage::from_fn(width, height, colour);
         let mut data = std::io::Cursor::new(Vec::new());

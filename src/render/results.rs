@@ -62,7 +62,7 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
 }
 
 /// A table of a list of records whose values are short, at most so many rows.
-pub fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option<Vec<Row>> {
+pub(crate) fn table(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Option<Vec<Row>> {
     let items = tree.items();
     let Some(Tree::Map(first)) = items.first().filter(|_| items.len() > 1) else { return None };
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
@@ -123,16 +123,16 @@ fn cell(value: &Tree, look: &Look<'_>) -> Piece {
 }
 
 /// The pages that a search of the web found, and the text before and after them.
-pub struct Pages<'a> {
+pub(crate) struct Pages<'a> {
     /// The text before.
-    pub before: &'a str,
+    pub(crate) before: &'a str,
     found: Tree,
     /// The text after.
-    pub after: &'a str,
+    pub(crate) after: &'a str,
 }
 
 /// Finds pages in a text: it is a list of them, or has one in a line that begins with `Links:`.
-pub fn pages(text: &str) -> Option<Pages<'_>> {
+pub(crate) fn pages(text: &str) -> Option<Pages<'_>> {
     if let Some(found) = json::parse(text) {
         let lists = ["results", "links", "items", "organic", "web"];
         let inner = lists.iter().find_map(|name| found.get(name)).cloned();
@@ -164,7 +164,7 @@ fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
 
 impl Pages<'_> {
     /// Title, address and snippet of each page, at most of so many.
-    pub fn rows(&self, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
+    pub(crate) fn rows(&self, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
         let theme = look.theme;
         let mut rows = Vec::new();
         let items = self.found.items();

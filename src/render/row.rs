@@ -212,12 +212,12 @@ pub struct Row {
 
 /// The rows of a block, with what stands between it and the next one. Rows stand in the order of their blocks, so
 /// that the place of one costs little among twenty thousand.
-pub fn rows_of(rows: &[Row], block: usize) -> Range<usize> {
+pub(crate) fn rows_of(rows: &[Row], block: usize) -> Range<usize> {
     rows.partition_point(|row| row.block < block)..rows.partition_point(|row| row.block <= block)
 }
 
 /// First and last row of an item: of a block, without what stands between items.
-pub fn item_at(rows: &[Row], block: usize) -> Option<(usize, usize)> {
+pub(crate) fn item_at(rows: &[Row], block: usize) -> Option<(usize, usize)> {
     let all = rows_of(rows, block);
     let is_own = |at: &usize| rows.get(*at).is_some_and(|row| !row.kind.is_between());
     Some((all.clone().find(is_own)?, all.rev().find(is_own)?))
@@ -247,14 +247,14 @@ pub enum RowKind {
 
 impl Row {
     /// Since when what the row tells of has been running.
-    pub fn clock(&self) -> Option<Timestamp> {
+    pub(crate) fn clock(&self) -> Option<Timestamp> {
         self.running_since.or(self.lane_since)
     }
 }
 
 impl RowKind {
     /// Whether the row stands between items and belongs to none.
-    pub fn is_between(self) -> bool {
+    pub(crate) fn is_between(self) -> bool {
         matches!(self, Self::Gap | Self::News | Self::Ruler)
     }
 }

@@ -22,7 +22,7 @@ const TIME: usize = 9;
 /// Narrower sheets have no times.
 const NARROW: usize = 60;
 /// Wider sheets have more air.
-pub const WIDE: usize = 100;
+pub(crate) const WIDE: usize = 100;
 /// Columns that bodies are indented by.
 const INDENT: usize = 2;
 /// Levels of sub-agents that are indented.
@@ -31,9 +31,9 @@ const MAX_DEPTH: usize = 4;
 /// Rows in the making.
 pub struct Sheet<'a> {
     /// The conditions.
-    pub look: &'a Look<'a>,
+    pub(crate) look: &'a Look<'a>,
     /// The entry.
-    pub item: &'a Item<'a>,
+    pub(crate) item: &'a Item<'a>,
     rows: Vec<Row>,
     block: usize,
     margin: usize,
@@ -41,32 +41,32 @@ pub struct Sheet<'a> {
 
 /// What a head row says.
 #[derive(Default)]
-pub struct Head {
+pub(crate) struct Head {
     /// What kind of row it is.
-    pub kind: RowKind,
+    pub(crate) kind: RowKind,
     /// When it happened.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// `you`, `bot`, `bash`.
-    pub word: Piece,
+    pub(crate) word: Piece,
     /// After the word; cut if it is too long.
-    pub text: Vec<Piece>,
+    pub(crate) text: Vec<Piece>,
     /// After the text; never cut before the text.
-    pub suffix: Vec<Piece>,
+    pub(crate) suffix: Vec<Piece>,
     /// Facts at the right edge, the most important one last.
-    pub right: Vec<Piece>,
+    pub(crate) right: Vec<Piece>,
     /// Since when it has been running.
-    pub running_since: Option<Timestamp>,
+    pub(crate) running_since: Option<Timestamp>,
     /// Rows that open with it.
-    pub hides: u32,
+    pub(crate) hides: u32,
     /// Whether its body is away.
-    pub is_away: bool,
+    pub(crate) is_away: bool,
     /// What of the session's texts it shows.
-    pub source: Source,
+    pub(crate) source: Source,
 }
 
 impl<'a> Sheet<'a> {
     /// An empty sheet.
-    pub fn new(item: &'a Item<'a>, look: &'a Look<'a>) -> Self {
+    pub(crate) fn new(item: &'a Item<'a>, look: &'a Look<'a>) -> Self {
         let width = usize::from(look.width);
         let depth = usize::from(item.depth).min(MAX_DEPTH);
         let margin = (depth * INDENT).min(width / 4);
@@ -74,12 +74,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Begins a block.
-    pub fn begin(&mut self, block: usize) {
+    pub(crate) fn begin(&mut self, block: usize) {
         self.block = block;
     }
 
     /// How much of a block is shown.
-    pub fn detail(&self, block: usize) -> Detail {
+    pub(crate) fn detail(&self, block: usize) -> Detail {
         if self.item.raw == Some(block) {
             return Detail::Raw;
         }
@@ -93,47 +93,47 @@ impl<'a> Sheet<'a> {
     }
 
     /// Folds of a tree of the block: `part` tells its trees apart.
-    pub fn nodes(&self, part: u8) -> Nodes<'a> {
+    pub(crate) fn nodes(&self, part: u8) -> Nodes<'a> {
         Nodes::of(self.item.nodes, self.block, part)
     }
 
     /// The input of the plan that the block's plan took the place of.
-    pub fn plan_before(&self) -> Option<&'a Body> {
+    pub(crate) fn plan_before(&self) -> Option<&'a Body> {
         self.item.plans.iter().find(|(block, _)| *block == self.block).map(|(_, input)| *input)
     }
 
     /// Columns from the margin on.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         usize::from(self.look.width).saturating_sub(self.margin).max(1)
     }
 
     /// Columns for bodies.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         usize::from(self.look.width).saturating_sub(self.margin + INDENT).max(1)
     }
 
     /// Whether the sheet is wide enough for more air.
-    pub fn is_wide(&self) -> bool {
+    pub(crate) fn is_wide(&self) -> bool {
         usize::from(self.look.width) >= WIDE
     }
 
     /// The signs to be used.
-    pub fn glyphs(&self) -> &'static Glyphs {
+    pub(crate) fn glyphs(&self) -> &'static Glyphs {
         self.look.theme.glyphs()
     }
 
     /// Number of rows so far: where the next one will be.
-    pub fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.rows.len()
     }
 
     /// Whether nothing of the entry stands above.
-    pub fn is_at_top(&self) -> bool {
+    pub(crate) fn is_at_top(&self) -> bool {
         self.rows.is_empty() && self.item.blocks.0 == 0
     }
 
     /// Adds a head row.
-    pub fn head(&mut self, head: Head) {
+    pub(crate) fn head(&mut self, head: Head) {
         let glyphs = self.glyphs();
         let width = self.width();
         let right = right_edge(head.right, width, glyphs.cut);
@@ -172,25 +172,25 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds rows of a body.
-    pub fn body(&mut self, rows: Vec<Row>) {
+    pub(crate) fn body(&mut self, rows: Vec<Row>) {
         for row in rows {
             self.push(row, INDENT);
         }
     }
 
     /// Adds lines of a body.
-    pub fn lines(&mut self, lines: Vec<Line<'static>>) {
+    pub(crate) fn lines(&mut self, lines: Vec<Line<'static>>) {
         self.body(lines.into_iter().map(|line| Row { line, ..Row::default() }).collect());
     }
 
     /// Adds one line of a body in one style, cut to the width.
-    pub fn note(&mut self, text: &str, style: Style) {
+    pub(crate) fn note(&mut self, text: &str, style: Style) {
         let line = wrap::fit(&[Span::styled(text.to_owned(), style)], self.room(), self.glyphs().cut);
         self.lines(vec![line.into()]);
     }
 
     /// Adds an empty row between entries.
-    pub fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         // It belongs to what stands above: a block without rows of its own has none.
         let above = self.rows.last().filter(|row| row.kind != RowKind::Gap).map(|row| row.block);
         if let Some(block) = above {
@@ -199,7 +199,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds a row as it is, from the left margin.
-    pub fn push(&mut self, mut row: Row, indent: usize) {
+    pub(crate) fn push(&mut self, mut row: Row, indent: usize) {
         let width = usize::from(self.look.width);
         let indent = if width > indent * 4 { indent + self.margin } else { 0 };
         if indent > 0 && !row.line.spans.is_empty() {
@@ -217,12 +217,12 @@ impl<'a> Sheet<'a> {
     }
 
     /// Tells the rows from `first` on which text their lines are of.
-    pub fn tell(&mut self, first: usize, of: &Of) {
+    pub(crate) fn tell(&mut self, first: usize, of: &Of) {
         source::tell(self.rows.get_mut(first..).unwrap_or_default(), of);
     }
 
     /// Draws the lane of a call beside the rows from `first` on.
-    pub fn lane(&mut self, first: usize, is_open: bool) {
+    pub(crate) fn lane(&mut self, first: usize, is_open: bool) {
         let Some(rows) = self.rows.get_mut(first..) else { return };
         let count = rows.len();
         for (index, row) in rows.iter_mut().enumerate() {
@@ -237,7 +237,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// The rows; all dim if the item is.
-    pub fn finish(mut self) -> Vec<Row> {
+    pub(crate) fn finish(mut self) -> Vec<Row> {
         if self.item.dim {
             let dim = self.look.theme.dim;
             for row in &mut self.rows {
@@ -280,7 +280,7 @@ fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> 
 }
 
 /// Tells that `count` rows are hidden: at the right edge of the last row if there is room, else below.
-pub fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, look: &Look<'_>) {
+pub(crate) fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, look: &Look<'_>) {
     let marker = hidden_row(what, count, look);
     match rows.last_mut() {
         Some(last)
@@ -296,7 +296,7 @@ pub fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, 
 }
 
 /// A row that stands for hidden ones: `… +212 lines`.
-pub fn hidden_row(what: &str, count: usize, look: &Look<'_>) -> Row {
+pub(crate) fn hidden_row(what: &str, count: usize, look: &Look<'_>) -> Row {
     let text = format!("{} {what}", look.theme.glyphs().ellipsis);
     Row {
         line: vec![Span::styled(text, look.theme.dim)].into(),

@@ -24,32 +24,32 @@ pub enum Of {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// The text.
-    pub of: Of,
+    pub(crate) of: Of,
     /// Its lines from 0 on; ends beyond the text mean its last line. Empty if nothing of it is shown.
     pub lines: Range<u32>,
     /// Another line that stands beside them.
-    pub beside: Option<u32>,
+    pub(crate) beside: Option<u32>,
 }
 
 impl Source {
     /// One line of a text that is told later.
-    pub fn line(at: usize) -> Self {
+    pub(crate) fn line(at: usize) -> Self {
         let at = number(at);
         Self { lines: at..at.saturating_add(1), ..Self::default() }
     }
 
     /// These lines of a text that is told later.
-    pub fn lines(lines: Range<u32>) -> Self {
+    pub(crate) fn lines(lines: Range<u32>) -> Self {
         Self { lines, ..Self::default() }
     }
 
     /// All of a text that is told later.
-    pub fn all() -> Self {
+    pub(crate) fn all() -> Self {
         Self::lines(0..u32::MAX)
     }
 
     /// All of a text.
-    pub fn own(text: Text) -> Self {
+    pub(crate) fn own(text: Text) -> Self {
         Self { of: Of::Own(text), ..Self::all() }
     }
 }
@@ -62,7 +62,7 @@ pub fn tell(rows: &mut [Row], of: &Of) {
 }
 
 /// Rows that have been told; see [`tell`].
-pub fn told(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
+pub(crate) fn told(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
     tell(&mut rows, of);
     rows
 }

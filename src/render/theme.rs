@@ -71,30 +71,30 @@ pub struct Theme {
 
 /// Grounds of changed lines: of the line, and of what differs within it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tints {
+pub(crate) struct Tints {
     /// Of added lines.
-    pub added: (Color, Color),
+    pub(crate) added: (Color, Color),
     /// Of removed lines.
-    pub removed: (Color, Color),
+    pub(crate) removed: (Color, Color),
     /// Of text on them that has no colour of its own, whatever the terminal's may be.
-    pub text: Color,
+    pub(crate) text: Color,
 }
 
 /// Styles of source code by the role of a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Syntax {
     /// Comments.
-    pub comment: Style,
+    pub(crate) comment: Style,
     /// Keywords, storage classes, tags.
-    pub keyword: Style,
+    pub(crate) keyword: Style,
     /// Strings.
-    pub string: Style,
+    pub(crate) string: Style,
     /// Numbers, constants, escapes.
-    pub constant: Style,
+    pub(crate) constant: Style,
     /// Names of functions and macros.
-    pub function: Style,
+    pub(crate) function: Style,
     /// Names of types, classes, attributes.
-    pub kind: Style,
+    pub(crate) kind: Style,
 }
 
 /// The names of all roles, as theme files use them.
@@ -232,7 +232,7 @@ impl Theme {
     }
 
     /// The theme of this name that needs no file.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "dark" => Some(Self::dark()),
             "light" => Some(Self::light()),
@@ -273,7 +273,7 @@ impl Theme {
 
     /// The same in colours that the terminal has.
     #[must_use]
-    pub fn with_depth(mut self, depth: Depth) -> Self {
+    pub(crate) fn with_depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
         for role in ROLES {
             if let Some(style) = self.role_mut(role) {
@@ -291,7 +291,7 @@ impl Theme {
     }
 
     /// Grounds of changed lines. Only true colours can be faint enough for text of any colour.
-    pub fn tints(&self) -> Option<Tints> {
+    pub(crate) fn tints(&self) -> Option<Tints> {
         let is_faint = self.has_colour && self.depth == Depth::True;
         let dark = Tints {
             added: (Color::Rgb(16, 42, 28), Color::Rgb(24, 82, 46)),
@@ -307,7 +307,7 @@ impl Theme {
     }
 
     /// Selected rows: a ground of its own with text that can be read on it, else reversed.
-    pub fn selected(&self) -> Style {
+    pub(crate) fn selected(&self) -> Style {
         if !self.has_colour || self.depth == Depth::Sixteen {
             return Style::new().add_modifier(Modifier::REVERSED);
         }
@@ -323,7 +323,7 @@ impl Theme {
 
     /// The same with or without marks for characters that are not seen.
     #[must_use]
-    pub fn with_marks(self, has_marks: bool) -> Self {
+    pub(crate) fn with_marks(self, has_marks: bool) -> Self {
         Self { has_marks, ..self }
     }
 

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
-pub use self::card::{change_text, changed_lines};
+pub(crate) use self::card::{change_text, changed_lines};
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;
@@ -54,7 +54,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
 }
 
 /// Lays out a result whose call is not there.
-pub fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
+pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
     let theme = sheet.look.theme;
     let why = if stray.duplicate { "second result of a call" } else { "result without a call" };
     let mut text = vec![Span::styled(why, theme.warn)];
@@ -116,7 +116,7 @@ fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
 }
 
 /// The command that a call runs, if it runs one.
-pub fn command_of(call: &ToolCall) -> Option<&Text> {
+pub(crate) fn command_of(call: &ToolCall) -> Option<&Text> {
     let input = call.input.tree()?;
     ["command", "cmd", "script"].iter().find_map(|name| input.get(name)?.as_text())
 }
@@ -197,7 +197,13 @@ fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail
 }
 
 /// `[image png 45 KB]`, and the image below it where there are colours to show it in.
-pub fn image_rows(image: &Image, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
+pub(crate) fn image_rows(
+    image: &Image,
+    detail: Detail,
+    is_dim: bool,
+    width: usize,
+    look: &Look<'_>,
+) -> Vec<Row> {
     let theme = look.theme;
     let is_shown = theme.has_colour
         && !theme.ascii

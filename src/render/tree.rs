@@ -10,7 +10,7 @@ mod writer;
 
 use std::sync::Arc;
 
-pub use compact::{arguments, compact};
+pub(crate) use compact::arguments;
 
 use super::excerpt::Detail;
 use super::json;
@@ -43,7 +43,7 @@ const RAW: Manner = Manner {
 
 /// What a tree is made of.
 #[derive(Clone, Copy)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// A value in memory.
     Tree(&'a Tree),
     /// A JSON text that is too large for that.
@@ -52,24 +52,24 @@ pub enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// A large JSON text.
-    pub fn of_large(text: &'a str) -> Option<Self> {
+    pub(crate) fn of_large(text: &'a str) -> Option<Self> {
         json::large(text).map(Value::Json)
     }
 }
 
 /// What a row of a whole tree shows a part of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     /// Where it stands, as jq names it: `.message.content[0].text`.
-    pub path: Arc<str>,
+    pub(crate) path: Arc<str>,
     /// The string or the number; nothing of other values.
-    pub value: Option<Text>,
+    pub(crate) value: Option<Text>,
     /// Which line of the string, from 0.
-    pub line: u32,
+    pub(crate) line: u32,
 }
 
 /// The rows of a whole tree, at most `limit`, each with what it shows. A last row tells what is hidden.
-pub fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Leaf)> {
+pub(crate) fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Leaf)> {
     let mut writer = Writer::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
     writer.root(Value::Tree(tree));
     let leaves = writer.leaves();
@@ -85,7 +85,7 @@ pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row
 }
 
 /// The rows of a tree with folds, at most `limit`.
-pub fn folded(
+pub(crate) fn folded(
     value: Value<'_>,
     detail: Detail,
     nodes: Nodes<'_>,

@@ -39,7 +39,7 @@ pub struct Frame {
 
 impl Frame {
     /// Without anything in front.
-    pub fn of(width: usize) -> Self {
+    pub(crate) fn of(width: usize) -> Self {
         Self { width, ..Self::default() }
     }
 
@@ -83,7 +83,7 @@ pub fn tail(text: &str, max: usize) -> &str {
 }
 
 /// Rows that a text of this size will take, without looking at it.
-pub fn estimate(bytes: usize, lines: usize, width: usize) -> usize {
+pub(crate) fn estimate(bytes: usize, lines: usize, width: usize) -> usize {
     bytes.div_ceil(width.max(1)).max(lines).max(1)
 }
 

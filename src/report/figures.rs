@@ -24,194 +24,194 @@ use crate::model::transcript::Transcript;
 #[derive(Debug, Serialize)]
 pub struct Figures {
     /// `tv.stats/1`.
-    pub schema: &'static str,
+    pub(crate) schema: &'static str,
     /// What was opened.
-    pub path: String,
+    pub(crate) path: String,
     /// The format's name.
-    pub format: &'static str,
+    pub(crate) format: &'static str,
     /// How sure that is.
-    pub confidence: &'static str,
+    pub(crate) confidence: &'static str,
     /// Facts about the session.
-    pub session: SessionFigures,
+    pub(crate) session: SessionFigures,
     /// What became of the records.
-    pub records: RecordFigures,
+    pub(crate) records: RecordFigures,
     /// Messages by who speaks.
-    pub entries: EntryFigures,
+    pub(crate) entries: EntryFigures,
     /// Blocks by kind.
-    pub blocks: BlockFigures,
+    pub(crate) blocks: BlockFigures,
     /// Prompts of the main lane.
-    pub turns: usize,
+    pub(crate) turns: usize,
     /// What each of them came to.
-    pub turn_list: Vec<TurnFigures>,
+    pub(crate) turn_list: Vec<TurnFigures>,
     /// What belongs to none of them.
-    pub overhead: OverheadFigures,
+    pub(crate) overhead: OverheadFigures,
     /// Sub-agents.
-    pub lanes: usize,
+    pub(crate) lanes: usize,
     /// Abandoned branches.
-    pub branches: usize,
+    pub(crate) branches: usize,
     /// How often the history was shortened.
-    pub compactions: u64,
+    pub(crate) compactions: u64,
     /// How calls and results pair up.
     #[serde(with = "PairingFigures")]
-    pub pairing: PairingCounts,
+    pub(crate) pairing: PairingCounts,
     /// What was spent.
-    pub usage: UsageFigures,
+    pub(crate) usage: UsageFigures,
     /// What that cost.
-    pub cost: CostFigures,
+    pub(crate) cost: CostFigures,
     /// The main lane without abandoned branches.
-    pub active: ActiveFigures,
+    pub(crate) active: ActiveFigures,
     /// What the session left, by number.
-    pub branch_list: Vec<BranchFigures>,
+    pub(crate) branch_list: Vec<BranchFigures>,
     /// Sub-agents by name.
-    pub lane_list: Vec<LaneFigures>,
+    pub(crate) lane_list: Vec<LaneFigures>,
 }
 
 /// Facts about the session.
 #[derive(Debug, Serialize)]
-pub struct SessionFigures {
+pub(crate) struct SessionFigures {
     /// Its id.
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// Its title.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// The agent's name.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The working directory.
-    pub cwd: Option<String>,
+    pub(crate) cwd: Option<String>,
     /// Models that answered, in the order seen.
-    pub models: Vec<String>,
+    pub(crate) models: Vec<String>,
     /// First time seen.
-    pub started: Option<String>,
+    pub(crate) started: Option<String>,
     /// Last time seen.
-    pub ended: Option<String>,
+    pub(crate) ended: Option<String>,
     /// What the agent is doing.
-    pub state: &'static str,
+    pub(crate) state: &'static str,
     /// What its user is waited for: `prompt`, `permission` or `question`.
-    pub waiting_for: Option<&'static str>,
+    pub(crate) waiting_for: Option<&'static str>,
     /// Facts that only some agents tell, by name.
-    pub facts: BTreeMap<&'static str, String>,
+    pub(crate) facts: BTreeMap<&'static str, String>,
 }
 
 /// What became of the records.
 #[derive(Debug, Serialize)]
-pub struct RecordFigures {
+pub(crate) struct RecordFigures {
     /// All of them.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Made an entry.
-    pub shown: u64,
+    pub(crate) shown: u64,
     /// Became part of another entry.
-    pub merged: u64,
+    pub(crate) merged: u64,
     /// Hold nothing to show.
-    pub passed: u64,
+    pub(crate) passed: u64,
     /// Could not be read.
-    pub faulty: u64,
+    pub(crate) faulty: u64,
     /// The same in bytes.
-    pub bytes: ByteFigures,
+    pub(crate) bytes: ByteFigures,
     /// Why records were passed.
-    pub passed_reasons: BTreeMap<&'static str, u64>,
+    pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
-    pub unknown: BTreeMap<String, u64>,
+    pub(crate) unknown: BTreeMap<String, u64>,
     /// Where faulty records are.
-    pub faults: Vec<FaultFigures>,
+    pub(crate) faults: Vec<FaultFigures>,
 }
 
 /// Bytes of records by what became of them.
 #[derive(Debug, Serialize)]
-pub struct ByteFigures {
+pub(crate) struct ByteFigures {
     /// Bytes of all records.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Of those that made an entry.
-    pub shown: u64,
+    pub(crate) shown: u64,
     /// Of those that became part of another entry.
-    pub merged: u64,
+    pub(crate) merged: u64,
     /// Of those that hold nothing to show.
-    pub passed: u64,
+    pub(crate) passed: u64,
     /// Of those that could not be read.
-    pub faulty: u64,
+    pub(crate) faulty: u64,
     /// Of passed records, by reason.
-    pub passed_reasons: BTreeMap<&'static str, u64>,
+    pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
 }
 
 /// A faulty record.
 #[derive(Debug, Serialize)]
-pub struct FaultFigures {
+pub(crate) struct FaultFigures {
     /// The line, 0 if unknown.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The byte offset.
-    pub byte: u64,
+    pub(crate) byte: u64,
     /// What is wrong.
-    pub what: String,
+    pub(crate) what: String,
     /// The file, unless it is the one that was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
 }
 
 /// Messages by who speaks.
 #[derive(Debug, Default, Serialize)]
-pub struct EntryFigures {
+pub(crate) struct EntryFigures {
     /// A human or the calling agent.
-    pub user: u64,
+    pub(crate) user: u64,
     /// The model.
-    pub assistant: u64,
+    pub(crate) assistant: u64,
     /// The system prompt.
-    pub system: u64,
+    pub(crate) system: u64,
     /// The agent program.
-    pub harness: u64,
+    pub(crate) harness: u64,
 }
 
 /// Blocks by kind.
 #[derive(Debug, Default, Serialize)]
-pub struct BlockFigures {
+pub(crate) struct BlockFigures {
     /// Prose that is not blank, and calls that the model wrote as text.
-    pub text: u64,
+    pub(crate) text: u64,
     /// Thinking, also where only its presence is recorded.
-    pub thinking: u64,
+    pub(crate) thinking: u64,
     /// Tool calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Images of messages.
-    pub images: u64,
+    pub(crate) images: u64,
     /// Lines across the transcript.
-    pub breaks: u64,
+    pub(crate) breaks: u64,
     /// Blocks without a better form.
-    pub raw: u64,
+    pub(crate) raw: u64,
 }
 
 /// How [`PairingCounts`] are written: analysis knows of no files.
 #[derive(Debug, Serialize)]
 #[serde(remote = "PairingCounts")]
-pub struct PairingFigures {
+pub(crate) struct PairingFigures {
     /// Distinct calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Distinct results.
-    pub results: u64,
+    pub(crate) results: u64,
     /// Calls with their result.
-    pub paired: u64,
+    pub(crate) paired: u64,
     /// Results marked as errors.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// Calls whose result may still come.
-    pub pending: u64,
+    pub(crate) pending: u64,
     /// Calls whose result will not come.
-    pub orphan_calls: u64,
+    pub(crate) orphan_calls: u64,
     /// Results without a call.
-    pub orphan_results: u64,
+    pub(crate) orphan_results: u64,
     /// Further results of a call.
-    pub duplicate_results: u64,
+    pub(crate) duplicate_results: u64,
     /// Calls written into a text, which no other count holds.
-    pub textual_calls: u64,
+    pub(crate) textual_calls: u64,
 }
 
 /// The main lane without abandoned branches.
 #[derive(Debug, Serialize)]
-pub struct ActiveFigures {
+pub(crate) struct ActiveFigures {
     /// Messages.
-    pub entries: u64,
+    pub(crate) entries: u64,
     /// Prompts.
-    pub turns: usize,
+    pub(crate) turns: usize,
     /// Tool calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// What was spent.
-    pub usage: UsageFigures,
+    pub(crate) usage: UsageFigures,
     /// What that cost.
-    pub cost: CostFigures,
+    pub(crate) cost: CostFigures,
 }
 
 /// The first and the last time.
@@ -282,7 +282,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
 }
 
 /// Counts what became of the records.
-pub fn records(reading: &Reading) -> RecordFigures {
+pub(crate) fn records(reading: &Reading) -> RecordFigures {
     let tally = reading.transcript.tally();
     let file = |id: FileId| (id != FileId(0)).then(|| reading::shown(reading.file(id)).to_string());
     let fault = |(origin, what): &(Origin, Text)| FaultFigures {

@@ -28,14 +28,14 @@ impl Formatter for Plain {
 }
 
 /// A value on one line, without the line's end.
-pub fn line(value: &impl Serialize) -> io::Result<String> {
+pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
     let mut line = Vec::new();
     value.serialize(&mut serde_json::Serializer::with_formatter(&mut line, Plain))?;
     String::from_utf8(line).map_err(io::Error::other)
 }
 
 /// Writes a value on one line.
-pub fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", line(value)?)
 }
 

@@ -10,13 +10,13 @@ use crate::render::row::{Look, Row};
 use crate::render::theme::Theme;
 
 /// Columns where there is no terminal: the width of one that nobody made larger.
-pub const PLAIN_WIDTH: u16 = 80;
+pub(crate) const PLAIN_WIDTH: u16 = 80;
 
 /// What to write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The page; without one the topics.
-    pub page: Option<&'static Page>,
+    pub(crate) page: Option<&'static Page>,
     /// Columns and colours.
     pub paper: Paper,
 }

@@ -23,7 +23,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Complete unless something failed.
-    pub fn of(failures: Vec<OpenError>) -> Self {
+    pub(crate) fn of(failures: Vec<OpenError>) -> Self {
         if failures.is_empty() { Self::Complete } else { Self::Failed(failures) }
     }
 }

@@ -21,70 +21,70 @@ use crate::model::transcript::Transcript;
 
 /// What happened in a part of a session.
 #[derive(Debug, Serialize)]
-pub struct PartFigures {
+pub(crate) struct PartFigures {
     /// Messages.
-    pub entries: u64,
+    pub(crate) entries: u64,
     /// Prompts.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// Tool calls.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Calls that failed.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// What was spent.
-    pub usage: UsageFigures,
+    pub(crate) usage: UsageFigures,
     /// What that cost.
-    pub cost: CostFigures,
+    pub(crate) cost: CostFigures,
 }
 
 /// A branch that the session left.
 #[derive(Debug, Serialize)]
-pub struct BranchFigures {
+pub(crate) struct BranchFigures {
     /// From 1, in the order in which they were left; appends change no number.
-    pub number: usize,
+    pub(crate) number: usize,
     /// `prompt`, `left` or `undone`.
-    pub why: &'static str,
+    pub(crate) why: &'static str,
     /// The same in words.
     #[serde(skip)]
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// Whether the session went back to all of it.
-    pub active: bool,
+    pub(crate) active: bool,
     /// The branch that it goes on from; `null` for the active path.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// The key of the entry that it goes on from.
-    pub point: Option<String>,
+    pub(crate) point: Option<String>,
     /// The key of its first entry.
-    pub root: Option<String>,
+    pub(crate) root: Option<String>,
     /// When the session went on elsewhere.
-    pub left: Option<String>,
+    pub(crate) left: Option<String>,
     /// Its entries that are not active, without those of branches that were left before.
     #[serde(flatten)]
-    pub own: PartFigures,
+    pub(crate) own: PartFigures,
     /// With the sub-agents that it started.
-    pub total: PartFigures,
+    pub(crate) total: PartFigures,
 }
 
 /// A sub-agent.
 #[derive(Debug, Serialize)]
-pub struct LaneFigures {
+pub(crate) struct LaneFigures {
     /// The name that its entries carry.
-    pub name: String,
+    pub(crate) name: String,
     /// What to call it.
-    pub label: String,
+    pub(crate) label: String,
     /// The call that started it.
-    pub call_id: Option<String>,
+    pub(crate) call_id: Option<String>,
     /// The sub-agent that started it; `null` for the main agent.
-    pub parent: Option<String>,
+    pub(crate) parent: Option<String>,
     /// The branch that it was started on, if the session left that.
-    pub branch: Option<usize>,
+    pub(crate) branch: Option<usize>,
     /// First time seen.
-    pub started: Option<String>,
+    pub(crate) started: Option<String>,
     /// Last time seen.
-    pub ended: Option<String>,
+    pub(crate) ended: Option<String>,
     /// Its own entries.
     #[serde(flatten)]
-    pub own: PartFigures,
+    pub(crate) own: PartFigures,
     /// With all that it started.
-    pub total: PartFigures,
+    pub(crate) total: PartFigures,
 }
 
 /// Running figures of a part.
@@ -98,12 +98,12 @@ struct Part {
 }
 
 /// Whether an entry counts as a message; results that stand alone do not.
-pub fn is_message(entry: &Entry) -> bool {
+pub(crate) fn is_message(entry: &Entry) -> bool {
     entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
 }
 
 /// The branches by number.
-pub fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
+pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
     let mut started: HashMap<usize, Part> = HashMap::new();
     for lane in transcript.lanes() {
         if let Some(branch) = branch_of(lane, transcript) {
@@ -136,7 +136,7 @@ pub fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
 }
 
 /// The sub-agents in the order in which they were seen.
-pub fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
+pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
     let parts: BTreeMap<&Name, Part> = transcript
         .lanes()
         .iter()

@@ -21,23 +21,23 @@ use crate::model::transcript::Transcript;
 /// A session read to its end.
 pub struct Reading {
     /// What was asked for.
-    pub target: Target,
+    pub(crate) target: Target,
     /// What was found.
-    pub opened: Opened,
+    pub(crate) opened: Opened,
     /// How it lies on disk.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// What every format says of it.
-    pub verdicts: Vec<FormatVerdict>,
+    pub(crate) verdicts: Vec<FormatVerdict>,
     /// The session.
     pub transcript: Transcript,
     /// What its turns and lanes came to; see [`Reading::settle`].
     pub account: Live<Account>,
     /// Its files by the numbers in origins.
-    pub files: BTreeMap<FileId, Arc<Path>>,
+    pub(crate) files: BTreeMap<FileId, Arc<Path>>,
     /// Why reading stopped before the end, if it did.
-    pub fault: Option<Text>,
+    pub(crate) fault: Option<Text>,
     /// For what was left on disk.
-    pub pager: Option<Pager>,
+    pub(crate) pager: Option<Pager>,
 }
 
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
@@ -48,7 +48,7 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 }
 
 /// As [`read`], with what of the strings of its records is told.
-pub fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
+pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
     let reading = read_as(target, |session, reading| {
         coverage = session.survey(&mut |feed| reading.take(feed));
@@ -90,7 +90,7 @@ pub fn sessions(target: &Target) -> Result<Vec<Target>, OpenError> {
 
 impl Reading {
     /// A session of which nothing has been read yet.
-    pub fn of(target: &Target, session: &Session) -> Self {
+    pub(crate) fn of(target: &Target, session: &Session) -> Self {
         Self {
             target: target.clone(),
             opened: session.opened.clone(),
@@ -106,7 +106,7 @@ impl Reading {
 
     /// A session made by hand.
     #[cfg(test)]
-    pub fn told(target: Target, batch: crate::model::edit::Batch) -> Self {
+    pub(crate) fn told(target: Target, batch: crate::model::edit::Batch) -> Self {
         let opened = Opened {
             format: "made",
             confidence: "certain",
@@ -132,7 +132,7 @@ impl Reading {
     }
 
     /// Takes what the session sends. The preview of a large file is not needed here.
-    pub fn take(&mut self, feed: Feed) {
+    pub(crate) fn take(&mut self, feed: Feed) {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
             Feed::Batch { stage: Stage::Whole, batch } => {
@@ -153,13 +153,13 @@ impl Reading {
     }
 
     /// Brings turns and branches up to date.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.transcript.settle();
         self.account.follow(&self.transcript, usize::MAX);
     }
 
     /// The entry of this key, or with the call of this id.
-    pub fn find(&self, name: &str) -> Result<EntryId, OpenError> {
+    pub(crate) fn find(&self, name: &str) -> Result<EntryId, OpenError> {
         let by_call = || self.transcript.entries_with_call(&Key::clean(name)).first().copied();
         self.transcript.find(name).or_else(by_call).ok_or_else(|| {
             let (path, name) = (shown(&self.target.path), Text::clean(name));
@@ -168,13 +168,13 @@ impl Reading {
     }
 
     /// Why reading stopped, as a failure of this report.
-    pub fn failure(&self) -> Option<OpenError> {
+    pub(crate) fn failure(&self) -> Option<OpenError> {
         let what = self.fault.as_ref()?;
         Some(OpenError(format!("{}: reading stopped: {what}", shown(&self.target.path))))
     }
 
     /// When one of the session's files last changed.
-    pub fn last_write(&self) -> Option<Timestamp> {
+    pub(crate) fn last_write(&self) -> Option<Timestamp> {
         let files = self.files.values().filter_map(|path| last_write(path));
         // What is written to a database lies in its log first.
         let mut log = self.target.path.as_os_str().to_owned();
@@ -183,7 +183,7 @@ impl Reading {
     }
 
     /// The file that an origin speaks of.
-    pub fn file(&self, id: FileId) -> &Path {
+    pub(crate) fn file(&self, id: FileId) -> &Path {
         self.files.get(&id).map_or(&self.opened.path, |path| path)
     }
 }
@@ -194,7 +194,7 @@ fn last_write(path: &Path) -> Option<Timestamp> {
 }
 
 /// A path that is safe to print.
-pub fn shown(path: &Path) -> Text {
+pub(crate) fn shown(path: &Path) -> Text {
     Text::clean(&path.to_string_lossy())
 }
 
@@ -215,7 +215,7 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
 }
 
 /// What the records of an entry hold that its blocks do not tell, or all of them, by block.
-pub fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
+pub(crate) fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
     let Some(pager) = pager else { return Vec::new() };
     let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
     let all = (0..entry.blocks.len()).flat_map(below);
@@ -224,7 +224,7 @@ pub fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<
 }
 
 /// A body with its content, read again if it is on disk.
-pub fn whole_body(body: &Body, pager: Option<&mut Pager>) -> Body {
+pub(crate) fn whole_body(body: &Body, pager: Option<&mut Pager>) -> Body {
     let mut whole = body.clone();
     if let Some(pager) = pager.filter(|_| body.is_away())
         && let Some(held) = pager.read(body.from).into_iter().nth(usize::from(body.slot))

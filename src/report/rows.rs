@@ -9,7 +9,7 @@ use crate::render::glyphs::Glyphs;
 use crate::render::row::{Gutter, Row};
 
 /// Columns that the gutter takes in front of each row.
-pub const GUTTER: u16 = 2;
+pub(crate) const GUTTER: u16 = 2;
 
 /// How rows become lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Paper {
 
 impl Paper {
     /// The row as a line without its end.
-    pub fn line(&self, row: &Row) -> String {
+    pub(crate) fn line(self, row: &Row) -> String {
         let mut line = Line::new(self.colour);
         let glyphs = if self.ascii { &Glyphs::ASCII } else { &Glyphs::UNICODE };
         line.push(gutter(row.gutter, glyphs), Style::new());
@@ -46,7 +46,7 @@ impl Paper {
     }
 
     /// Spans as a line without its end, without gutter.
-    pub fn bare_line(&self, spans: &[Span<'_>]) -> String {
+    pub(crate) fn bare_line(self, spans: &[Span<'_>]) -> String {
         let mut line = Line::new(self.colour);
         for span in spans {
             line.push(&span.content, span.style);

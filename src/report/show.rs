@@ -143,7 +143,7 @@ fn is_large(target: &Target) -> bool {
 }
 
 /// Writes entries, each once.
-pub struct Printer<'a> {
+pub(crate) struct Printer<'a> {
     options: &'a Options,
     theme: Theme,
     colours: Colours,
@@ -157,7 +157,7 @@ pub struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     /// For these options.
-    pub fn new(options: &'a Options) -> Self {
+    pub(crate) fn new(options: &'a Options) -> Self {
         let (theme, colours) = if options.paper.colour {
             (Theme::dark(), Colours::now())
         } else {
@@ -175,12 +175,12 @@ impl<'a> Printer<'a> {
     }
 
     /// What is written from here on was not there before: it gets as many colours again.
-    pub fn colour_again(&self) {
+    pub(crate) fn colour_again(&self) {
         self.colours.go_on();
     }
 
     /// How writing ended, with a word on what was masked.
-    pub fn end(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
         match &self.mask {
             Some(mask) => Outcome::Saying(mask.words(), Box::new(outcome)),
             None => outcome,
@@ -223,14 +223,19 @@ impl<'a> Printer<'a> {
     }
 
     /// Whether the entry has been written.
-    pub fn has_printed(&self, id: EntryId) -> bool {
+    pub(crate) fn has_printed(&self, id: EntryId) -> bool {
         self.printed.contains(&id)
     }
 
     /// Writes an entry at its place in the file. A sub-agent's entries are written below the call
     /// that started it, from level 4 on; under level 4 their call names them. While following they
     /// stay in file order: their call was written before they came.
-    pub fn print(&mut self, id: EntryId, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn print(
+        &mut self,
+        id: EntryId,
+        reading: &mut Reading,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if !self.is_chosen(id) {
             return Ok(());
         }
@@ -251,7 +256,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Writes what no call led to, so that nothing stays hidden: at level 4 and above.
-    pub fn print_left_over(&mut self, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn print_left_over(&mut self, reading: &mut Reading, out: &mut dyn Write) -> io::Result<()> {
         if self.options.json || !self.opens_lanes() {
             return Ok(());
         }

@@ -8,34 +8,34 @@ use crate::model::totals::Spent;
 
 /// Tokens.
 #[derive(Debug, Serialize)]
-pub struct UsageFigures {
+pub(crate) struct UsageFigures {
     /// Uncached input.
-    pub input: Option<u64>,
+    pub(crate) input: Option<u64>,
     /// Output, reasoning included.
-    pub output: Option<u64>,
+    pub(crate) output: Option<u64>,
     /// Whether it is at least so much: some was counted before the answer was complete.
-    pub output_is_partial: bool,
+    pub(crate) output_is_partial: bool,
     /// Cache reads.
-    pub cache_read: Option<u64>,
+    pub(crate) cache_read: Option<u64>,
     /// Cache writes.
-    pub cache_write: Option<u64>,
+    pub(crate) cache_write: Option<u64>,
     /// How many of the output were reasoning.
-    pub reasoning: Option<u64>,
+    pub(crate) reasoning: Option<u64>,
     /// Requests that recorded usage.
-    pub requests: u64,
+    pub(crate) requests: u64,
 }
 
 /// Money.
 #[derive(Debug, Serialize)]
-pub struct CostFigures {
+pub(crate) struct CostFigures {
     /// USD.
-    pub usd: Option<f64>,
+    pub(crate) usd: Option<f64>,
     /// `recorded`, `estimated`, `mixed`, `unpriced`.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
     /// Models that spent tokens and have no price; `unknown` if no model is recorded.
-    pub unpriced_models: Vec<String>,
+    pub(crate) unpriced_models: Vec<String>,
     /// Whether output was counted before answers were complete: it cost at least so much.
-    pub is_partial: bool,
+    pub(crate) is_partial: bool,
 }
 
 impl From<&Spent> for UsageFigures {

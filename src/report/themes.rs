@@ -20,9 +20,9 @@ const INDENT: usize = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The themes.
-    pub themes: Vec<Listed>,
+    pub(crate) themes: Vec<Listed>,
     /// How many colours the terminal has.
-    pub depth: Depth,
+    pub(crate) depth: Depth,
     /// Columns and colours.
     pub paper: Paper,
 }
@@ -31,11 +31,11 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// The name that `--theme` takes.
-    pub name: String,
+    pub(crate) name: String,
     /// `comes with tv`, or its file.
-    pub from: String,
+    pub(crate) from: String,
     /// The theme, or why it cannot be used.
-    pub theme: Result<Theme, String>,
+    pub(crate) theme: Result<Theme, String>,
 }
 
 /// Writes a line for each theme; in colours its roles below it.

@@ -13,63 +13,63 @@ use crate::model::totals::Spent;
 
 /// A turn.
 #[derive(Debug, Serialize)]
-pub struct TurnFigures {
+pub(crate) struct TurnFigures {
     /// From 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The key of its prompt.
-    pub prompt: Option<String>,
+    pub(crate) prompt: Option<String>,
     /// The time of the prompt.
-    pub started: Option<String>,
+    pub(crate) started: Option<String>,
     /// The last time seen in it.
-    pub ended: Option<String>,
+    pub(crate) ended: Option<String>,
     /// From the one to the other, in ms.
-    pub span_ms: Option<u64>,
+    pub(crate) span_ms: Option<u64>,
     /// Time of the model, of tools and of requests made again, in ms.
-    pub work_ms: Option<u64>,
+    pub(crate) work_ms: Option<u64>,
     /// Time of the human, in ms.
-    pub waiting_ms: Option<u64>,
+    pub(crate) waiting_ms: Option<u64>,
     /// Time of which nobody tells whose it is, in ms.
-    pub unknown_ms: Option<u64>,
+    pub(crate) unknown_ms: Option<u64>,
     /// Tool calls.
-    pub calls: u32,
+    pub(crate) calls: u32,
     /// Calls that failed.
-    pub failed: u32,
+    pub(crate) failed: u32,
     /// Calls whose result may still come.
-    pub open: u32,
+    pub(crate) open: u32,
     /// Requests that recorded usage.
-    pub requests: u64,
+    pub(crate) requests: u64,
     /// What was spent.
-    pub usage: UsageFigures,
+    pub(crate) usage: UsageFigures,
     /// What that cost.
-    pub cost: CostFigures,
+    pub(crate) cost: CostFigures,
 }
 
 /// What belongs to no turn. What runs count beyond their requests may be less than nothing.
 #[derive(Debug, Serialize)]
-pub struct OverheadFigures {
+pub(crate) struct OverheadFigures {
     /// Requests that recorded usage.
-    pub requests: i64,
+    pub(crate) requests: i64,
     /// Tokens.
-    pub usage: OverheadUsage,
+    pub(crate) usage: OverheadUsage,
     /// Money.
-    pub cost: CostFigures,
+    pub(crate) cost: CostFigures,
 }
 
 /// Tokens of the session without those of its turns.
 #[derive(Debug, Serialize)]
-pub struct OverheadUsage {
+pub(crate) struct OverheadUsage {
     /// Uncached input.
-    pub input: Option<i64>,
+    pub(crate) input: Option<i64>,
     /// Output, reasoning included.
-    pub output: Option<i64>,
+    pub(crate) output: Option<i64>,
     /// Cache reads.
-    pub cache_read: Option<i64>,
+    pub(crate) cache_read: Option<i64>,
     /// Cache writes.
-    pub cache_write: Option<i64>,
+    pub(crate) cache_write: Option<i64>,
     /// How many of the output were reasoning.
-    pub reasoning: Option<i64>,
+    pub(crate) reasoning: Option<i64>,
     /// Requests that recorded usage.
-    pub requests: i64,
+    pub(crate) requests: i64,
 }
 
 /// All turns, in the order of the file.
@@ -101,7 +101,7 @@ pub fn list(reading: &Reading) -> Vec<TurnFigures> {
 }
 
 /// The session without its turns.
-pub fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigures {
+pub(crate) fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigures {
     let totals = reading.transcript.totals();
     let session: Spent = totals.sum();
     let left = |all: u64, of: &dyn Fn(&TurnFigures) -> Option<u64>| {

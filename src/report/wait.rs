@@ -32,11 +32,11 @@ pub struct Options {
     /// The session.
     pub target: Target,
     /// What must come about.
-    pub until: Expr,
+    pub(crate) until: Expr,
     /// How long at most.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// How changes of the file are noticed.
-    pub watch: WatchMode,
+    pub(crate) watch: WatchMode,
 }
 
 /// Time passes for facts such as silence, whatever is written.

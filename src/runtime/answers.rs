@@ -8,19 +8,19 @@ use crate::render::colour::luminance;
 use crate::render::picture::kitty;
 
 /// Asks the terminal for its background (OSC 11).
-pub const BACKGROUND: &str = "\x1b]11;?\x1b\\";
+pub(crate) const BACKGROUND: &str = "\x1b]11;?\x1b\\";
 /// Asks for its name (XTVERSION).
-pub const NAME: &str = "\x1b[>0q";
+pub(crate) const NAME: &str = "\x1b[>0q";
 /// Asks for the pixels of a cell.
-pub const CELL: &str = "\x1b[16t";
+pub(crate) const CELL: &str = "\x1b[16t";
 /// Asks for what it is (DA1); all terminals answer.
-pub const ATTRIBUTES: &str = "\x1b[c";
+pub(crate) const ATTRIBUTES: &str = "\x1b[c";
 
 /// A background is light from this luminance on.
 const LIGHT: f64 = 0.4;
 
 /// What a string says that began with `ESC` and this byte.
-pub fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
+pub(crate) fn meaning(kind: u8, text: &str) -> Option<InputEvent> {
     match kind {
         b']' => is_light(text.strip_prefix("11;rgb")?).map(InputEvent::Background),
         b'P' => text.strip_prefix(">|").map(|name| InputEvent::Name(name.to_owned())),

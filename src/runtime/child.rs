@@ -25,7 +25,7 @@ pub enum Outcome {
 }
 
 /// Waits for the program.
-pub fn wait(child: io::Result<Child>, signals: &Receiver<Signal>) -> Outcome {
+pub(crate) fn wait(child: io::Result<Child>, signals: &Receiver<Signal>) -> Outcome {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => return Outcome::Ended(Err(error)),

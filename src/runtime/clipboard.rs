@@ -20,7 +20,7 @@ const SCREEN_PIECE: usize = 768;
 
 /// What stands between the program and the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Between {
+pub(crate) enum Between {
     /// Nothing that is known.
     #[default]
     Nothing,
@@ -32,7 +32,7 @@ pub enum Between {
 
 impl Between {
     /// A sequence so that the terminal behind gets it.
-    pub fn pass_on(self, plain: &str) -> String {
+    pub(crate) fn pass_on(self, plain: &str) -> String {
         match self {
             Self::Nothing => plain.to_owned(),
             Self::Tmux => format!("\u{1b}Ptmux;{}\u{1b}\\", plain.replace('\u{1b}', "\u{1b}\u{1b}")),
@@ -49,21 +49,21 @@ impl Between {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Clipboard {
     /// What stands between.
-    pub between: Between,
+    pub(crate) between: Between,
     /// Commands that take the text on standard input; the first one that is there is used.
-    pub programs: Vec<Vec<&'static str>>,
+    pub(crate) programs: Vec<Vec<&'static str>>,
 }
 
 /// What came of copying.
-pub struct Copied {
+pub(crate) struct Copied {
     /// For the terminal.
-    pub sequence: String,
+    pub(crate) sequence: String,
     /// For the reader.
-    pub words: String,
+    pub(crate) words: String,
 }
 
 /// The commands of a machine whose reader sits at it, by what its environment says.
-pub fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&'static str>> {
+pub(crate) fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&'static str>> {
     let mut programs: Vec<Vec<&'static str>> = Vec::new();
     if is_remote {
         return programs;
@@ -86,7 +86,7 @@ pub fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&'static
 
 impl Clipboard {
     /// Copies a text: starts the programs, and says what the terminal is to be told.
-    pub fn copy(&self, text: &str) -> Copied {
+    pub(crate) fn copy(&self, text: &str) -> Copied {
         let program = self.programs.iter().find(|command| start(command, text)).and_then(|it| it.first());
         // It sets tmux's buffer and the terminal's clipboard, in the state in which tmux is installed.
         let is_tmux_told = self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The commands that have run, by what was typed.
 #[derive(Default)]
-pub struct Commands(HashMap<String, Arc<Turn>>);
+pub(crate) struct Commands(HashMap<String, Arc<Turn>>);
 
 /// What is to be run next.
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl Drop for Commands {
 impl Commands {
     /// Has a command run for an alarm as soon as it may, with how many were missed before; `start` begins it, and gives
     /// what waits for its end. What goes wrong is said.
-    pub fn ring<W: FnOnce()>(
+    pub(crate) fn ring<W: FnOnce()>(
         &mut self,
         command: &str,
         notice: &Notice,

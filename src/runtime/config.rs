@@ -79,11 +79,11 @@ pub struct ViewConfig {
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
     /// `$COLORFGBG`, by which some terminals tell their background.
-    pub colorfgbg: Option<String>,
+    pub(crate) colorfgbg: Option<String>,
     /// `$TERM`.
     pub term: Option<String>,
     /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
-    pub test_panic: Option<String>,
+    pub(crate) test_panic: Option<String>,
 }
 
 impl ViewConfig {
@@ -96,7 +96,7 @@ impl ViewConfig {
     }
 
     /// Gives the panes of a session what the reader set.
-    pub fn apply_to(&self, reader: &mut Reader) {
+    pub(crate) fn apply_to(&self, reader: &mut Reader) {
         reader.text.shows_thinking = self.thinking;
         reader.text.as_of.is_on = self.asof;
         reader.text.wrapping = self.wrapping;
@@ -134,4 +134,4 @@ pub enum ThemeChoice {
 
 /// How many times faster than it was recorded the demo runs; always positive and finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DemoSpeed(pub f64);
+pub struct DemoSpeed(pub(crate) f64);

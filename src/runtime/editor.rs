@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus};
 
 /// The command that opens a file. `editor` is a line for the shell, as git takes it: it may have arguments and
 /// quotes. The name of the file is no part of that line.
-pub fn command(editor: &str, path: &Path, line: u32) -> Result<Command, String> {
+pub(crate) fn command(editor: &str, path: &Path, line: u32) -> Result<Command, String> {
     let name = name_of(editor);
     if name.is_empty() {
         return Err("$EDITOR is empty".to_owned());
@@ -19,7 +19,7 @@ pub fn command(editor: &str, path: &Path, line: u32) -> Result<Command, String> 
 }
 
 /// How the editor has failed, if it has.
-pub fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<String> {
+pub(crate) fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<String> {
     let name = name_of(editor);
     match ended {
         Ok(status) if status.success() => None,
@@ -31,7 +31,7 @@ pub fn failure(editor: &str, ended: io::Result<ExitStatus>) -> Option<String> {
 
 /// A path that no program takes for anything else: it begins with a slash or a dot, not with `-` or with the
 /// `+` behind which vi runs what follows.
-pub fn as_argument(path: &Path) -> PathBuf {
+pub(crate) fn as_argument(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| Path::new(".").join(path))
 }
 
@@ -97,7 +97,7 @@ mod tests {
     }
 
     /// Names that a shell, an editor or the reader of its options would carry out.
-    pub const HOSTILE: [&str; 8] = [
+    pub(crate) const HOSTILE: [&str; 8] = [
         "+!touch X;:.jsonl",
         "+7",
         "--cmd=!touch X",

@@ -19,7 +19,7 @@ const MOST: usize = 24;
 
 /// The books of it.
 #[derive(Debug, Default)]
-pub struct Gallery {
+pub(crate) struct Gallery {
     /// Images that the terminal keeps; those first that were not seen for the longest time.
     kept: Vec<Kept>,
     /// What lies over cells.
@@ -48,7 +48,7 @@ struct Shown {
 
 impl Gallery {
     /// What must be sent before a frame with these drawings, and for those that are let go.
-    pub fn send(&mut self, drawings: &[Arc<Drawing>]) -> String {
+    pub(crate) fn send(&mut self, drawings: &[Arc<Drawing>]) -> String {
         let mut out = String::new();
         for drawing in drawings {
             let place = self.kept.iter().position(|kept| kept.id == drawing.id);
@@ -69,7 +69,7 @@ impl Gallery {
 
     /// What must be written over a frame when it is out. Cells that lost what lay over them are marked to
     /// be written.
-    pub fn lay(&mut self, placed: &[Placed], buffer: &mut Buffer) -> String {
+    pub(crate) fn lay(&mut self, placed: &[Placed], buffer: &mut Buffer) -> String {
         if self.screen != buffer.area {
             // The terminal was cleared for its new size.
             self.screen = buffer.area;
@@ -116,20 +116,20 @@ impl Gallery {
     }
 
     /// The screen is painted anew: nothing lies over it, and the terminal may have lost all images.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.shown.clear();
         self.doubt();
     }
 
     /// The terminal may have lost images: those in sight are sent once more.
-    pub fn doubt(&mut self) {
+    pub(crate) fn doubt(&mut self) {
         for kept in &mut self.kept {
             kept.is_doubtful = true;
         }
     }
 
     /// What makes the terminal forget all images.
-    pub fn farewell(&self) -> String {
+    pub(crate) fn farewell(&self) -> String {
         self.kept.iter().map(|kept| kitty::delete(kept.id, kept.in_tmux)).collect()
     }
 }

@@ -20,21 +20,21 @@ const KITTY: (u16, u16) = (0, 28);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// `$TERM`.
-    pub term: String,
+    pub(crate) term: String,
     /// `$TERM_PROGRAM`.
-    pub program: String,
+    pub(crate) program: String,
     /// `$LC_TERMINAL`, which iTerm2 sends along over ssh.
-    pub lc_terminal: String,
+    pub(crate) lc_terminal: String,
     /// `$KITTY_WINDOW_ID` is set.
-    pub is_kitty: bool,
+    pub(crate) is_kitty: bool,
     /// `$KONSOLE_VERSION` is set.
-    pub is_konsole: bool,
+    pub(crate) is_konsole: bool,
     /// `$WEZTERM_EXECUTABLE` is set.
-    pub is_wezterm: bool,
+    pub(crate) is_wezterm: bool,
     /// `$TMUX` is set.
-    pub in_tmux: bool,
+    pub(crate) in_tmux: bool,
     /// `$STY` is set: GNU screen.
-    pub in_screen: bool,
+    pub(crate) in_screen: bool,
 }
 
 /// What the terminal has said.
@@ -51,7 +51,7 @@ pub struct Told {
 
 impl Told {
     /// Keeps an answer. `cell` is what the size of the screen says of the pixels of a cell.
-    pub fn take(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
+    pub(crate) fn take(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
         match heard {
             InputEvent::Kitty => self.has_kitty = true,
             InputEvent::Attributes(attributes) => self.has_sixels = attributes.contains(&4),
@@ -89,18 +89,18 @@ impl Environment {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
     /// What the reader wants.
-    pub choice: Choice,
+    pub(crate) choice: Choice,
     /// The environment.
-    pub environment: Environment,
+    pub(crate) environment: Environment,
     /// Images are not shown at all.
-    pub is_plain: bool,
+    pub(crate) is_plain: bool,
     /// There are fewer than 256 colours, so cells cannot name an image through tmux.
-    pub has_few_colours: bool,
+    pub(crate) has_few_colours: bool,
 }
 
 impl Setup {
     /// What the terminal is asked after the first frame; empty if there is nothing to learn.
-    pub fn questions(&self) -> String {
+    pub(crate) fn questions(&self) -> String {
         let environment = &self.environment;
         let is_moot = match self.choice {
             Choice::Auto => self.is_plain || (environment.in_tmux && self.has_few_colours),
@@ -121,7 +121,7 @@ impl Setup {
     }
 
     /// What images are drawn on. `cell` is what the size of the screen says of the pixels of a cell.
-    pub fn canvas(&self, told: &Told, cell: Option<(u16, u16)>) -> Canvas {
+    pub(crate) fn canvas(&self, told: &Told, cell: Option<(u16, u16)>) -> Canvas {
         let environment = &self.environment;
         let means = match self.choice {
             Choice::Only(means) => means,

@@ -18,7 +18,7 @@ use crate::render::picture::Pictures;
 const SHORTEST: usize = 32;
 
 /// Makes pictures as long as they are wanted.
-pub fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
+pub(crate) fn work(mut pager: Pager, pictures: &Pictures, say: &Sender<Event>) {
     while let Some(order) = pictures.next() {
         let made = data(&mut pager, &order.image).and_then(|data| order.make(&data));
         pictures.keep(&order, made);

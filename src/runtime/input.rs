@@ -27,11 +27,11 @@ const DOUBLE: Duration = Duration::from_millis(400);
 const AT_ONCE: usize = 4_096;
 
 /// The exit code when the terminal is gone, as after its signal.
-pub const GONE: u8 = 129;
+pub(crate) const GONE: u8 = 129;
 
 /// What signals ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub(crate) enum Signal {
     /// The screen has another size.
     Resize,
     /// Stop until `fg`.
@@ -43,11 +43,11 @@ pub enum Signal {
 /// The two threads.
 pub struct Input {
     /// Keys, pastes and the mouse.
-    pub events: Receiver<Event>,
+    pub(crate) events: Receiver<Event>,
     /// Signals.
-    pub signals: Receiver<Signal>,
+    pub(crate) signals: Receiver<Signal>,
     /// What the terminal answered.
-    pub answers: Receiver<InputEvent>,
+    pub(crate) answers: Receiver<InputEvent>,
     is_paused: Arc<AtomicBool>,
     wake: File,
     paused: Receiver<()>,
@@ -57,7 +57,7 @@ pub struct Input {
 
 impl Input {
     /// Starts listening.
-    pub fn start() -> io::Result<Self> {
+    pub(crate) fn start() -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
         let (answers_out, answers) = unbounded();
@@ -97,7 +97,7 @@ impl Input {
     }
 
     /// Keeps away from the keys; returns when the thread has let go of them.
-    pub fn pause(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.is_paused.store(true, Ordering::SeqCst);
         if self.wake.write_all(b"p").is_ok() {
             let _ = self.paused.recv_timeout(Duration::from_secs(1));
@@ -106,7 +106,7 @@ impl Input {
 
     /// Listens to the keys again, and to what was typed to interrupt us. An interrupt of what had the terminal may
     /// still wait to be heard: signals are told in the order of their numbers, and a change of size comes after it.
-    pub fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         if !self.is_paused.load(Ordering::SeqCst) {
             return;
         }
@@ -145,7 +145,7 @@ fn meaning(signal: i32) -> Signal {
 }
 
 /// Stops the process as Ctrl-Z would have done; returns when it goes on.
-pub fn stop_process() {
+pub(crate) fn stop_process() {
     let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
 }
 

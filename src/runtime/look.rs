@@ -19,7 +19,7 @@ pub fn first(config: &ViewConfig) -> Result<Theme, String> {
 }
 
 /// As [`first`]; settings that cannot be followed are told and hinder nothing.
-pub fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
+pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
     match first(config) {
         Err(why) if matches!(config.theme, ThemeChoice::Preferred(_)) => {
             Ok((named("dark", config)?, Some(why)))
@@ -29,7 +29,7 @@ pub fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), Stri
 }
 
 /// Whether the terminal is worth asking for its background.
-pub fn asks_for_background(config: &ViewConfig) -> bool {
+pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
     let is_simple = matches!(config.term.as_deref(), None | Some("dumb" | "linux"));
     config.theme == ThemeChoice::Auto
         && !config.no_color

@@ -44,7 +44,7 @@ const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// The state folder, and the session in it that is looked at.
 #[derive(Debug, Default)]
-pub struct Keeper {
+pub(crate) struct Keeper {
     folder: Option<PathBuf>,
     subject: Option<Subject>,
     /// The marks as they were last read or written.
@@ -68,7 +68,7 @@ impl Keeper {
     // === as the viewer asks for it ===
 
     /// Gives back what was typed in earlier runs.
-    pub fn recall_habits(&mut self, app: &mut App) {
+    pub(crate) fn recall_habits(&mut self, app: &mut App) {
         match self.habits() {
             Ok(habits) => {
                 app.history.searches = History::of(habits.searches);
@@ -82,7 +82,7 @@ impl Keeper {
     }
 
     /// What is kept of a session that is opened now; of `None` nothing is.
-    pub fn take_out(&mut self, subject: Option<Subject>, reader: &mut Reader) -> Memory {
+    pub(crate) fn take_out(&mut self, subject: Option<Subject>, reader: &mut Reader) -> Memory {
         self.recall(subject).unwrap_or_else(|why| {
             reader.screen.say(why);
             Memory::default()
@@ -90,7 +90,7 @@ impl Keeper {
     }
 
     /// Something was marked.
-    pub fn keep_marks(&mut self, reader: &mut Reader) {
+    pub(crate) fn keep_marks(&mut self, reader: &mut Reader) {
         self.is_forgotten = false;
         match self.keep(Memory { marks: reader.places.marks.clone(), seen: None }) {
             Ok(marks) => reader.places.marks = marks,
@@ -99,7 +99,7 @@ impl Keeper {
     }
 
     /// The reader leaves the session.
-    pub fn put_away(&mut self, reader: &mut Reader) {
+    pub(crate) fn put_away(&mut self, reader: &mut Reader) {
         if let Err(why) = self.finish(reader) {
             reader.screen.say(unkept(&why));
         }
@@ -116,7 +116,7 @@ impl Keeper {
     }
 
     /// The reader wants nothing to be kept.
-    pub fn forget_all(&mut self, reader: &mut Reader) {
+    pub(crate) fn forget_all(&mut self, reader: &mut Reader) {
         self.is_forgotten = true;
         match self.forget() {
             Ok(true) => reader.screen.say("forgotten"),
@@ -142,13 +142,13 @@ impl Keeper {
     // === the files ===
 
     /// What is kept of the reader's habits.
-    pub fn habits(&self) -> Result<Habits, String> {
+    pub(crate) fn habits(&self) -> Result<Habits, String> {
         let Some(folder) = &self.folder else { return Ok(Habits::default()) };
         read(&folder.join(HABITS), memory::habits_of).map(Option::unwrap_or_default)
     }
 
     /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
-    pub fn keep_habits(&self, typed: (&History, &History), widths: Widths) -> Result<(), String> {
+    pub(crate) fn keep_habits(&self, typed: (&History, &History), widths: Widths) -> Result<(), String> {
         let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
         let is_fresh = has_typed || widths != self.widths;
         let Some(folder) = self.folder.as_ref().filter(|_| is_fresh) else { return Ok(()) };
@@ -159,7 +159,7 @@ impl Keeper {
     }
 
     /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
-    pub fn recall(&mut self, subject: Option<Subject>) -> Result<Memory, String> {
+    pub(crate) fn recall(&mut self, subject: Option<Subject>) -> Result<Memory, String> {
         self.known = Marks::default();
         self.is_forgotten = false;
         self.subject = subject;
@@ -203,7 +203,7 @@ impl Keeper {
 }
 
 /// The session as something to be kept; `None` for a pipe.
-pub fn subject_of(session: &Session) -> Option<Subject> {
+pub(crate) fn subject_of(session: &Session) -> Option<Subject> {
     let path = fs::canonicalize(&session.opened.path).ok()?;
     let kind = fs::metadata(&path).ok()?.file_type();
     let name = session.name().unwrap_or_default().to_owned();

@@ -7,7 +7,7 @@
 mod answers;
 mod child;
 pub mod clipboard;
-pub mod clock;
+pub(crate) mod clock;
 mod commands;
 pub mod config;
 mod editor;

@@ -43,7 +43,7 @@ fn kind(environment: &Environment) -> Kind {
 }
 
 /// What the terminal is told.
-pub fn sequence(notice: &Notice, between: Between, environment: &Environment) -> String {
+pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environment) -> String {
     let bell = matches!(notice.means, Ring::Bell | Ring::Both);
     let osc = matches!(notice.means, Ring::Osc | Ring::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
@@ -69,7 +69,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Starts the reader's command; gives what waits for its end. What it must know stands in its environment.
-pub fn start(command: &str, notice: &Notice, missed: u64) -> Result<impl FnOnce() + use<>, String> {
+pub(crate) fn start(command: &str, notice: &Notice, missed: u64) -> Result<impl FnOnce() + use<>, String> {
     let started = Command::new("sh")
         .arg("-c")
         .arg(command)

@@ -39,7 +39,7 @@ pub struct Opened {
     /// What the session says.
     pub feed: Receiver<Feed>,
     /// Reads bodies again, and searches.
-    pub workers: Workers,
+    pub(crate) workers: Workers,
     /// What they found.
     pub answers: Receiver<Event>,
     _say: Sender<Event>,
@@ -101,7 +101,7 @@ impl Kept {
     }
 
     /// As the reader left it another time.
-    pub fn remembered(memory: Memory) -> Self {
+    pub(crate) fn remembered(memory: Memory) -> Self {
         Self { marks: memory.marks, seen: memory.seen, ..Self::default() }
     }
 

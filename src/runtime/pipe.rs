@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Starts a command that gets a text. The command is the reader's own; no text of the session is a part of it.
-pub fn start(command: &str, mut text: String) -> io::Result<Child> {
+pub(crate) fn start(command: &str, mut text: String) -> io::Result<Child> {
     let mut child = Command::new("sh").arg("-c").arg(command).stdin(Stdio::piped()).spawn()?;
     let input = child.stdin.take();
     text.push('\n');
@@ -14,7 +14,7 @@ pub fn start(command: &str, mut text: String) -> io::Result<Child> {
 }
 
 /// How a command ended.
-pub fn words_of(ended: io::Result<ExitStatus>) -> String {
+pub(crate) fn words_of(ended: io::Result<ExitStatus>) -> String {
     match ended {
         Ok(status) => status.code().map_or_else(|| format!("{status}"), |code| format!("exit {code}")),
         Err(error) => format!("sh cannot be started: {error}"),

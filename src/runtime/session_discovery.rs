@@ -15,31 +15,31 @@ use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
 
 /// A search for sessions that goes on.
-pub struct Discovery {
+pub(crate) struct Discovery {
     /// What it comes by.
-    pub sightings: Receiver<Sighting>,
+    pub(crate) sightings: Receiver<Sighting>,
     _watch: Watch,
     environment: Environment,
     wanted: Sender<Found>,
     /// What they are about.
-    pub previews: Receiver<Event>,
+    pub(crate) previews: Receiver<Event>,
     _say: Sender<Event>,
 }
 
 /// What the picker of this viewer looks for.
-pub fn search(config: &ViewConfig) -> Search {
+pub(crate) fn search(config: &ViewConfig) -> Search {
     Search { environment: config.environment.clone(), paths: config.listed.clone(), format: None }
 }
 
 /// Where that is, for people.
-pub fn places(search: &Search) -> Vec<String> {
+pub(crate) fn places(search: &Search) -> Vec<String> {
     let shown = |place: PathBuf| Text::clean(&search.environment.shortened(&place)).to_string();
     search.places().into_iter().map(shown).collect()
 }
 
 impl Discovery {
     /// Starts looking.
-    pub fn start(search: Search) -> Self {
+    pub(crate) fn start(search: Search) -> Self {
         let environment = search.environment.clone();
         let (wanted, wanted_in) = unbounded::<Found>();
         let (say, previews) = unbounded();
@@ -51,7 +51,7 @@ impl Discovery {
     }
 
     /// A sighting as an event: folders as people write them. Without a sighting the search has ended.
-    pub fn event(&mut self, sighting: Option<Sighting>) -> Option<Event> {
+    pub(crate) fn event(&mut self, sighting: Option<Sighting>) -> Option<Event> {
         let Some(sighting) = sighting else {
             self.sightings = never();
             return None;
@@ -67,7 +67,7 @@ impl Discovery {
     }
 
     /// Reads what a session is about.
-    pub fn preview(&self, found: Found) {
+    pub(crate) fn preview(&self, found: Found) {
         let _ = self.wanted.send(found);
     }
 }

@@ -31,7 +31,7 @@ const HELD: u16 = 0b1_1100;
 
 /// Something that came from the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InputEvent {
+pub(crate) enum InputEvent {
     /// A key.
     Key(Press),
     /// The mouse; a press is never told as a double one.
@@ -52,7 +52,7 @@ pub enum InputEvent {
 
 /// Bytes that are not understood yet.
 #[derive(Debug, Default)]
-pub struct InputParser {
+pub(crate) struct InputParser {
     held: Vec<u8>,
     /// What was pasted so far, while the end of it has not come.
     pasted: Option<Vec<u8>>,
@@ -70,7 +70,7 @@ enum Front {
 
 impl InputParser {
     /// Takes bytes in; gives what has become clear.
-    pub fn take(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<InputEvent> {
         self.held.extend_from_slice(bytes);
         let mut out = Vec::new();
         loop {
@@ -125,7 +125,7 @@ impl InputParser {
     }
 
     /// How long more is waited for; nothing if nothing has begun.
-    pub fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         match self.held.as_slice() {
             _ if self.pasted.is_some() => Some(STALLED),
             [] => None,
@@ -136,7 +136,7 @@ impl InputParser {
     }
 
     /// Nothing more has come: what is left was typed, unless nobody could have typed it.
-    pub fn give_back(&mut self) -> Vec<InputEvent> {
+    pub(crate) fn give_back(&mut self) -> Vec<InputEvent> {
         let held = std::mem::take(&mut self.held);
         if let Some(mut pasted) = self.pasted.take() {
             pasted.extend(held);

@@ -46,7 +46,7 @@ struct Wanted {
 }
 
 /// The threads and how to reach them.
-pub struct Workers {
+pub(crate) struct Workers {
     work: Sender<Work>,
     searches: Sender<Job>,
     filters: Sender<FilterJob>,
@@ -55,7 +55,7 @@ pub struct Workers {
 
 impl Workers {
     /// Starts the threads. They end when this is dropped.
-    pub fn start(pagers: [Pager; 5], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
+    pub(crate) fn start(pagers: [Pager; 5], pictures: Arc<Pictures>, say: Sender<Event>) -> Self {
         let [pager, viewer, reader, searchers @ ..] = pagers;
         let (work, work_in) = unbounded();
         let (searches, searches_in) = unbounded();
@@ -78,50 +78,50 @@ impl Workers {
     }
 
     /// Reads bodies again.
-    pub fn page(&self, entries: Vec<EntryId>, origins: Vec<Origin>) {
+    pub(crate) fn page(&self, entries: Vec<EntryId>, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Page(entries, origins));
     }
 
     /// Reads what records hold that no block tells, or all of it.
-    pub fn details(&self, origins: Vec<Origin>, is_whole: bool) {
+    pub(crate) fn details(&self, origins: Vec<Origin>, is_whole: bool) {
         let _ = self.work.send(Work::Details(origins, is_whole));
     }
 
     /// Reads records to be shown raw.
-    pub fn show(&self, origins: Vec<Origin>) {
+    pub(crate) fn show(&self, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Show(origins));
     }
 
     /// Reads records for the inspector.
-    pub fn inspect(&self, origins: Vec<Origin>) {
+    pub(crate) fn inspect(&self, origins: Vec<Origin>) {
         let _ = self.work.send(Work::Inspect(origins));
     }
 
     /// Opens an image with another program.
-    pub fn view(&self, image: Image) {
+    pub(crate) fn view(&self, image: Image) {
         let _ = self.work.send(Work::View(image));
     }
 
     /// The texts of records. Waits for them, but not for long.
-    pub fn texts(&self, origins: &[Origin]) -> Option<Vec<String>> {
+    pub(crate) fn texts(&self, origins: &[Origin]) -> Option<Vec<String>> {
         let (answer, answered) = unbounded();
         self.work.send(Work::Texts(origins.to_vec(), answer)).ok()?;
         answered.recv_timeout(Duration::from_secs(2)).ok().flatten()
     }
 
     /// Searches a portion; an earlier search stops.
-    pub fn search(&self, job: Job) {
+    pub(crate) fn search(&self, job: Job) {
         self.wanted.search.store(job.generation, Ordering::SeqCst);
         let _ = self.searches.send(job);
     }
 
     /// Stops the search.
-    pub fn cancel_search(&self) {
+    pub(crate) fn cancel_search(&self) {
         self.wanted.search.store(0, Ordering::SeqCst);
     }
 
     /// Reads texts for a filter. What is read for another filter as a whole stops.
-    pub fn filter(&self, job: FilterJob) {
+    pub(crate) fn filter(&self, job: FilterJob) {
         if job.is_whole {
             self.wanted.filter.store(job.generation, Ordering::SeqCst);
         }
@@ -129,7 +129,7 @@ impl Workers {
     }
 
     /// Stops reading for a filter.
-    pub fn cancel_filter(&self) {
+    pub(crate) fn cancel_filter(&self) {
         self.wanted.filter.store(0, Ordering::SeqCst);
     }
 }
@@ -142,12 +142,12 @@ impl Drop for Workers {
 }
 
 /// Starts the thread that colours what was asked for, until it is told to stop.
-pub fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
+pub(crate) fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
     thread::spawn(move || colour(&colours, &say));
 }
 
 /// Starts the thread that packs entries.
-pub fn start_packing(say: Sender<Event>) -> Sender<ToPack> {
+pub(crate) fn start_packing(say: Sender<Event>) -> Sender<ToPack> {
     let (orders, pages) = unbounded();
     thread::spawn(move || pack(&pages, &say));
     orders

@@ -39,12 +39,12 @@ pub struct Ends {
 
 impl Ends {
     /// Whether only an end of the session is shown, while the whole is read.
-    pub fn is_part(&self) -> bool {
+    pub(crate) fn is_part(&self) -> bool {
         self.whole.is_some()
     }
 
     /// Whether the first entries are shown, and the last ones are not.
-    pub fn is_beginning(&self) -> bool {
+    pub(crate) fn is_beginning(&self) -> bool {
         self.is_beginning
     }
 
@@ -54,7 +54,7 @@ impl Ends {
     }
 
     /// The reader wants something else.
-    pub fn forget_wish(&mut self) {
+    pub(crate) fn forget_wish(&mut self) {
         self.is_awaited = false;
     }
 

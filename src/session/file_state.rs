@@ -15,27 +15,27 @@ const MOST_FILES: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub struct FileState {
     /// What was found when the session was opened.
-    pub opened: Option<Opened>,
+    pub(crate) opened: Option<Opened>,
     /// What opens this session on the command line, if anything does.
     pub address: Option<String>,
     /// When the file last changed.
     pub last_write: Option<LastWrite>,
     /// Whether the file is followed.
-    pub link: LinkState,
+    pub(crate) link: LinkState,
     /// Why the files are looked at a few times a second, if they are.
-    pub polled: Option<Polled>,
+    pub(crate) polled: Option<Polled>,
     /// Bytes read and bytes in the file, while the whole is being read.
-    pub progress: Option<(u64, u64)>,
+    pub(crate) progress: Option<(u64, u64)>,
     /// Whether everything that was there at the start is shown.
     pub is_caught_up: bool,
     /// Why no more will come, if the reading thread gave up.
-    pub fault: Option<Text>,
+    pub(crate) fault: Option<Text>,
     paths: Vec<Arc<Path>>,
 }
 
 impl FileState {
     /// The path of a file by its number; `None` if no such file was named.
-    pub fn path(&self, id: FileId) -> Option<&Arc<Path>> {
+    pub(crate) fn path(&self, id: FileId) -> Option<&Arc<Path>> {
         self.paths.get(usize::try_from(id.0).ok()?)
     }
 

@@ -27,7 +27,7 @@ macro_rules! indexes {
     ($($(#[$doc:meta])* $name:ident: $index:ty $(, reads $other:ident)?;)*) => {
         /// Which indexes are needed for what is in sight.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct Needs {
+        pub(crate) struct Needs {
             $($(#[$doc])* pub $name: bool,)*
         }
 
@@ -44,7 +44,7 @@ macro_rules! indexes {
         pub struct Indexes {
             $($(#[$doc])* pub $name: Live<$index>,)*
             /// Rises with every change of the session.
-            pub generation: u64,
+            pub(crate) generation: u64,
             paces: Paces,
             /// What was needed last.
             needs: Needs,
@@ -83,7 +83,7 @@ macro_rules! indexes {
             }
 
             /// Becomes what is known of another transcript; nothing, if that is new.
-            pub fn become_other(&mut self, other: Self) {
+            pub(crate) fn become_other(&mut self, other: Self) {
                 $(self.$name.become_other(other.$name);)*
                 self.is_behind = other.is_behind;
                 self.generation += other.generation + 1;
@@ -125,30 +125,30 @@ impl Needs {
 
 impl Indexes {
     /// The session has changed.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub(crate) fn note(&mut self, transcript: &Transcript, touched: &Touched) {
         self.note_each(transcript, touched);
         self.generation += u64::from(!touched.is_empty());
     }
 
     /// Takes in what is new for what is always known, when it comes.
-    pub fn watch(&mut self, transcript: &Transcript) {
+    pub(crate) fn watch(&mut self, transcript: &Transcript) {
         self.is_behind |= !self.follow_each(transcript, Needs::always());
     }
 
     /// Bodies of these entries were read again.
-    pub fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
         self.learn_each(transcript, ids);
     }
 
     /// Another transcript is to be shown.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.become_other(Self::default());
     }
 
     /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
     /// nothing is judged of it.
-    pub fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
+    pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {
         self.needs = needs;
         let was_behind = self.is_behind;
         let needs = Needs { findings: needs.findings && is_whole, ..needs | Needs::always() };
@@ -157,7 +157,7 @@ impl Indexes {
     }
 
     /// Takes in what is new for the lint alone. Says whether that was all.
-    pub fn follow_findings(&mut self, transcript: &Transcript) -> bool {
+    pub(crate) fn follow_findings(&mut self, transcript: &Transcript) -> bool {
         let is_all = self.findings.follow(transcript, A_FRAME);
         self.is_behind |= !is_all;
         is_all
@@ -166,7 +166,7 @@ impl Indexes {
     /// Takes in all that is new, of all that another one is needed for: in the background, where nothing is asked yet.
     /// What must begin again waits until the session is twice as long: so all of it together costs no more than twice
     /// the session.
-    pub fn keep_up_as(&mut self, other: &Self, transcript: &Transcript) {
+    pub(crate) fn keep_up_as(&mut self, other: &Self, transcript: &Transcript) {
         self.needs = other.needs;
         self.is_behind = !self.keep_up_each(transcript, other.needs | Needs::always());
     }
@@ -179,7 +179,7 @@ impl Indexes {
 
 /// How often something begins at the beginning again.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pace {
+pub(crate) struct Pace {
     is_owed: bool,
     /// Entries there were the last time.
     began_at: usize,
@@ -187,7 +187,7 @@ pub struct Pace {
 
 impl Pace {
     /// Whether it goes on now, with so many entries there.
-    pub fn goes_on(&mut self, begins_again: bool, entries: usize) -> bool {
+    pub(crate) fn goes_on(&mut self, begins_again: bool, entries: usize) -> bool {
         self.is_owed |= begins_again;
         if self.is_owed && entries < self.began_at * 2 {
             return false;

@@ -21,11 +21,11 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::transcript::{ToPack, WasPacked};
 
-pub use change::{Change, Shown};
-pub use ends::Ends;
-pub use file_state::FileState;
-pub use indexes::Indexes;
-pub use status::Status;
+pub(crate) use change::{Change, Shown};
+pub(crate) use ends::Ends;
+pub(crate) use file_state::FileState;
+pub(crate) use indexes::Indexes;
+pub(crate) use status::Status;
 use whole::Whole;
 
 /// Bytes of bodies that stay in memory. Entries whose bodies do are not packed, and take as much again.
@@ -50,7 +50,7 @@ pub struct Session {
 
 impl Session {
     /// Takes a message of the feed.
-    pub fn take(&mut self, feed: Feed) -> Vec<Change> {
+    pub(crate) fn take(&mut self, feed: Feed) -> Vec<Change> {
         match feed {
             Feed::Opened(opened) => self.file.opened = Some(*opened),
             Feed::Batch { stage: Stage::Preview, batch } => return self.take_last(*batch),
@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// Shows the first entries, if others are shown and the whole is not known yet.
-    pub fn to_beginning(&mut self) -> Option<Change> {
+    pub(crate) fn show_beginning(&mut self) -> Option<Change> {
         if !self.ends.is_part() || self.ends.is_beginning {
             return None;
         }
@@ -181,7 +181,7 @@ impl Session {
     }
 
     /// Shows the last entries, if the first ones are shown.
-    pub fn to_end(&mut self) -> Option<Change> {
+    pub(crate) fn show_end(&mut self) -> Option<Change> {
         self.ends.is_beginning.then(|| self.exchange())
     }
 
@@ -203,17 +203,17 @@ impl Session {
     }
 
     /// What was shown before, after [`Change::Replaced`].
-    pub fn before(&self) -> Option<&Transcript> {
+    pub(crate) fn before(&self) -> Option<&Transcript> {
         self.before.as_ref()
     }
 
     /// Where an entry of what was shown before is now.
-    pub fn moved(&self, id: EntryId) -> Option<EntryId> {
+    pub(crate) fn moved(&self, id: EntryId) -> Option<EntryId> {
         self.transcript.find(&self.before.as_ref()?.get(id)?.key)
     }
 
     /// The reader's places are carried over.
-    pub fn forget_before(&mut self) {
+    pub(crate) fn forget_before(&mut self) {
         let before = self.before.take();
         if self.ends.is_part() {
             self.ends.other = before.unwrap_or_default();
@@ -221,24 +221,24 @@ impl Session {
     }
 
     /// Takes bodies that were read again. Answers which entries have them.
-    pub fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
+    pub(crate) fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) -> Vec<EntryId> {
         let filled = self.transcript.fill(entries, contents);
         self.indexes.learn(&self.transcript, entries);
         filled
     }
 
     /// Lets go of bodies beyond the budget, but for those of entries in sight.
-    pub fn release(&mut self, in_sight: impl Fn(EntryId) -> bool) {
+    pub(crate) fn release(&mut self, in_sight: impl Fn(EntryId) -> bool) {
         self.transcript.release(BODY_BUDGET, in_sight);
     }
 
     /// Entries that nobody looked at for a while are to be packed: not here, for a frame must not wait for it.
-    pub fn hand_out(&mut self) -> Vec<ToPack> {
+    pub(crate) fn hand_out(&mut self) -> Vec<ToPack> {
         self.transcript.hand_out()
     }
 
     /// Takes entries that were packed: of the whole, which may be shown by now, or of what is shown before it.
-    pub fn take_back(&mut self, page: WasPacked) {
+    pub(crate) fn take_back(&mut self, page: WasPacked) {
         let other = match &mut self.ends.whole {
             Some(whole) => whole.transcript.take_back(page),
             None => Some(page),
@@ -247,37 +247,37 @@ impl Session {
     }
 
     /// The transcript that ends where the session ends.
-    pub fn last_entries(&self) -> &Transcript {
+    pub(crate) fn last_entries(&self) -> &Transcript {
         if self.ends.is_beginning { &self.ends.other } else { &self.transcript }
     }
 
     /// Whether a batch of the whole may change what is shown.
-    pub fn shows_whole(&self) -> bool {
+    pub(crate) fn shows_whole(&self) -> bool {
         let grows = self.ends.is_beginning && self.transcript.order().len() < ends::FIRST;
         !self.ends.is_part() || self.ends.is_awaited || grows
     }
 
     /// Finds out how the session stands now.
-    pub fn refresh(&mut self, now: Timestamp) {
+    pub(crate) fn refresh(&mut self, now: Timestamp) {
         let last = if self.ends.is_beginning { &self.ends.other } else { &self.transcript };
         let shown = (&self.transcript, &*self.indexes.account);
         self.status.refresh(last, self.file.last_write, now, shown);
     }
 
     /// How long nothing was written at work, in ms.
-    pub fn silence(&self, now: Timestamp) -> Option<u64> {
+    pub(crate) fn silence(&self, now: Timestamp) -> Option<u64> {
         activity::silence(self.last_entries(), &self.status.activity, self.file.last_write, now)
     }
 
     /// The loop that the agent is in right now.
-    pub fn current_loop(&self) -> Option<Run<'_>> {
+    pub(crate) fn current_loop(&self) -> Option<Run<'_>> {
         let run = self.indexes.loops.current(&self.transcript)?;
         let is_now = !self.ends.is_beginning && self.status.activity.is_work();
         (is_now && run.count() as u64 >= LOOP).then_some(run)
     }
 
     /// Whether the agent works on what is shown, or waits for somebody who may come.
-    pub fn is_at_work(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_at_work(&self, now: Timestamp) -> bool {
         !self.ends.is_beginning && self.status.is_at_work(now)
     }
 

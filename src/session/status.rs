@@ -16,9 +16,9 @@ pub struct Status {
     /// What the agent is doing.
     pub activity: Activity,
     /// How full the context is.
-    pub context: Option<ContextUse>,
+    pub(crate) context: Option<ContextUse>,
     /// The session's cost, ready to print.
-    pub cost: String,
+    pub(crate) cost: String,
     /// What the activity was judged of: the state of the session, when it was written to, the second, and the state
     /// of the account.
     judged: Option<(u64, Option<LastWrite>, i64, u64)>,

@@ -12,9 +12,9 @@ use crate::model::transcript::Transcript;
 
 /// What is known of a session as far as it is read.
 #[derive(Clone, Debug, Default)]
-pub struct Whole {
+pub(crate) struct Whole {
     /// Its entries.
-    pub transcript: Transcript,
+    pub(crate) transcript: Transcript,
     /// The indexes that are in use for what is shown.
     indexes: Indexes,
     turning: Pace,
@@ -23,7 +23,7 @@ pub struct Whole {
 impl Whole {
     /// Takes a batch. What is in use is told by what is known of what is shown. Answers which entries are to be
     /// packed: it is the larger part of the work, and the screen must not wait for it.
-    pub fn take(&mut self, batch: Batch, shown: &Indexes) -> Vec<ToPack> {
+    pub(crate) fn take(&mut self, batch: Batch, shown: &Indexes) -> Vec<ToPack> {
         let touched = self.transcript.apply(batch);
         let entries = self.transcript.order().len();
         self.indexes.note(&self.transcript, &touched);
@@ -37,7 +37,7 @@ impl Whole {
     }
 
     /// All is read: the transcript, with what is known of it in the place of what was shown before.
-    pub fn replace(self, indexes: &mut Indexes) -> Transcript {
+    pub(crate) fn replace(self, indexes: &mut Indexes) -> Transcript {
         indexes.become_other(self.indexes);
         self.transcript
     }

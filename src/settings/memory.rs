@@ -25,37 +25,37 @@ const OF_READER: &str = "tv.reader/1";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// Its file, folder or database, without links in it.
-    pub path: String,
+    pub(crate) path: String,
     /// Its name within that; empty if the file is the session.
     pub session: String,
 }
 
 impl Subject {
     /// The name of its file: the same in every run.
-    pub fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         format!("{:016x}.json", Piece::of(&format!("{}#{}", self.path, self.session)).0)
     }
 }
 
 /// Whether a name is that of a session's file.
-pub fn is_file_name(name: &str) -> bool {
+pub(crate) fn is_file_name(name: &str) -> bool {
     let stem = name.strip_suffix(".json").unwrap_or_default();
     stem.len() == 16 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// What is kept of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Marked items.
-    pub marks: Marks,
+    pub(crate) marks: Marks,
     /// Its end when it was looked at.
-    pub seen: Option<Seen>,
+    pub(crate) seen: Option<Seen>,
 }
 
 impl Memory {
     /// What another program kept meanwhile, with what this one changed since it read `before`.
     #[must_use]
-    pub fn onto(self, before: &Marks, theirs: Self) -> Self {
+    pub(crate) fn onto(self, before: &Marks, theirs: Self) -> Self {
         let mut marks = theirs.marks;
         marks.extend(self.marks.into_iter().filter(|(letter, mark)| before.get(letter) != Some(mark)));
         Self { marks, seen: self.seen.or(theirs.seen) }
@@ -64,29 +64,29 @@ impl Memory {
 
 /// What is kept of the reader's habits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub(crate) struct Habits {
     /// Searches that were typed, the newest last.
-    pub searches: Vec<String>,
+    pub(crate) searches: Vec<String>,
     /// Filters that were typed, the newest last.
-    pub filters: Vec<String>,
+    pub(crate) filters: Vec<String>,
     /// Columns of panes whose dividers were moved.
-    pub widths: Widths,
+    pub(crate) widths: Widths,
 }
 
 /// Columns of panes with their dividers; `None` leaves them to the size of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Widths {
+pub(crate) struct Widths {
     /// Of the outline.
     #[serde(default)]
-    pub outline: Option<u16>,
+    pub(crate) outline: Option<u16>,
     /// Of the inspector.
     #[serde(default)]
-    pub inspector: Option<u16>,
+    pub(crate) inspector: Option<u16>,
 }
 
 impl Widths {
     /// As the panes are now.
-    pub fn of(panes: &Panes) -> Self {
+    pub(crate) fn of(panes: &Panes) -> Self {
         Self { outline: panes.outline_width, inspector: panes.inspector_width }
     }
 }
@@ -94,7 +94,7 @@ impl Widths {
 impl Habits {
     /// With the lines that were typed since, and the panes whose widths changed.
     #[must_use]
-    pub fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
+    pub(crate) fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
         let later = |theirs, before: Option<u16>, now| if now == before { theirs } else { now };
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = History::of(before);
@@ -150,7 +150,7 @@ struct ReaderFile {
 }
 
 /// Reads what is kept of a session.
-pub fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
+pub(crate) fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
     let file: SessionFile = of_schema(text, OF_SESSION)?;
     if (&file.path, &file.session) != (&subject.path, &subject.session) {
         return Err("is of another session".to_owned());
@@ -165,7 +165,7 @@ pub fn session_of(text: &str, subject: &Subject) -> Result<Memory, String> {
 }
 
 /// Writes what is kept of a session.
-pub fn session_text(memory: &Memory, subject: &Subject) -> String {
+pub(crate) fn session_text(memory: &Memory, subject: &Subject) -> String {
     let mark = |(letter, (key, block)): (&char, &(Text, usize))| {
         (*letter, MarkFile { entry: key.to_string(), block: *block })
     };
@@ -180,7 +180,7 @@ pub fn session_text(memory: &Memory, subject: &Subject) -> String {
 }
 
 /// Reads what is kept of the reader's habits. What is typed by mistake does no harm on the screen.
-pub fn habits_of(text: &str) -> Result<Habits, String> {
+pub(crate) fn habits_of(text: &str) -> Result<Habits, String> {
     let file: ReaderFile = of_schema(text, OF_READER)?;
     let clean = |lines: Vec<String>| {
         let lines = lines.iter().map(|line| Text::clean(line).replace(['\n', '\t'], " "));
@@ -190,7 +190,7 @@ pub fn habits_of(text: &str) -> Result<Habits, String> {
 }
 
 /// Writes what is kept of the reader's habits. Whoever looks for a key or a token does not want it to be kept.
-pub fn habits_text(habits: &Habits) -> String {
+pub(crate) fn habits_text(habits: &Habits) -> String {
     let open = |lines: &[String]| {
         lines.iter().filter(|line| Mask::default().apply(line).is_none()).cloned().collect()
     };

@@ -14,7 +14,7 @@ use super::table::in_order;
 use crate::analysis::prices::Prices;
 
 /// What is wrong with prices: where it stands in the text, and what it is.
-pub type Complaint = (usize, String);
+pub(crate) type Complaint = (usize, String);
 
 /// Reads the prices of models by name; what cannot be understood leaves its model without them.
 pub fn read(models: &DeTable<'_>, complaints: &mut Vec<Complaint>) -> Vec<(String, Prices)> {

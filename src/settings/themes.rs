@@ -19,7 +19,7 @@ use crate::render::colour::{self, Rgb};
 use crate::render::theme::Theme;
 
 /// The files in the program.
-pub const EMBEDDED: [(&str, &str); 7] = [
+pub(crate) const EMBEDDED: [(&str, &str); 7] = [
     ("catppuccin", include_str!("../../assets/themes/catppuccin.toml")),
     ("catppuccin-latte", include_str!("../../assets/themes/catppuccin-latte.toml")),
     ("gruvbox", include_str!("../../assets/themes/gruvbox.toml")),
@@ -33,20 +33,20 @@ pub const EMBEDDED: [(&str, &str); 7] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThemeFile {
     /// The theme.
-    pub theme: Theme,
+    pub(crate) theme: Theme,
     /// The background it is made for.
-    pub background: Option<Rgb>,
+    pub(crate) background: Option<Rgb>,
     /// What could not be understood: `line:column: what`.
-    pub complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
 }
 
 /// The names of the themes that come with the program.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     ["dark", "light", "mono"].into_iter().chain(EMBEDDED.iter().map(|(name, _)| *name))
 }
 
 /// The theme of this name that comes with the program.
-pub fn known(name: &str) -> Option<Theme> {
+pub(crate) fn known(name: &str) -> Option<Theme> {
     let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
     Theme::named(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
 }

@@ -11,29 +11,33 @@ use super::stamp::Stamp;
 
 /// A file that a walk came by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lying {
+pub(crate) struct Lying {
     /// Where.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its length and when it was written. `None`: the system does not say.
-    pub stamp: Option<Stamp>,
+    pub(crate) stamp: Option<Stamp>,
 }
 
 impl Lying {
     /// The file at a path.
-    pub fn at(path: PathBuf) -> Self {
+    pub(crate) fn at(path: PathBuf) -> Self {
         let stamp = Stamp::of(&path).ok();
         Self { path, stamp }
     }
 }
 
 /// The files that a pattern names.
-pub fn named_by(pattern: &Path) -> Vec<Lying> {
+pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
     expand(pattern).files.into_iter().map(Lying::at).collect()
 }
 
 /// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
 /// for each folder, with the names in it, whether to look at what it holds.
-pub fn below(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool) -> Vec<PathBuf> {
+pub(crate) fn below(
+    folder: &Path,
+    depth: usize,
+    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
+) -> Vec<PathBuf> {
     let mut files = Vec::new();
     walk(folder, depth, enter, &mut files);
     files

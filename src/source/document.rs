@@ -26,7 +26,7 @@ pub struct Split {
 
 impl Split {
     /// Whether the closing bracket was found.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.cut.is_none()
     }
 }

@@ -19,18 +19,18 @@ const SLICE: usize = 256;
 
 /// What became of the files since the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Census {
+pub(crate) struct Census {
     /// Files that were not there before, in order.
-    pub new: Vec<Arc<Path>>,
+    pub(crate) new: Vec<Arc<Path>>,
     /// Files that are no longer there.
-    pub gone: Vec<Arc<Path>>,
+    pub(crate) gone: Vec<Arc<Path>>,
     /// Files to be looked at: they may have changed.
-    pub due: Vec<Arc<Path>>,
+    pub(crate) due: Vec<Arc<Path>>,
 }
 
 /// Files named by patterns.
 #[derive(Debug, Default)]
-pub struct Folder {
+pub(crate) struct Folder {
     patterns: Vec<Arc<Path>>,
     known_patterns: HashSet<Arc<Path>>,
     directories: HashMap<Arc<Path>, Directory>,
@@ -50,7 +50,7 @@ struct Directory {
 
 impl Folder {
     /// Adds a pattern. Returns the files that it names and no other pattern did.
-    pub fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
+    pub(crate) fn add(&mut self, pattern: &Path) -> Vec<Arc<Path>> {
         if self.known_patterns.contains(pattern) {
             return Vec::new();
         }
@@ -62,17 +62,17 @@ impl Folder {
     }
 
     /// Forgets which files are known, so that all are found again, in order.
-    pub fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         *self = Self::default();
     }
 
     /// Directories to be watched, the most recent ones first.
-    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
         self.directory_rota.recent.iter().rev().map(|path| &**path)
     }
 
     /// Looks for changes.
-    pub fn poll(&mut self, hints: &Hints) -> Census {
+    pub(crate) fn poll(&mut self, hints: &Hints) -> Census {
         let mut census = Census::default();
         let mut stale = Vec::new();
         for path in self.directory_rota.next(hints.is_everything()) {
@@ -98,7 +98,7 @@ impl Folder {
     }
 
     /// Notes that a file has changed, so that it is looked at each time.
-    pub fn touch(&mut self, path: &Path) {
+    pub(crate) fn touch(&mut self, path: &Path) {
         if let Some(path) = self.files.get(path) {
             self.file_rota.touch(Arc::clone(path));
         }

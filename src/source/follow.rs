@@ -43,7 +43,7 @@ type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
 
 /// Follows one file.
 #[derive(Debug)]
-pub struct Follower {
+pub(crate) struct Follower {
     path: PathBuf,
     fence: Fence,
     file: Option<File>,
@@ -69,7 +69,7 @@ enum Away {
 
 impl Follower {
     /// Opens a file that must lie within the fence; reading begins at 0.
-    pub fn open(path: &Path, fence: Fence) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path, fence: Fence) -> io::Result<Self> {
         let file = fence.open(path)?;
         let stamp = Stamp::of_file(&file)?;
         Ok(Self {
@@ -89,49 +89,44 @@ impl Follower {
     }
 
     /// Goes on at another place of the same text.
-    pub fn seek(&mut self, at: u64) -> io::Result<()> {
+    pub(crate) fn seek(&mut self, at: u64) -> io::Result<()> {
         self.identity = Identity::of(self.descriptor()?)?;
         self.offset = at;
         Ok(())
     }
 
     /// The file's name.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether the file that was followed lies at another path now.
-    pub fn is_now_at(&self, path: &Path) -> bool {
+    pub(crate) fn is_now_at(&self, path: &Path) -> bool {
         Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
     }
 
     /// Where the next read begins.
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// The length of the file when it was last looked at.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.stamp.len
     }
 
-    /// Whether the file was empty when it was last looked at.
-    pub fn is_empty(&self) -> bool {
-        self.stamp.len == 0
-    }
-
     /// When a file that cannot be read will be tried again.
-    pub fn retry_at(&self) -> Option<Instant> {
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.trouble.as_ref().map(|trouble| trouble.retry)
     }
 
     /// Lets go of the descriptor until there is something to read: for files beside the session.
-    pub fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.file = None;
     }
 
     /// Reads on. Returns how many bytes it read; 0 at the end.
-    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.file.is_none() {
             self.file = Some(self.fence.open(&self.path)?);
         }
@@ -143,7 +138,7 @@ impl Follower {
     }
 
     /// Looks at the file. To be called until it says [`Change::Quiet`].
-    pub fn poll(&mut self, now: Instant) -> Change {
+    pub(crate) fn poll(&mut self, now: Instant) -> Change {
         if let Some(trouble) = self.trouble.as_ref().filter(|trouble| now < trouble.retry) {
             let can_read_on = !trouble.in_reading && self.has_unread_bytes();
             return if can_read_on { Change::Grown } else { Change::Quiet };
@@ -167,7 +162,7 @@ impl Follower {
     }
 
     /// Takes note that reading failed, and says what there is to tell about it.
-    pub fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
+    pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
         self.note_trouble(error, now, true)
     }
 
@@ -293,7 +288,7 @@ impl Follower {
 }
 
 /// Whether an error says that there is no such file, in whatever way.
-pub fn is_absence(error: &io::Error) -> bool {
+pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

@@ -17,7 +17,7 @@ const KEPT: usize = 1024;
 const LONG: usize = 4 << 20;
 
 /// How many bytes of a line file's record are ever held, if it is so long.
-pub fn held_of(len: u32) -> usize {
+pub(crate) fn held_of(len: u32) -> usize {
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     if len > LIMIT { KEPT } else { len }
 }
@@ -33,7 +33,7 @@ pub enum Line<'a> {
 
 impl<'a> Line<'a> {
     /// What is there of it.
-    pub fn record(self) -> Record<'a> {
+    pub(crate) fn record(self) -> Record<'a> {
         let (Self::Whole(record) | Self::TooLong(record)) = self;
         record
     }
@@ -41,7 +41,7 @@ impl<'a> Line<'a> {
 
 /// A line that has ended in another chunk than it began in.
 #[derive(Debug)]
-pub struct Ended {
+pub(crate) struct Ended {
     origin: Origin,
     bytes: Vec<u8>,
     is_too_long: bool,
@@ -49,7 +49,7 @@ pub struct Ended {
 
 impl Ended {
     /// The line.
-    pub fn line(&self) -> Line<'_> {
+    pub(crate) fn line(&self) -> Line<'_> {
         let record = Record { origin: self.origin, bytes: &self.bytes };
         if self.is_too_long { Line::TooLong(record) } else { Line::Whole(record) }
     }
@@ -75,7 +75,7 @@ impl LineBuffer {
     }
 
     /// A buffer for the lines from a place in the middle of a file, whose number is not known.
-    pub fn in_the_middle(file: FileId, at: u64) -> Self {
+    pub(crate) fn in_the_middle(file: FileId, at: u64) -> Self {
         Self { at, line: 0, ..Self::new(file) }
     }
 
@@ -91,7 +91,7 @@ impl LineBuffer {
     }
 
     /// Whether the line that has not ended is long, or may be so with the next chunk.
-    pub fn is_in_long_line(&self) -> bool {
+    pub(crate) fn is_in_long_line(&self) -> bool {
         self.seen > LONG as u64 / 4
     }
 
@@ -105,7 +105,7 @@ impl LineBuffer {
     }
 
     /// As [`Self::feed`]: the line that began in an earlier chunk, and those that lie in this one.
-    pub fn cut<'c>(&mut self, chunk: &'c [u8]) -> (Option<Ended>, Vec<Line<'c>>) {
+    pub(crate) fn cut<'c>(&mut self, chunk: &'c [u8]) -> (Option<Ended>, Vec<Line<'c>>) {
         let (mut first, mut lines) = (None, Vec::new());
         let mut rest = chunk;
         while let Some(end) = memchr(b'\n', rest) {

@@ -3,18 +3,18 @@
 //! Invariant: reads only, by position, never through a memory map; knows no agent and no JSON library.
 //! A room waits for nothing but the disk: times come in as arguments, waiting is `watch`'s.
 
-pub mod discover;
+pub(crate) mod discover;
 pub mod document;
-pub mod folder;
+pub(crate) mod folder;
 pub mod follow;
 pub mod lines;
 pub mod packed;
 pub mod pattern;
-pub mod process;
+pub(crate) mod process;
 pub mod regular;
-pub mod rewritten;
+pub(crate) mod rewritten;
 pub mod rows;
-pub mod stamp;
-pub mod stream;
-pub mod watch;
+pub(crate) mod stamp;
+pub(crate) mod stream;
+pub(crate) mod watch;
 mod zstd;

@@ -30,7 +30,7 @@ pub enum Packing {
 
 impl Packing {
     /// How a file that begins so is compressed, if it is.
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
@@ -39,7 +39,7 @@ impl Packing {
     }
 
     /// What it is called.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
@@ -48,7 +48,7 @@ impl Packing {
 }
 
 /// How a file is compressed, if it is.
-pub fn packing_of(file: &File) -> io::Result<Option<Packing>> {
+pub(crate) fn packing_of(file: &File) -> io::Result<Option<Packing>> {
     Ok(Packing::of(&read_range(file, 0, 4)?))
 }
 
@@ -65,7 +65,7 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
 }
 
 /// The beginning of the text in a compressed file, and whether that is all of it.
-pub fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
+pub(crate) fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();
     let text = open(file, packing)?;
     let read = text.take(len as u64 + 1).read_to_end(&mut head);
@@ -79,7 +79,7 @@ pub fn read_head(file: File, packing: Packing, len: usize) -> io::Result<(Vec<u8
 }
 
 /// The text in a value that may be compressed as archives are with zstd.
-pub fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
+pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     let packing = Packing::Zstd;
     if Packing::of(packed) != Some(packing) {
         return Ok(Cow::Borrowed(packed));

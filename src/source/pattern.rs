@@ -12,9 +12,9 @@ const DEEPEST: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// Files, sorted by path.
-    pub files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// Directories that were looked into or are missing: if one changes, so may the files.
-    pub directories: Vec<PathBuf>,
+    pub(crate) directories: Vec<PathBuf>,
 }
 
 /// Finds the files that a pattern names.
@@ -38,7 +38,7 @@ pub fn expand(pattern: &Path) -> Expansion {
 }
 
 /// Whether a pattern names this path.
-pub fn matches(pattern: &Path, path: &Path) -> bool {
+pub(crate) fn matches(pattern: &Path, path: &Path) -> bool {
     let pattern: Vec<&OsStr> = pattern.iter().collect();
     let path: Vec<&OsStr> = path.iter().collect();
     matches_from(&pattern, &path)

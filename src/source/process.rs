@@ -4,7 +4,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
 /// Whether a process with this number runs, whoever owns it.
-pub fn is_running(number: i64) -> bool {
+pub(crate) fn is_running(number: i64) -> bool {
     let pid = i32::try_from(number).ok().filter(|number| *number > 0).and_then(Pid::from_raw);
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }

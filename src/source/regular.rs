@@ -15,7 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use super::stamp::Stamp;
 
 /// A file that is read as a whole is no larger; what is larger is no document of a session, but damage.
-pub const LARGEST: u64 = 256 << 20;
+pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// Opens a regular file; nothing else is waited for or read.
 pub fn open(path: &Path) -> io::Result<File> {
@@ -41,11 +41,11 @@ fn expect_regular(kind: FileType) -> io::Result<()> {
 
 /// The folders in which files must lie to be read, whatever leads to them; none for a file that the reader named.
 #[derive(Clone, Debug, Default)]
-pub struct Fence(Option<Arc<[PathBuf]>>);
+pub(crate) struct Fence(Option<Arc<[PathBuf]>>);
 
 impl Fence {
     /// Around these folders. What is missing encloses nothing.
-    pub fn around(folders: &[PathBuf]) -> Self {
+    pub(crate) fn around(folders: &[PathBuf]) -> Self {
         let real = |folder: &PathBuf| {
             let is_here = folder.as_os_str().is_empty();
             fs::canonicalize(if is_here { Path::new(".") } else { folder }).ok()
@@ -54,7 +54,7 @@ impl Fence {
     }
 
     /// Opens a regular file within.
-    pub fn open(&self, path: &Path) -> io::Result<File> {
+    pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let file = open(path)?;
         match &self.0 {
             Some(folders) if !lies_in(&file, path, folders) => {

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a look at the file showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Look {
+pub(crate) enum Look {
     /// Nothing new.
     Quiet,
     /// Its new content.
@@ -41,7 +41,7 @@ impl Doubt {
 
 /// Follows one file.
 #[derive(Debug)]
-pub struct Rewritten {
+pub(crate) struct Rewritten {
     path: Arc<Path>,
     stamp: Option<Stamp>,
     /// Of the content that was given out.
@@ -63,23 +63,23 @@ struct Doubt {
 
 impl Rewritten {
     /// A file that has not been read yet and must lie within the fence.
-    pub fn new(path: impl Into<Arc<Path>>, fence: Fence) -> Self {
+    pub(crate) fn new(path: impl Into<Arc<Path>>, fence: Fence) -> Self {
         Self { path: path.into(), stamp: None, hash: None, is_settled: true, fence, doubt: None }
     }
 
     /// The same file, as if it had not been read yet.
     #[must_use]
-    pub fn anew(&self) -> Self {
+    pub(crate) fn anew(&self) -> Self {
         Self::new(Arc::clone(&self.path), self.fence.clone())
     }
 
     /// The file's name.
-    pub fn path(&self) -> &Arc<Path> {
+    pub(crate) fn path(&self) -> &Arc<Path> {
         &self.path
     }
 
     /// When it should be looked at again without any event.
-    pub fn retry_at(&self) -> Option<Instant> {
+    pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.doubt.as_ref()?.retry
     }
 
@@ -96,7 +96,7 @@ impl Rewritten {
     }
 
     /// Looks at the file, and reads it if it may have changed.
-    pub fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
+    pub(crate) fn poll(&mut self, now: Instant, is_complete: impl Fn(&[u8]) -> bool) -> Look {
         let look = match self.look(now, is_complete) {
             Ok(Look::Quiet) if self.take_away().is_some() => Look::Back,
             Ok(look) => {
@@ -110,7 +110,7 @@ impl Rewritten {
     }
 
     /// Reads what is there now, broken or not.
-    pub fn read(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&mut self) -> io::Result<Vec<u8>> {
         let file = self.fence.open(&self.path)?;
         let stamp = Stamp::of_file(&file)?;
         let too_large = || io::Error::other(format!("it has more than {} MiB", LARGEST >> 20));

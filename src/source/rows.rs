@@ -29,16 +29,16 @@ use super::follow::is_absence;
 use super::stamp::Stamp;
 
 #[cfg(feature = "sqlite")]
-pub use self::connection::Database;
+pub(crate) use self::connection::Database;
 #[cfg(not(feature = "sqlite"))]
-pub use self::without::Database;
+pub(crate) use self::without::Database;
 
 /// The first bytes of each SQLite database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// A value of a row, as it lies there: it can be asked for again.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// No value.
     Null,
     /// A whole number.
@@ -53,10 +53,10 @@ pub enum Cell {
 
 impl Cell {
     /// Is before every number.
-    pub const FIRST: Self = Self::Real(f64::NEG_INFINITY);
+    pub(crate) const FIRST: Self = Self::Real(f64::NEG_INFINITY);
 
     /// The whole number, if it is one.
-    pub fn int(&self) -> Option<i64> {
+    pub(crate) fn int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
             Self::Null | Self::Real(_) | Self::Text(_) | Self::Blob(_) => None,
@@ -64,12 +64,12 @@ impl Cell {
     }
 
     /// The text, if it is one. What is no UTF-8 in it is replaced, so nothing can be found by it.
-    pub fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// The bytes of a text, or of what is none.
-    pub fn bytes(&self) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Text(bytes) | Self::Blob(bytes) => Some(bytes),
             Self::Null | Self::Int(_) | Self::Real(_) => None,
@@ -77,7 +77,7 @@ impl Cell {
     }
 
     /// What a record is read from: bytes as they are, numbers as they are written.
-    pub fn content(self) -> Vec<u8> {
+    pub(crate) fn content(self) -> Vec<u8> {
         match self {
             Self::Text(bytes) | Self::Blob(bytes) => bytes,
             Self::Null => Vec::new(),
@@ -87,7 +87,7 @@ impl Cell {
     }
 
     /// What comes first where a database orders values: nothing, numbers, texts, bytes.
-    pub fn order(&self, other: &Self) -> Ordering {
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
         let rank = |cell: &Self| match cell {
             Self::Null => 0,
             Self::Int(_) | Self::Real(_) => 1,
@@ -130,12 +130,12 @@ pub enum Trouble {
 
 impl Trouble {
     /// Why the files of a database cannot be read.
-    pub fn of(error: &io::Error) -> Self {
+    pub(crate) fn of(error: &io::Error) -> Self {
         if is_absence(error) { Self::Gone } else { Self::Unreadable(error.to_string()) }
     }
 
     /// What it is, in a few words.
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             Self::Busy => "the database is busy".to_owned(),
             Self::Unfinished => {
@@ -160,14 +160,14 @@ impl From<Trouble> for io::Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The database itself.
-    pub base: Stamp,
+    pub(crate) base: Stamp,
     /// Its log of changes, if there is one that is not empty.
-    pub log: Option<Stamp>,
+    pub(crate) log: Option<Stamp>,
 }
 
 impl State {
     /// The state of a database now.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;
         let log = Stamp::of(&beside(path, "-wal")).ok().filter(|stamp| stamp.len > 0);
         Ok(Self { base, log })
@@ -175,7 +175,7 @@ impl State {
 }
 
 /// Whether a file that begins so is a database.
-pub fn is_database(head: &[u8]) -> bool {
+pub(crate) fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 

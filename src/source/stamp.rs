@@ -9,38 +9,38 @@ use crate::model::timestamp::Timestamp;
 
 /// Which file it is, how long it is, and when it was last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     /// Length in bytes.
-    pub len: u64,
+    pub(crate) len: u64,
     seconds: i64,
     nanoseconds: i64,
 }
 
 impl Stamp {
     /// The state of the file that a path names, links followed.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|metadata| Self::from(&metadata))
     }
 
     /// The state of an open file.
-    pub fn of_file(file: &File) -> io::Result<Self> {
+    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
         file.metadata().map(|metadata| Self::from(&metadata))
     }
 
     /// Whether it is the same file, perhaps in another state.
-    pub fn is_same_file(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
     /// When it was last written; orders files, says nothing about the clock.
-    pub fn modified(&self) -> (i64, i64) {
+    pub(crate) fn modified(&self) -> (i64, i64) {
         (self.seconds, self.nanoseconds)
     }
 
     /// The same as a point in time.
-    pub fn moment(&self) -> Timestamp {
+    pub(crate) fn moment(&self) -> Timestamp {
         Timestamp(self.seconds.saturating_mul(1_000).saturating_add(self.nanoseconds / 1_000_000))
     }
 }
@@ -58,12 +58,12 @@ impl From<&Metadata> for Stamp {
 }
 
 /// Reads at a position until the buffer is full or the file ends. Returns how many bytes it read.
-pub fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     fill(|rest, at| file.read_at(rest, at), buffer, at)
 }
 
 /// Reads `len` bytes at a position; fewer if the file ends before.
-pub fn read_range(file: &File, at: u64, len: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn read_range(file: &File, at: u64, len: usize) -> io::Result<Vec<u8>> {
     let left = file.metadata()?.len().saturating_sub(at);
     let mut bytes = vec![0; len.min(usize::try_from(left).unwrap_or(usize::MAX))];
     let read = read_at(file, &mut bytes, at)?;

@@ -16,7 +16,7 @@ const WAITING: usize = 32;
 
 /// Where a stream comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pipe {
+pub(crate) enum Pipe {
     /// Standard input.
     Stdin,
     /// A named pipe or a character device.
@@ -27,7 +27,7 @@ pub enum Pipe {
 
 /// What came out of it.
 #[derive(Debug)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Bytes.
     Bytes(Vec<u8>),
     /// It was closed; says why if that was no proper end.
@@ -35,7 +35,7 @@ pub enum Piece {
 }
 
 /// Starts to read; `wake` is called after each piece. The thread ends with the pipe or the receiver.
-pub fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
+pub(crate) fn start(pipe: Pipe, wake: impl Fn() + Send + 'static) -> Receiver<Piece> {
     let (sender, receiver) = bounded(WAITING);
     std::thread::spawn(move || {
         let end = match open(pipe) {

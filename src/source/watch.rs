@@ -20,24 +20,19 @@ const WATCHES: usize = 96;
 
 /// What to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub(crate) struct Hints {
     paths: HashSet<PathBuf>,
     everything: bool,
 }
 
 impl Hints {
-    /// Events were lost, or none can be had: look at all there is.
-    pub fn everything() -> Self {
-        Self { everything: true, ..Self::default() }
-    }
-
     /// Whether all there is must be looked at.
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.everything
     }
 
     /// Paths that an event named.
-    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.paths.iter()
     }
 
@@ -51,10 +46,16 @@ impl Hints {
         }
         true
     }
+
+    /// Events were lost, or none can be had: look at all there is.
+    #[cfg(test)]
+    pub(crate) fn everything() -> Self {
+        Self { everything: true, ..Self::default() }
+    }
 }
 
 /// Waits for changes of files and directories, on the thread that made it.
-pub struct Watcher {
+pub(crate) struct Watcher {
     native: Option<Box<dyn Native + Send>>,
     watched: HashSet<PathBuf>,
     hints: Arc<Mutex<Hints>>,
@@ -65,7 +66,7 @@ pub struct Watcher {
 
 impl Watcher {
     /// A watcher that wakes the calling thread. Without `native` there is the poll alone.
-    pub fn new(native: bool) -> Self {
+    pub(crate) fn new(native: bool) -> Self {
         let mut watcher = Self::of(None);
         if native {
             let (hints, reader) = (Arc::clone(&watcher.hints), thread::current());
@@ -78,26 +79,26 @@ impl Watcher {
     }
 
     /// A watcher that gets its events from this one, or from none.
-    pub fn of(native: Option<Box<dyn Native + Send>>) -> Self {
+    pub(crate) fn of(native: Option<Box<dyn Native + Send>>) -> Self {
         let hints = Arc::new(Mutex::new(Hints::default()));
         Self { native, watched: HashSet::new(), hints, trouble: None, is_unsure: false }
     }
 
     /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
-    pub fn distrust(&mut self, path: &Path) -> Option<&'static str> {
+    pub(crate) fn distrust(&mut self, path: &Path) -> Option<&'static str> {
         let kind = eventless(path);
         self.is_unsure |= kind.is_some();
         kind
     }
 
     /// Why there are no events, once.
-    pub fn take_trouble(&mut self) -> Option<String> {
+    pub(crate) fn take_trouble(&mut self) -> Option<String> {
         self.trouble.take()
     }
 
     /// Watches these paths and no others. With `renew` also those that it watched before: a watch
     /// stays with a file that was replaced, and the name goes unwatched.
-    pub fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) {
+    pub(crate) fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) {
         let Some(native) = &mut self.native else { return };
         let wanted: HashSet<PathBuf> = paths.into_iter().take(WATCHES).map(named).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
@@ -129,13 +130,13 @@ impl Watcher {
     }
 
     /// What events named since the last call.
-    pub fn take(&self) -> Hints {
+    pub(crate) fn take(&self) -> Hints {
         std::mem::take(&mut *self.hints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits for an event, for the time of the next look, or for `soon` if that comes before. Also
     /// returns when the thread is unparked.
-    pub fn wait(&self, soon: Option<Duration>) {
+    pub(crate) fn wait(&self, soon: Option<Duration>) {
         let calm = if self.native.is_some() && !self.is_unsure { CALM } else { BUSY };
         thread::park_timeout(soon.map_or(calm, |soon| soon.min(calm)));
     }

@@ -12,7 +12,7 @@ const LAST: [u8; 3] = [1, 0, 0];
 const MAGIC: u32 = 0xfd2f_b528;
 
 /// The text in a compressed source.
-pub struct Zstd<R: Read> {
+pub(crate) struct Zstd<R: Read> {
     state: State<R>,
 }
 
@@ -24,7 +24,7 @@ enum State<R: Read> {
 
 impl<R: Read> Zstd<R> {
     /// Reads from the beginning of a frame.
-    pub fn new(source: R) -> Self {
+    pub(crate) fn new(source: R) -> Self {
         Self { state: State::Between(source) }
     }
 }

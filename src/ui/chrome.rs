@@ -21,7 +21,7 @@ use crate::model::figures;
 const FILTER_COLUMNS: usize = 32;
 
 /// Between the transcript and the status line while paused: what arrived below.
-pub fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let words =
         format!(" {} new below {} G to follow ", reader.text.unseen, reader.screen.theme.glyphs().dot);
     let width = usize::from(area.width).saturating_sub(words.chars().count());
@@ -35,7 +35,7 @@ pub fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 }
 
 /// Mode, search and level at the left; place and completeness at the right.
-pub fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, app.reader.screen.theme.bar);
     if let Some((sign, input, tail)) = typed(app) {
         return paint_typing(app, (sign, input, &tail), area, buffer);
@@ -217,7 +217,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
 }
 
 /// The keys that help most here, whole or not at all. The last one, which tells all others, always stays.
-pub fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(app);
     let width =
         |hints: &[(String, &str)]| hints.iter().map(|(key, doc)| key.len() + doc.len() + 3).sum::<usize>();

@@ -156,7 +156,7 @@ fn right(reader: &Reader, width: u16) -> Line<'static> {
 }
 
 /// Model names without the provider and the date.
-pub fn short_model(model: &str) -> String {
+pub(crate) fn short_model(model: &str) -> String {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());

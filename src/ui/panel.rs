@@ -23,7 +23,7 @@ const CHOICES: usize = 12;
 
 /// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
 /// screen and goes away with the next key.
-pub fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     let count = app.keys.count.map(|count| count.to_string()).unwrap_or_default();
     let pressed: String = app.keys.pressed.iter().map(ToString::to_string).collect();
     if count.is_empty() && pressed.is_empty() {
@@ -74,7 +74,7 @@ fn continuations(app: &App) -> Vec<(String, String)> {
 }
 
 /// What the typed command can mean, above the line in which it is typed.
-pub fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buffer: &mut Buffer) {
+pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buffer: &mut Buffer) {
     let lines = palette.choices.len().min(CHOICES).min(usize::from(above.height.saturating_sub(1)));
     let rows = u16::try_from(lines + 1).unwrap_or(u16::MAX).min(above.height);
     let panel = Rect { y: above.bottom() - rows, height: rows, ..above };

@@ -25,7 +25,7 @@ pub struct AsOf {
 
 impl AsOf {
     /// The turn that went on then; none before the first prompt, and in a lane of no turn.
-    pub fn turn(&self) -> Option<usize> {
+    pub(crate) fn turn(&self) -> Option<usize> {
         self.turn
     }
 
@@ -76,13 +76,13 @@ impl Account {
     }
 
     /// What a sub-agent had done by itself.
-    pub fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
+    pub(crate) fn lane_as_of(&self, transcript: &Transcript, as_of: &AsOf, name: &Name) -> Figures {
         let number = self.lanes.track_of(Some(name)).map(|(number, _)| number);
         number.map(|number| self.part_as_of(transcript, as_of, number, 0..usize::MAX)).unwrap_or_default()
     }
 
     /// What the session had cost. What runs count beyond their requests is known only in the end.
-    pub fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
+    pub(crate) fn cost_as_of(&self, transcript: &Transcript, as_of: &AsOf) -> Cost {
         let tracks = self.lanes.tracks();
         if tracks.iter().zip(&as_of.ends).all(|(track, end)| track.ids().len() <= *end) {
             return self.cost(transcript);

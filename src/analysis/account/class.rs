@@ -25,15 +25,16 @@ pub enum Class {
 
 impl Class {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 6] = [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
 
     /// Whether the agent is at work: the model, a tool, or a request that is made again.
-    pub fn is_work(self) -> bool {
+    pub(crate) fn is_work(self) -> bool {
         matches!(self, Self::Model | Self::Tool | Self::Retry)
     }
 
     /// A word for readers.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Model => "model",
             Self::Tool => "tools",
@@ -47,11 +48,11 @@ impl Class {
 
 /// Tools that look at files, or change them, are done in seconds. One that took longer than this, in ms, stood still: it
 /// may have waited for somebody to allow it.
-pub const STILL_MS: u64 = 10 * 60_000;
+pub(crate) const STILL_MS: u64 = 10 * 60_000;
 
 impl Class {
     /// What the time of a call was spent on.
-    pub fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
+    pub(crate) fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
         let took = call.took(said).filter(|took| took.by != Clocked::Measured);
         let is_quick =
             matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
@@ -66,24 +67,24 @@ impl Class {
 
 /// A stretch of time in a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// When it began.
-    pub from: Timestamp,
+    pub(crate) from: Timestamp,
     /// When it ended.
-    pub to: Timestamp,
+    pub(crate) to: Timestamp,
     /// What it was spent on.
-    pub class: Class,
+    pub(crate) class: Class,
     /// The tool that ran.
-    pub tool: Option<Name>,
+    pub(crate) tool: Option<Name>,
     /// The entry that ended it, or whose call ran.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// The block of the call that ran.
-    pub block: Option<usize>,
+    pub(crate) block: Option<usize>,
 }
 
 impl Stretch {
     /// Its length in ms.
-    pub fn ms(&self) -> u64 {
+    pub(crate) fn ms(&self) -> u64 {
         self.to.since(self.from)
     }
 }
@@ -112,7 +113,7 @@ impl Sums {
     }
 
     /// Adds other time to this.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
         }
@@ -120,7 +121,7 @@ impl Sums {
     }
 
     /// Takes time away that was added before.
-    pub fn leave(&mut self, other: &Self) {
+    pub(crate) fn leave(&mut self, other: &Self) {
         for (sum, less) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_sub(less);
         }
@@ -133,12 +134,12 @@ impl Sums {
     }
 
     /// Time of the human: a permission, a question, nothing to do.
-    pub fn waiting(&self) -> u64 {
+    pub(crate) fn waiting(&self) -> u64 {
         self.of(Class::Human) + self.of(Class::Idle)
     }
 
     /// Time of a class.
-    pub fn of(&self, class: Class) -> u64 {
+    pub(crate) fn of(&self, class: Class) -> u64 {
         let spent = Class::ALL.iter().zip(self.spent).find(|(one, _)| **one == class).map_or(0, |(_, ms)| ms);
         match class {
             Class::Tool => spent.saturating_sub(self.held),
@@ -148,7 +149,7 @@ impl Sums {
     }
 
     /// All time.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
     }
 }

@@ -13,17 +13,17 @@ pub struct Figures {
     /// Time by what it was spent on.
     pub time: Sums,
     /// Whether a sub-agent had a part in it whose own records are not here.
-    pub lacks_agents: bool,
+    pub(crate) lacks_agents: bool,
 }
 
 impl Figures {
     /// Adds what happened elsewhere; its time ran beside this one's.
-    pub fn join_facts(&mut self, other: &Self) {
+    pub(crate) fn join_facts(&mut self, other: &Self) {
         self.facts.join(&other.facts);
     }
 
     /// Adds what came later.
-    pub fn join(&mut self, later: &Self) {
+    pub(crate) fn join(&mut self, later: &Self) {
         self.facts.join(&later.facts);
         self.time.join(&later.time);
         self.lacks_agents |= later.lacks_agents;
@@ -46,30 +46,30 @@ impl Figures {
     }
 
     /// How long it took, in ms: the time of work; where nobody tells whose time it was, all of it.
-    pub fn took_ms(&self) -> Option<u64> {
+    pub(crate) fn took_ms(&self) -> Option<u64> {
         self.work_ms().or_else(|| self.span_ms())
     }
 
     /// From the first to the last sign of it, in ms.
-    pub fn span_ms(&self) -> Option<u64> {
+    pub(crate) fn span_ms(&self) -> Option<u64> {
         Some(self.facts.ended?.since(self.facts.started?))
     }
 }
 
 /// What lies on a path through the session.
 #[derive(Clone, Debug, Default)]
-pub struct PathFacts {
+pub(crate) struct PathFacts {
     /// Entries, copies of others left out.
-    pub entries: usize,
+    pub(crate) entries: usize,
     /// Turns of the main lane that begin on it.
-    pub turns: usize,
+    pub(crate) turns: usize,
     /// What happened on it.
-    pub work: Figures,
+    pub(crate) work: Figures,
 }
 
 impl PathFacts {
     /// Sums up entries; copies are counted where they come from. Whose time it was is not asked.
-    pub fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
+    pub(crate) fn of<'a>(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut facts = Self::default();
         for entry in entries.filter(|entry| !entry.marks.copy) {
             facts.entries += 1;
@@ -80,14 +80,14 @@ impl PathFacts {
     }
 
     /// Adds what lies on another path.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.entries += other.entries;
         self.turns += other.turns;
         self.work.join_facts(&other.work);
     }
 
     /// Takes away what lies on a part of it.
-    pub fn leave(&mut self, other: &Self) {
+    pub(crate) fn leave(&mut self, other: &Self) {
         self.entries = self.entries.saturating_sub(other.entries);
         self.turns = self.turns.saturating_sub(other.turns);
         self.work.leave(&other.work);

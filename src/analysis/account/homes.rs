@@ -12,7 +12,7 @@ use crate::model::turn::TurnFacts;
 
 /// Lanes by turn. A turn goes by its prompt.
 #[derive(Clone, Debug, Default)]
-pub struct Homes {
+pub(crate) struct Homes {
     of_lane: HashMap<Name, EntryId>,
     /// What lanes came to, by turn: there may be thousands of them.
     sums: HashMap<EntryId, TurnFacts>,
@@ -30,13 +30,13 @@ pub struct Homes {
 
 impl Homes {
     /// The session has changed.
-    pub fn note(&mut self, touched: &Touched) {
+    pub(crate) fn note(&mut self, touched: &Touched) {
         self.is_stale |= touched.lanes || (self.lacks_some && !touched.is_empty());
         self.beside_is_stale |= touched.meta;
     }
 
     /// Takes that in. `sum` tells what a lane came to.
-    pub fn follow(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
+    pub(crate) fn follow(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
         let last = transcript.turns().last().map(|turn| turn.prompt);
         let known = (transcript.lanes().len(), transcript.turns().len(), last);
         let before = std::mem::replace(&mut self.known, known);
@@ -58,7 +58,7 @@ impl Homes {
     }
 
     /// A part of a lane comes to something else now.
-    pub fn turn_over(&mut self, lane: &Name, old: &TurnFacts, new: &TurnFacts) {
+    pub(crate) fn turn_over(&mut self, lane: &Name, old: &TurnFacts, new: &TurnFacts) {
         if let Some(sum) = self.of_lane.get(lane).and_then(|prompt| self.sums.get_mut(prompt)) {
             sum.leave(old);
             sum.join(new);
@@ -108,27 +108,27 @@ impl Homes {
     }
 
     /// The prompt of the turn that a lane belongs to.
-    pub fn of_lane(&self, lane: &Name) -> Option<EntryId> {
+    pub(crate) fn of_lane(&self, lane: &Name) -> Option<EntryId> {
         self.of_lane.get(lane).copied()
     }
 
     /// What the lanes of a turn came to.
-    pub fn sum(&self, prompt: EntryId) -> Option<&TurnFacts> {
+    pub(crate) fn sum(&self, prompt: EntryId) -> Option<&TurnFacts> {
         self.sums.get(&prompt)
     }
 
     /// How many calls of a turn started a sub-agent that is here.
-    pub fn callers(&self, prompt: EntryId) -> u32 {
+    pub(crate) fn callers(&self, prompt: EntryId) -> u32 {
         self.callers.get(&Some(prompt)).copied().unwrap_or(0)
     }
 
     /// How many calls did so in all.
-    pub fn all_callers(&self) -> u32 {
+    pub(crate) fn all_callers(&self) -> u32 {
         self.callers.values().sum()
     }
 
     /// What was spent beside the entries of a turn.
-    pub fn beside(&self, prompt: EntryId) -> Option<&Totals> {
+    pub(crate) fn beside(&self, prompt: EntryId) -> Option<&Totals> {
         self.beside.get(&prompt)
     }
 }

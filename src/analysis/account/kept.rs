@@ -36,7 +36,7 @@ const NONE: u32 = u32::MAX;
 
 impl Kept {
     /// Adds a stretch, told by the entry at this place of the page.
-    pub fn push(&mut self, place: u8, stretch: &Stretch) {
+    pub(crate) fn push(&mut self, place: u8, stretch: &Stretch) {
         if self.list.is_empty() {
             self.base = stretch.from.0;
         }
@@ -60,19 +60,19 @@ impl Kept {
     }
 
     /// Gives back the room that was taken for more.
-    pub fn fit(&mut self) {
+    pub(crate) fn fit(&mut self) {
         self.list.shrink_to_fit();
         self.tools.shrink_to_fit();
         self.far.shrink_to_fit();
     }
 
     /// All stretches, with the places of their entries in the page; `ids` are those of the page.
-    pub fn iter<'a>(&'a self, ids: &'a [EntryId]) -> impl Iterator<Item = (usize, Stretch)> + use<'a> {
+    pub(crate) fn iter<'a>(&'a self, ids: &'a [EntryId]) -> impl Iterator<Item = (usize, Stretch)> + use<'a> {
         (0..self.list.len()).filter_map(|at| self.get(at, ids))
     }
 
     /// Those that one entry told.
-    pub fn of_entry<'a>(
+    pub(crate) fn of_entry<'a>(
         &'a self,
         place: usize,
         ids: &'a [EntryId],

@@ -12,47 +12,47 @@ use crate::model::turn::TurnFacts;
 
 /// The account of each lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Books;
+pub(crate) struct Books;
 
 /// What is kept of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     /// Whose time it was.
-    pub stretches: Kept,
+    pub(crate) stretches: Kept,
     /// From when to when these reach.
-    pub reach: Option<(Timestamp, Timestamp)>,
+    pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// What happened, by turn, in the order of the file.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// The time before prompts, which belongs to no turn.
-    pub pauses: Sums,
+    pub(crate) pauses: Sums,
     /// How much of the time of tools was the human's, in ms: with the place in the page of the entry that says so, and
     /// when that time was over.
-    pub held: Vec<(usize, Timestamp, u64)>,
+    pub(crate) held: Vec<(usize, Timestamp, u64)>,
 }
 
 /// Entries of a page that belong to one turn.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub(crate) struct Part {
     /// The prompt of the turn; none before the first one, and in lanes of sub-agents.
-    pub prompt: Option<EntryId>,
+    pub(crate) prompt: Option<EntryId>,
     /// How many there are.
-    pub entries: usize,
+    pub(crate) entries: usize,
     /// How many of them are copies.
-    pub copies: usize,
+    pub(crate) copies: usize,
     /// What happened.
-    pub figures: Figures,
+    pub(crate) figures: Figures,
 }
 
 impl Sheet {
     /// What happened.
-    pub fn facts(&self) -> TurnFacts {
+    pub(crate) fn facts(&self) -> TurnFacts {
         let mut facts = TurnFacts::default();
         self.parts.iter().for_each(|part| facts.join(&part.figures.facts));
         facts
     }
 
     /// Whose time it was.
-    pub fn time(&self) -> Sums {
+    pub(crate) fn time(&self) -> Sums {
         let mut sums = self.pauses;
         self.parts.iter().for_each(|part| sums.join(&part.figures.time));
         sums
@@ -61,7 +61,7 @@ impl Sheet {
 
 /// What is known before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carry {
+pub(crate) struct Carry {
     time: sweep::Carry,
     prompt: Option<EntryId>,
 }

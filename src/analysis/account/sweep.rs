@@ -14,7 +14,7 @@ const OVERTAKEN_MS: u64 = 10_000;
 
 /// What is known before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carry {
+pub(crate) struct Carry {
     /// Up to here all time is told.
     until: Option<Timestamp>,
     /// The time of the entry before.
@@ -67,7 +67,7 @@ const HELD_MS: u64 = 2_000;
 
 /// Tells the stretches that end with an entry and with its calls. If the agent says how long it was at work, and the
 /// calls took longer, they waited for the human: answers until when, and for how many ms.
-pub fn sweep(
+pub(crate) fn sweep(
     carry: &mut Carry,
     id: EntryId,
     entry: &Entry,

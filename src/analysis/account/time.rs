@@ -18,25 +18,25 @@ use crate::model::timestamp::Timestamp;
 
 /// Stretches of a lane that were judged together.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub(crate) struct Judged<'a> {
     /// The lane; `None` is the main one.
-    pub lane: Option<&'a Name>,
+    pub(crate) lane: Option<&'a Name>,
     /// Number of the page in its lane.
-    pub page: usize,
+    pub(crate) page: usize,
     stretches: &'a Kept,
     ids: &'a [EntryId],
 }
 
 impl<'a> Judged<'a> {
     /// In the order of the file.
-    pub fn stretches(&self) -> impl Iterator<Item = Stretch> + use<'a> {
+    pub(crate) fn stretches(&self) -> impl Iterator<Item = Stretch> + use<'a> {
         self.stretches.iter(self.ids).map(|(_, stretch)| stretch)
     }
 }
 
 impl Account {
     /// Time of a lane between two moments, stretches that reach beyond them in part.
-    pub fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
+    pub(crate) fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();
         let Some(track) = self.lanes.track(lane) else { return sums };
         for (number, page) in track.pages().enumerate() {
@@ -60,7 +60,7 @@ impl Account {
     }
 
     /// What was judged, or judged anew, after the account had this revision.
-    pub fn judged_since(&self, revision: u64) -> impl Iterator<Item = Judged<'_>> {
+    pub(crate) fn judged_since(&self, revision: u64) -> impl Iterator<Item = Judged<'_>> {
         let tracks = if revision < self.lanes.revision() { self.lanes.tracks() } else { &[] };
         let tracks = tracks.iter().filter(move |track| track.revision() > revision);
         tracks.flat_map(move |track| {
@@ -74,7 +74,7 @@ impl Account {
     }
 
     /// The time before an entry, as the entry told it; not that of its calls.
-    pub fn before(&self, id: EntryId) -> Option<Stretch> {
+    pub(crate) fn before(&self, id: EntryId) -> Option<Stretch> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
         let mut own = page.stretches.of_entry(place % PAGE, track.ids_of(place / PAGE));
@@ -83,7 +83,7 @@ impl Account {
 
     /// Stretches that entries of one lane told, from the first one on and before the other one. Of long ones only
     /// those around an entry: at most `most` entries are looked at on each side of it.
-    pub fn between(
+    pub(crate) fn between(
         &self,
         first: EntryId,
         end: Option<EntryId>,

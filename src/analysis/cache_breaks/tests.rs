@@ -136,13 +136,13 @@ fn breaks_within_turns_are_marked() {
 fn a_break_costs_what_is_paid_more_than_for_reading() {
     // $6.25 a million for five minutes, $10 for an hour, $0.50 from the cache.
     let found = second(asked(1, SOME), &new_turn()).unwrap();
-    assert_eq!((found.again, found.shortfall(), found.is_written), (100_000, 100_000, true));
+    assert_eq!((found.again, found.held - found.read, found.is_written), (100_000, 100_000, true));
     assert!((found.usd.unwrap() - 0.575).abs() < 1e-9, "{:?}", found.usd);
     let long = Asked { write_1h: 101_000, ..asked(1, SOME) };
     assert!((second(long, &new_turn()).unwrap().usd.unwrap() - 0.95).abs() < 1e-9);
     // What a compaction dropped is not paid again.
     let small = second(asked(1, [3, 20_000, 9_000]), &new_turn()).unwrap();
-    assert_eq!((small.shortfall(), small.again), (100_000, 9_003));
+    assert_eq!((small.held - small.read, small.again), (100_000, 9_003));
     let unknown = Asked { model: Some(Text::from("unheard-of-5")), ..asked(1, SOME) };
     assert_eq!(second(unknown, &new_turn()).unwrap().usd, None, "an unknown price is not 0");
 }

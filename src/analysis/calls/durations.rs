@@ -6,7 +6,7 @@ use crate::model::tool::{Clocked, Took};
 
 /// Durations by length. Those of which only a bound is known are kept apart.
 #[derive(Clone, Debug, Default)]
-pub struct Durations {
+pub(crate) struct Durations {
     exact: Counted,
     bounds: Counted,
 }
@@ -20,31 +20,31 @@ struct Counted {
 
 /// How durations spread, in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// Half of them took no longer.
-    pub p50: u64,
+    pub(crate) p50: u64,
     /// Nineteen of twenty took no longer.
-    pub p95: u64,
+    pub(crate) p95: u64,
     /// The longest.
-    pub max: u64,
+    pub(crate) max: u64,
     /// All together.
-    pub sum: u64,
+    pub(crate) sum: u64,
     /// How many there are.
-    pub count: u32,
+    pub(crate) count: u32,
     /// Whether these are bounds, because nothing better is known of any of them.
-    pub is_bound: bool,
+    pub(crate) is_bound: bool,
 }
 
 impl Durations {
     /// Adds a duration.
-    pub fn add(&mut self, took: Took) {
+    pub(crate) fn add(&mut self, took: Took) {
         let counted = self.of(took);
         *counted.of.entry(took.ms).or_default() += 1;
         counted.count += 1;
     }
 
     /// Takes a duration back.
-    pub fn remove(&mut self, took: Took) {
+    pub(crate) fn remove(&mut self, took: Took) {
         let counted = self.of(took);
         if let Some(count) = counted.of.get_mut(&took.ms) {
             *count -= 1;
@@ -63,7 +63,7 @@ impl Durations {
     }
 
     /// How they spread; nothing if none is known.
-    pub fn spread(&self) -> Option<Spread> {
+    pub(crate) fn spread(&self) -> Option<Spread> {
         let is_bound = self.exact.count == 0;
         let counted = if is_bound { &self.bounds } else { &self.exact };
         Some(Spread {
@@ -77,7 +77,7 @@ impl Durations {
     }
 
     /// How many took longer than this, of those that [`Durations::spread`] speaks of.
-    pub fn longer_than(&self, ms: u64) -> u32 {
+    pub(crate) fn longer_than(&self, ms: u64) -> u32 {
         let counted = if self.exact.count == 0 { &self.bounds } else { &self.exact };
         counted.of.range(ms.saturating_add(1)..).map(|(_, count)| *count).sum()
     }

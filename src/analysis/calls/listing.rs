@@ -5,28 +5,28 @@ use super::{Calls, Place, Rank};
 
 impl Calls {
     /// All calls in the order of the file.
-    pub fn all(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = Place> {
         self.all.iter().map(Rank::call)
     }
 
     /// The calls of a tool.
-    pub fn tool(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name)
     }
 
     /// All tools.
-    pub fn tools(&self) -> &Tools {
+    pub(crate) fn tools(&self) -> &Tools {
         &self.tools
     }
 
     /// The calls of a tool in the order of the file.
-    pub fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
+    pub(crate) fn of_tool(&self, name: &str) -> impl Iterator<Item = Place> {
         let ranks = self.tools.get(name).map_or(&[][..], |tool| tool.ranks.as_slice());
         ranks.iter().map(Rank::call)
     }
 
     /// The tools of some calls only.
-    pub fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
+    pub(crate) fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
         let mut tools = Tools::default();
         for (rank, known) in places.filter_map(|place| self.known(place)) {
             tools.add(rank, known);
@@ -35,7 +35,7 @@ impl Calls {
     }
 
     /// Calls that start sub-agents, in the order of the file.
-    pub fn delegates(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn delegates(&self) -> impl Iterator<Item = Place> {
         self.delegates.iter().map(Rank::call)
     }
 }

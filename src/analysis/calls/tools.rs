@@ -24,7 +24,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// How a call with this state ended.
-    pub fn of(state: &ToolState) -> Self {
+    pub(crate) fn of(state: &ToolState) -> Self {
         match state {
             ToolState::Failed(_) => Self::Failed,
             ToolState::Refused(_) => Self::Refused,
@@ -37,7 +37,7 @@ impl Outcome {
 
 /// The calls of one tool.
 #[derive(Clone, Debug, Default)]
-pub struct Tool {
+pub(crate) struct Tool {
     pub(super) ranks: Vec<Rank>,
     durations: Durations,
     outcomes: [usize; 5],
@@ -46,51 +46,51 @@ pub struct Tool {
 
 impl Tool {
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.ranks.len()
     }
 
     /// How many failed.
-    pub fn failed(&self) -> usize {
+    pub(crate) fn failed(&self) -> usize {
         self.ended(Outcome::Failed)
     }
 
     /// How many ended like this.
-    pub fn ended(&self, outcome: Outcome) -> usize {
+    pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
     }
 
     /// How long they took.
-    pub fn durations(&self) -> &Durations {
+    pub(crate) fn durations(&self) -> &Durations {
         &self.durations
     }
 
     /// Size of all their results, in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 }
 
 /// All tools by name.
 #[derive(Clone, Debug, Default)]
-pub struct Tools {
+pub(crate) struct Tools {
     by_name: BTreeMap<Name, Tool>,
 }
 
 impl Tools {
     /// The calls of a tool.
-    pub fn get(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name)
     }
 
     /// All tools, by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
         self.by_name.iter().filter(|(_, tool)| tool.count() > 0)
     }
 
     /// Time that tools took, in ms: calls that ran side by side count each. Whether a part of it is only
     /// known to be no more than that.
-    pub fn time(&self) -> (u64, bool) {
+    pub(crate) fn time(&self) -> (u64, bool) {
         let spreads = self.iter().filter_map(|(_, tool)| tool.durations.spread());
         spreads.fold((0, false), |(sum, is_bound), spread| {
             (sum.saturating_add(spread.sum), is_bound || spread.is_bound)

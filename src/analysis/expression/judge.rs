@@ -87,7 +87,7 @@ impl Judge {
 
     /// Whether an alarm holds at a moment whose facts of the session are told by `states`: for a block, or
     /// for the session by itself, where no fact of an entry holds. A text that is on disk is none.
-    pub fn holds(
+    pub(crate) fn holds(
         &self,
         transcript: &Transcript,
         place: Option<(&Entry, usize)>,
@@ -241,7 +241,7 @@ fn call_of(block: &Block) -> Option<&ToolCall> {
 
 /// Ids under which a block is known: of its call, its entry, its parent, and the call that started its
 /// sub-agent.
-pub fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block) -> Vec<&'a str> {
+pub(crate) fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'a Block) -> Vec<&'a str> {
     let call = match &block.kind {
         BlockKind::Call(call) => Some(&call.key),
         BlockKind::Result(stray) => Some(&stray.call),

@@ -19,7 +19,7 @@ pub struct Mistake {
     /// Place in the line, in characters from 0.
     pub at: usize,
     /// In plain words.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 /// Reads a filter: what a block must be to be shown.
@@ -33,7 +33,7 @@ pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
 }
 
 /// Reads a stretch of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
-pub fn duration(typed: &str) -> Option<u64> {
+pub(crate) fn duration(typed: &str) -> Option<u64> {
     amount(typed, TIMES)
 }
 

@@ -12,23 +12,23 @@ use crate::model::timestamp::Timestamp;
 
 /// A file with its uses.
 #[derive(Clone, Debug, Default)]
-pub struct File {
+pub(crate) struct File {
     /// In the order of their times.
-    pub uses: Vec<Use>,
+    pub(crate) uses: Vec<Use>,
     /// Calls that read or searched it.
-    pub reads: usize,
+    pub(crate) reads: usize,
     /// Calls that changed it.
-    pub edits: usize,
+    pub(crate) edits: usize,
     /// Calls that wrote all of it.
-    pub writes: usize,
+    pub(crate) writes: usize,
     /// Uses with a flag.
-    pub flags: usize,
+    pub(crate) flags: usize,
     /// Lanes that used it.
-    pub lanes: usize,
+    pub(crate) lanes: usize,
     /// When it was used last.
-    pub last: Option<Timestamp>,
+    pub(crate) last: Option<Timestamp>,
     /// Whether a tool for files used it, and not only a command.
-    pub is_listed: bool,
+    pub(crate) is_listed: bool,
     /// Whether its uses may not be in the order of their times.
     is_unordered: bool,
     /// Whether some have times, and whether some have none.

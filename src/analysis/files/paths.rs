@@ -17,13 +17,13 @@ const READERS: [&str; 9] = ["cat", "head", "tail", "less", "more", "nl", "bat", 
 const WRITERS: [&str; 3] = ["mv", "cp", "install"];
 
 /// A path as seen from the working directory, if it lies in it.
-pub fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
+pub(crate) fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
     let inner = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
     inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// A path without detours, from the working directory on if it lies in it.
-pub fn normal(path: &str, cwd: Option<&str>) -> String {
+pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
     let clean = without_detours(path);
     below(&clean, cwd).to_owned()
 }
@@ -48,7 +48,7 @@ fn without_detours(path: &str) -> Cow<'_, str> {
 }
 
 /// The files that a call uses, and how; whether by a shell command.
-pub fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
+pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
     let told = without_sgr(call.headline.trim());
     let of_tool = |op: Op| paths(&told).map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>();
     let mut used = match call.kind {

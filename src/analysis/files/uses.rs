@@ -12,7 +12,7 @@ use crate::model::tool::{ToolCall, ToolState};
 
 /// How a call used a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub(crate) enum Op {
     /// Read it, or some lines.
     Read,
     /// Searched it.
@@ -36,7 +36,7 @@ pub enum Outcome {
 
 /// What went wrong with a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
+pub(crate) enum Flag {
     /// It relies on a read that is older than a change by another lane or by a command.
     Stale {
         /// The read.
@@ -60,21 +60,12 @@ pub enum Flag {
 
 impl Flag {
     /// In a word.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Stale { .. } => "stale read",
             Self::Clobber { .. } => "clobber",
             Self::Undone { .. } => "undone",
             Self::Unapplied => "not applied",
-        }
-    }
-
-    /// The call that it is about besides its own.
-    pub fn other(self) -> Option<Place> {
-        match self {
-            Self::Stale { change, .. } | Self::Clobber { change } => Some(change),
-            Self::Undone { edit } => Some(edit),
-            Self::Unapplied => None,
         }
     }
 }
@@ -90,19 +81,19 @@ pub(super) enum Print {
 
 /// A use of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
+pub(crate) struct Use {
     /// The call.
-    pub place: Place,
+    pub(crate) place: Place,
     /// How it used the file.
-    pub op: Op,
+    pub(crate) op: Op,
     /// Whether that was a shell command.
-    pub by_shell: bool,
+    pub(crate) by_shell: bool,
     /// What came of it.
-    pub outcome: Outcome,
+    pub(crate) outcome: Outcome,
     /// The sub-agent whose call it was.
-    pub lane: Option<Name>,
+    pub(crate) lane: Option<Name>,
     /// When it took effect.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// What went wrong; seldom anything, so it takes no room.
     pub(super) flag: Option<Box<Flag>>,
     /// Place of the entry in the order of the session.
@@ -135,7 +126,7 @@ impl Use {
     }
 
     /// What went wrong.
-    pub fn flag(&self) -> Option<Flag> {
+    pub(crate) fn flag(&self) -> Option<Flag> {
         self.flag.as_deref().copied()
     }
 

@@ -13,7 +13,7 @@ const MOST: usize = 64;
 
 /// A call in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Active {
+pub(crate) struct Active {
     flight: Flight,
     /// The last item that began meanwhile.
     last: Spot,
@@ -33,21 +33,21 @@ struct Begun {
 }
 
 /// The way along a page.
-pub struct Sweep<'t> {
+pub(crate) struct Sweep<'t> {
     transcript: &'t Transcript,
     /// Calls in flight, in the order of their columns.
-    pub active: Vec<Active>,
+    pub(crate) active: Vec<Active>,
     done: Vec<Flight>,
 }
 
 impl<'t> Sweep<'t> {
     /// Begins with the calls that are in flight.
-    pub fn new(transcript: &'t Transcript, active: Vec<Active>) -> Self {
+    pub(crate) fn new(transcript: &'t Transcript, active: Vec<Active>) -> Self {
         Self { transcript, active, done: Vec::new() }
     }
 
     /// Takes in the items of an entry.
-    pub fn entry(&mut self, place: usize, id: EntryId, entry: &Entry) {
+    pub(crate) fn entry(&mut self, place: usize, id: EntryId, entry: &Entry) {
         for (number, block) in entry.blocks.iter().enumerate() {
             if !self.active.is_empty() {
                 self.pass((place, number), entry, block);
@@ -59,14 +59,14 @@ impl<'t> Sweep<'t> {
     }
 
     /// Ends what is over before the first item of the next page, and begins nothing.
-    pub fn look_ahead(&mut self, place: usize, entry: &Entry) {
+    pub(crate) fn look_ahead(&mut self, place: usize, entry: &Entry) {
         if let Some(block) = entry.blocks.first() {
             self.pass((place, 0), entry, block);
         }
     }
 
     /// The flights that were met. Those that are not over go on, unless there is nothing more to come.
-    pub fn finish(mut self, is_end: bool) -> Vec<Flight> {
+    pub(crate) fn finish(mut self, is_end: bool) -> Vec<Flight> {
         for active in std::mem::take(&mut self.active) {
             let is_over = is_end && active.flight.is_answered;
             self.tell(&active, is_over.then_some(active.last));

@@ -15,10 +15,10 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 /// Entries that are judged together.
-pub const PAGE: usize = 256;
+pub(crate) const PAGE: usize = 256;
 
 /// An index of this kind.
-pub trait Fold {
+pub(crate) trait Fold {
     /// What is known before an entry.
     type Carry: Clone + Debug + PartialEq + Default;
     /// What is kept of the entries of a page.
@@ -32,19 +32,19 @@ pub trait Fold {
 }
 
 /// What is told of each page that was judged: the number of its lane, what was kept of it and what is kept now.
-pub type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
+pub(crate) type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
 
 /// Entries to be judged.
 pub struct Page<'a> {
     /// Those of the lane, in the order of the file.
-    pub lane: &'a [EntryId],
+    pub(crate) lane: &'a [EntryId],
     /// The places of the page's own among them.
-    pub own: Range<usize>,
+    pub(crate) own: Range<usize>,
 }
 
 impl Page<'_> {
     /// The page's own entries.
-    pub fn ids(&self) -> &[EntryId] {
+    pub(crate) fn ids(&self) -> &[EntryId] {
         self.lane.get(self.own.clone()).unwrap_or_default()
     }
 }
@@ -60,7 +60,7 @@ struct Judged<K, C> {
 
 /// The entries of a lane.
 #[derive(Clone, Debug)]
-pub struct Track<F: Fold> {
+pub(crate) struct Track<F: Fold> {
     lane: Option<Name>,
     ids: Vec<EntryId>,
     pages: Vec<Judged<F::Kept, F::Carry>>,
@@ -70,7 +70,7 @@ pub struct Track<F: Fold> {
 
 /// The lanes of a session, each with its entries.
 #[derive(Clone, Debug)]
-pub struct Lanes<F: Fold> {
+pub(crate) struct Lanes<F: Fold> {
     read: usize,
     places: Places,
     numbers: HashMap<Option<Name>, usize>,
@@ -97,7 +97,12 @@ impl<F: Fold> Lanes<F> {
     /// Judges what was added or changed since the last time, but no more than so many entries. `turn_over` is told of
     /// each page that was judged: the number of its lane, what was kept of it and what is kept now. Says whether that
     /// was all.
-    pub fn settle(&mut self, transcript: &Transcript, most: usize, turn_over: TurnOver<'_, F>) -> bool {
+    pub(crate) fn settle(
+        &mut self,
+        transcript: &Transcript,
+        most: usize,
+        turn_over: TurnOver<'_, F>,
+    ) -> bool {
         self.revision += u64::from(!self.stale.is_empty());
         // A page that is begun anew for each entry must not stand in the way of the others for ever.
         let mut room = most.max(2 * PAGE);
@@ -113,7 +118,7 @@ impl<F: Fold> Lanes<F> {
     }
 
     /// Adds the next entry; takes effect with [`Lanes::settle`].
-    pub fn add(&mut self, transcript: &Transcript, id: EntryId) {
+    pub(crate) fn add(&mut self, transcript: &Transcript, id: EntryId) {
         self.read += 1;
         let lane = transcript.lane_at(id).cloned();
         let number = if let Some(number) = self.numbers.get(&lane) {
@@ -140,7 +145,7 @@ impl<F: Fold> Lanes<F> {
     /// An entry has changed; takes effect with [`Lanes::settle`]. Answers whether it still stands where it stood: one
     /// that has gone to another lane makes all of this untrue.
     #[must_use]
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {
         let Some((number, place)) = self.places.get(id) else { return true };
         let Some(track) = self.tracks.get_mut(number) else { return true };
         if track.lane.as_ref() != transcript.lane_at(id) {
@@ -152,43 +157,43 @@ impl<F: Fold> Lanes<F> {
     }
 
     /// Forgets everything: the order is another one.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self { revision: self.revision + 1, ..Self::default() };
     }
 
     /// A number that rises whenever something is judged.
-    pub fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
     /// Whether all entries before this place of the order were taken in.
-    pub fn is_read_to(&self, place: usize) -> bool {
+    pub(crate) fn is_read_to(&self, place: usize) -> bool {
         self.read >= place && self.stale.is_empty()
     }
 
     /// The lanes, in the order of their first entries.
-    pub fn tracks(&self) -> &[Track<F>] {
+    pub(crate) fn tracks(&self) -> &[Track<F>] {
         &self.tracks
     }
 
     /// A lane; `None` is the main one.
-    pub fn track(&self, lane: Option<&Name>) -> Option<&Track<F>> {
+    pub(crate) fn track(&self, lane: Option<&Name>) -> Option<&Track<F>> {
         self.track_of(lane).map(|(_, track)| track)
     }
 
     /// A lane with its number.
-    pub fn track_of(&self, lane: Option<&Name>) -> Option<(usize, &Track<F>)> {
+    pub(crate) fn track_of(&self, lane: Option<&Name>) -> Option<(usize, &Track<F>)> {
         let number = *self.numbers.get(&lane.cloned())?;
         Some((number, self.tracks.get(number)?))
     }
 
     /// The number of the lane of an entry, and its place there.
-    pub fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
+    pub(crate) fn place_of(&self, id: EntryId) -> Option<(usize, usize)> {
         self.places.get(id)
     }
 
     /// The lane of an entry, and its place there.
-    pub fn find(&self, id: EntryId) -> Option<(&Track<F>, usize)> {
+    pub(crate) fn find(&self, id: EntryId) -> Option<(&Track<F>, usize)> {
         let (number, place) = self.places.get(id)?;
         Some((self.tracks.get(number)?, place))
     }
@@ -196,22 +201,22 @@ impl<F: Fold> Lanes<F> {
 
 impl<F: Fold> Track<F> {
     /// Its name; `None` is the main one.
-    pub fn lane(&self) -> Option<&Name> {
+    pub(crate) fn lane(&self) -> Option<&Name> {
         self.lane.as_ref()
     }
 
     /// Its entries, in the order of the file.
-    pub fn ids(&self) -> &[EntryId] {
+    pub(crate) fn ids(&self) -> &[EntryId] {
         &self.ids
     }
 
     /// The revision with which something of it was judged last.
-    pub fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
     /// The entries of a page.
-    pub fn ids_of(&self, page: usize) -> &[EntryId] {
+    pub(crate) fn ids_of(&self, page: usize) -> &[EntryId] {
         self.ids.get(self.range(page)).unwrap_or_default()
     }
 
@@ -221,17 +226,17 @@ impl<F: Fold> Track<F> {
     }
 
     /// What is kept of a page.
-    pub fn page(&self, number: usize) -> Option<&F::Kept> {
+    pub(crate) fn page(&self, number: usize) -> Option<&F::Kept> {
         self.pages.get(number).map(|page| &page.kept)
     }
 
     /// What is kept of all pages.
-    pub fn pages(&self) -> impl Iterator<Item = &F::Kept> {
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &F::Kept> {
         self.pages.iter().map(|page| &page.kept)
     }
 
     /// The numbers of pages that were judged after a revision, with what is kept of them.
-    pub fn judged_since(&self, revision: u64) -> impl Iterator<Item = (usize, &F::Kept)> {
+    pub(crate) fn judged_since(&self, revision: u64) -> impl Iterator<Item = (usize, &F::Kept)> {
         let pages = self.pages.iter().enumerate();
         pages.filter(move |(_, page)| page.revision > revision).map(|(number, page)| (number, &page.kept))
     }

@@ -43,7 +43,7 @@ impl Run {
 
 impl Places {
     /// Notes where an entry stands.
-    pub fn insert(&mut self, id: EntryId, list: usize, place: usize) {
+    pub(crate) fn insert(&mut self, id: EntryId, list: usize, place: usize) {
         let (Ok(list), Ok(place)) = (u32::try_from(list), u32::try_from(place)) else { return };
         let run = Run::of(id, list, place);
         let behind = self.behind(id);
@@ -65,7 +65,7 @@ impl Places {
     }
 
     /// The list of an entry, and its place there.
-    pub fn get(&self, id: EntryId) -> Option<(usize, usize)> {
+    pub(crate) fn get(&self, id: EntryId) -> Option<(usize, usize)> {
         let (list, place) = self.0.get(self.behind(id).checked_sub(1)?)?.get(id)?;
         Some((usize::try_from(list).ok()?, usize::try_from(place).ok()?))
     }

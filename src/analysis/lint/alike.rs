@@ -1,20 +1,20 @@
 //! Findings of one kind as one: what a rule finds sixty times is told once, with its count.
 
-use super::{Finding, Severity};
+use super::Finding;
 
 /// Findings that are told as one.
 #[derive(Clone, Debug)]
-pub struct Alike<'a> {
+pub(crate) struct Alike<'a> {
     /// The first of them.
-    pub first: &'a Finding,
+    pub(crate) first: &'a Finding,
     /// The last of them, which may be the first.
-    pub last: &'a Finding,
+    pub(crate) last: &'a Finding,
     count: u64,
 }
 
 impl<'a> Alike<'a> {
     /// All of these as one; `None` if there are none.
-    pub fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Self> {
+    pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Option<Self> {
         let mut findings = findings.into_iter();
         let first = findings.next()?;
         let one = Self { first, last: first, count: 1 };
@@ -22,23 +22,18 @@ impl<'a> Alike<'a> {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// How bad they are.
-    pub fn severity(&self) -> Severity {
-        self.first.severity
-    }
-
     /// Whether a finding is of their kind: of the same rule, and as bad.
-    pub fn holds(&self, finding: &Finding) -> bool {
+    pub(crate) fn holds(&self, finding: &Finding) -> bool {
         (self.first.rule.id, self.first.severity) == (finding.rule.id, finding.severity)
     }
 }
 
 /// Findings by their kinds, in the order in which the kinds were found first.
-pub fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Alike<'a>> {
+pub(crate) fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Alike<'a>> {
     let mut kinds: Vec<Alike<'a>> = Vec::new();
     for finding in findings {
         match kinds.iter_mut().find(|kind| kind.holds(finding)) {

@@ -26,11 +26,11 @@ use crate::model::transcript::{Touched, Transcript};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Errors.
-    pub errors: usize,
+    pub(crate) errors: usize,
     /// Warnings.
-    pub warnings: usize,
+    pub(crate) warnings: usize,
     /// Notes.
-    pub notes: usize,
+    pub(crate) notes: usize,
 }
 
 impl Counts {
@@ -332,13 +332,8 @@ impl Findings {
     }
 
     /// The findings of an entry.
-    pub fn of_entry(&self, id: EntryId) -> &[Finding] {
+    pub(crate) fn of_entry(&self, id: EntryId) -> &[Finding] {
         self.by_entry.get(&id).map_or(&[], Vec::as_slice)
-    }
-
-    /// The worst that was found in an entry.
-    pub fn worst_of(&self, id: EntryId) -> Option<Severity> {
-        self.of_entry(id).iter().map(|finding| finding.severity).max()
     }
 
     /// All findings, entry by entry in the order in which the session told them.

@@ -6,7 +6,7 @@ use crate::model::text::Name;
 
 /// Whose API a history is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
+pub(crate) enum Provider {
     /// Messages API.
     Anthropic,
     /// Responses API.
@@ -21,7 +21,7 @@ pub enum Provider {
 
 impl Provider {
     /// By the model's name, else by the manner of the call's id.
-    pub fn of(model: Option<&Name>, call: &Key) -> Self {
+    pub(crate) fn of(model: Option<&Name>, call: &Key) -> Self {
         let name = model.map(|model| models::canonical(model)).unwrap_or_default();
         let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
         if begins(&["claude"]) || (name.is_empty() && call.starts_with("toolu_")) {

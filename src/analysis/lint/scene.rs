@@ -37,7 +37,7 @@ pub(super) struct Frame {
 }
 
 /// An entry before the rules.
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     /// The session.
     pub(super) transcript: &'a Transcript,
     /// The entry.

@@ -14,13 +14,13 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
 /// An edit that was turned back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub(crate) struct Undone {
     /// The edit.
-    pub edit: Place,
+    pub(crate) edit: Place,
     /// The one that turned it back.
-    pub by: Place,
+    pub(crate) by: Place,
     /// The file.
-    pub path: Text,
+    pub(crate) path: Text,
 }
 
 /// A replacement in a file, by what it takes out and what it puts in.
@@ -33,7 +33,7 @@ struct Hunk {
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
-pub struct Churn {
+pub(crate) struct Churn {
     of_entry: HashMap<EntryId, Vec<(usize, Hunk)>>,
     /// Replacements that stand, with the newest edit that made each.
     stand: HashMap<Hunk, Place>,
@@ -42,7 +42,7 @@ pub struct Churn {
 
 impl Churn {
     /// Notes an entry that is new or has changed. Says whether something was found or is no longer true.
-    pub fn note(&mut self, id: EntryId, entry: &Entry) -> bool {
+    pub(crate) fn note(&mut self, id: EntryId, entry: &Entry) -> bool {
         let known = self.of_entry.get(&id).cloned().unwrap_or_default();
         let mut hunks: Vec<(usize, Hunk)> = Vec::new();
         for (block, one) in entry.blocks.iter().enumerate().filter(|_| !entry.marks.copy) {
@@ -99,7 +99,7 @@ impl Churn {
     }
 
     /// All of them, in the order in which they were turned back.
-    pub fn found(&self) -> impl Iterator<Item = &Undone> {
+    pub(crate) fn found(&self) -> impl Iterator<Item = &Undone> {
         self.found.values()
     }
 }

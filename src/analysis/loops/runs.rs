@@ -14,11 +14,11 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
 /// One thing that happened in a lane.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// Where.
-    pub place: Place,
+    pub(crate) place: Place,
     /// What.
-    pub what: What,
+    pub(crate) what: What,
 }
 
 /// What happened.
@@ -34,15 +34,15 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The tool.
-    pub tool: Name,
+    pub(crate) tool: Name,
     /// The same for calls that ask for the same, as far as the beginning of their arguments tells.
-    pub likeness: u64,
+    pub(crate) likeness: u64,
     /// Of all arguments, if they were ever in memory.
-    pub print: Option<u64>,
+    pub(crate) print: Option<u64>,
     /// Whether something may be different after it.
-    pub changes: bool,
+    pub(crate) changes: bool,
     /// What came of it, as a number that is the same for the same.
-    pub outcome: Option<u64>,
+    pub(crate) outcome: Option<u64>,
 }
 
 impl Asked {
@@ -60,13 +60,13 @@ impl Asked {
 
 impl Step {
     /// Whether it is a prompt.
-    pub fn is_prompt(&self) -> bool {
+    pub(crate) fn is_prompt(&self) -> bool {
         self.what == What::Prompt
     }
 }
 
 /// The steps of an entry. What was known of its arguments is kept if they have been left on disk since.
-pub fn steps_of(id: EntryId, entry: &Entry, before: &[Step]) -> Vec<Step> {
+pub(crate) fn steps_of(id: EntryId, entry: &Entry, before: &[Step]) -> Vec<Step> {
     if entry.marks.copy {
         return Vec::new();
     }
@@ -130,7 +130,7 @@ struct Carry {
 
 /// A lane.
 #[derive(Clone, Debug, Default)]
-pub struct Lane {
+pub(crate) struct Lane {
     steps: Steps,
     carry: Carry,
     /// As it was before the last entry.
@@ -147,7 +147,7 @@ pub struct Run<'a> {
 
 /// Whether equal calls had equal results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Results {
+pub(crate) enum Results {
     /// All that came were the same.
     Same,
     /// Not all.
@@ -158,12 +158,12 @@ pub enum Results {
 
 impl Lane {
     /// Number of its steps.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
 
     /// Takes in the steps of an entry behind all others. Says whether a loop began, grew or ended.
-    pub fn append(&mut self, steps: Vec<Step>) -> bool {
+    pub(crate) fn append(&mut self, steps: Vec<Step>) -> bool {
         self.before_last = self.carry.clone();
         let from = self.steps.len();
         for step in steps {
@@ -210,7 +210,7 @@ impl Lane {
 
     /// What an entry does, from its first step on, has changed. Nothing if that cannot be told without the
     /// whole lane.
-    pub fn replace(&mut self, id: EntryId, first: usize, steps: Vec<Step>) -> Option<bool> {
+    pub(crate) fn replace(&mut self, id: EntryId, first: usize, steps: Vec<Step>) -> Option<bool> {
         let old = self.steps_of(id, first);
         let is_last = first + old.len() == self.steps.len();
         let is_alike = old.len() == steps.len()
@@ -256,7 +256,7 @@ impl Lane {
     }
 
     /// The steps of an entry, from its first one on.
-    pub fn steps_of(&self, id: EntryId, first: usize) -> Vec<Step> {
+    pub(crate) fn steps_of(&self, id: EntryId, first: usize) -> Vec<Step> {
         let steps = (first..self.steps.len()).map_while(|at| self.steps.get(at));
         steps.take_while(|step| step.place.entry == id).collect()
     }
@@ -269,7 +269,7 @@ impl Lane {
     }
 
     /// A prompt of the main lane came: what was going on here is over.
-    pub fn rest(&mut self, prompt: Place) {
+    pub(crate) fn rest(&mut self, prompt: Place) {
         if self.steps.len().checked_sub(1).is_some_and(|last| !self.steps.is_prompt(last)) {
             self.steps.push(Step { place: prompt, what: What::Prompt });
             (self.carry, self.before_last) = (Carry::default(), Carry::default());
@@ -277,37 +277,37 @@ impl Lane {
     }
 
     /// The longest run that goes on: nothing has changed since, and its last call is not long ago.
-    pub fn current(&self) -> Option<Run<'_>> {
+    pub(crate) fn current(&self) -> Option<Run<'_>> {
         let least = self.steps.len().saturating_sub(RECENT);
         let open = self.carry.open.values().filter(|steps| steps.last().is_some_and(|last| *last >= least));
         open.max_by_key(|steps| (steps.len(), steps.last().copied())).map(|steps| Run { lane: self, steps })
     }
 
     /// Runs that are long enough for a loop.
-    pub fn loops(&self) -> impl Iterator<Item = Run<'_>> {
+    pub(crate) fn loops(&self) -> impl Iterator<Item = Run<'_>> {
         self.loops.iter().map(|steps| Run { lane: self, steps })
     }
 }
 
 impl<'a> Run<'a> {
     /// How many calls.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.steps.len()
     }
 
     /// The calls in their order.
-    pub fn places(&self) -> impl Iterator<Item = Place> + 'a {
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + 'a {
         let lane = self.lane;
         self.steps.iter().filter_map(move |at| lane.steps.get(*at)).map(|step| step.place)
     }
 
     /// The first call, to sort by.
-    pub fn first(&self) -> Option<(EntryId, usize)> {
+    pub(crate) fn first(&self) -> Option<(EntryId, usize)> {
         self.places().next().map(super::rank)
     }
 
     /// The newest call.
-    pub fn last(&self) -> Option<Place> {
+    pub(crate) fn last(&self) -> Option<Place> {
         self.places().last()
     }
 
@@ -317,12 +317,12 @@ impl<'a> Run<'a> {
     }
 
     /// The tool.
-    pub fn tool(&self) -> Name {
+    pub(crate) fn tool(&self) -> Name {
         self.calls().next().map(|call| call.tool).unwrap_or_default()
     }
 
     /// Whether their results were the same.
-    pub fn results(&self) -> Results {
+    pub(crate) fn results(&self) -> Results {
         let mut outcomes = self.calls().filter_map(|call| call.outcome);
         let first = outcomes.next();
         let mut others = outcomes.peekable();
@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the whole of their arguments was compared, and not only their beginning and size.
-    pub fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.calls().all(|call| call.print.is_some())
     }
 }

@@ -10,7 +10,7 @@ use crate::model::text::Name;
 
 /// Steps in the order of the lane.
 #[derive(Clone, Debug, Default)]
-pub struct Steps {
+pub(crate) struct Steps {
     list: Vec<Kept>,
     tools: Vec<Name>,
     /// Prints of arguments that were in memory, by place; those of most calls never are.
@@ -33,18 +33,18 @@ struct Kept {
 
 impl Steps {
     /// Number of steps.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
     /// Adds a step.
-    pub fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: Step) {
         let kept = self.kept(self.list.len(), step);
         self.list.push(kept);
     }
 
     /// Puts a step in the place of another one.
-    pub fn set(&mut self, at: usize, step: Step) {
+    pub(crate) fn set(&mut self, at: usize, step: Step) {
         let kept = self.kept(at, step);
         if let Some(place) = self.list.get_mut(at) {
             *place = kept;
@@ -52,13 +52,13 @@ impl Steps {
     }
 
     /// Drops all steps from this place on.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.list.truncate(len);
         self.prints.retain(|at, _| *at < len);
     }
 
     /// The step at a place.
-    pub fn get(&self, at: usize) -> Option<Step> {
+    pub(crate) fn get(&self, at: usize) -> Option<Step> {
         let kept = self.list.get(at)?;
         let place = Place { entry: kept.entry, block: usize::try_from(kept.block).ok()? };
         let tool = kept.tool.and_then(|tool| self.tools.get(usize::try_from(tool.get() - 1).ok()?));
@@ -75,7 +75,7 @@ impl Steps {
     }
 
     /// Whether a prompt stands at a place.
-    pub fn is_prompt(&self, at: usize) -> bool {
+    pub(crate) fn is_prompt(&self, at: usize) -> bool {
         self.list.get(at).is_some_and(|kept| kept.tool.is_none())
     }
 

@@ -19,12 +19,12 @@ pub struct Tokens {
     /// The sum; below 0 only where a run counts less than its requests.
     pub total: i64,
     /// How many records told a figure.
-    pub told: u32,
+    pub(crate) told: u32,
 }
 
 impl Tokens {
     /// The sum, unless nobody told.
-    pub fn known(self) -> Option<i64> {
+    pub(crate) fn known(self) -> Option<i64> {
         (self.told > 0).then_some(self.total)
     }
 
@@ -51,19 +51,19 @@ pub struct Money {
     /// What agents recorded.
     pub recorded: i128,
     /// Records with a recorded cost.
-    pub recordings: u32,
+    pub(crate) recordings: u32,
     /// Tokens times prices, of records without a recorded cost.
     pub estimated: i128,
     /// Records that were estimated.
-    pub estimates: u32,
+    pub(crate) estimates: u32,
     /// Records with tokens, without a recorded cost and without a price.
-    pub unpriced: u32,
+    pub(crate) unpriced: u32,
     /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete.
-    pub partial: u32,
+    pub(crate) partial: u32,
     /// Recorded cost of records that could be estimated too, …
-    pub compared: i128,
+    pub(crate) compared: i128,
     /// … and their estimate.
-    pub expected: i128,
+    pub(crate) expected: i128,
 }
 
 impl Money {
@@ -92,7 +92,7 @@ impl Money {
     }
 
     /// In USD; `None` if nothing is known.
-    pub fn usd(&self) -> Option<f64> {
+    pub(crate) fn usd(&self) -> Option<f64> {
         (self.recordings + self.estimates > 0).then(|| usd(self.picos()))
     }
 
@@ -147,23 +147,23 @@ pub struct Amount {
     /// Cache writes.
     pub cache_write: Tokens,
     /// How many of the cache writes live for an hour.
-    pub cache_write_1h: Tokens,
+    pub(crate) cache_write_1h: Tokens,
     /// Searches of the web.
-    pub searches: u64,
+    pub(crate) searches: u64,
     /// Money.
     pub money: Money,
     /// What the cache saved, in pico-dollars by list prices: reads at the price of input, less what
     /// writes cost more than input.
     pub saved: i128,
     /// Records with tokens of the cache, …
-    pub cached: u32,
+    pub(crate) cached: u32,
     /// … and those of them whose model has a price.
-    pub cached_priced: u32,
+    pub(crate) cached_priced: u32,
 }
 
 impl Amount {
     /// A sum of records on one model. What a cache saved is known of single records only.
-    pub fn of_sum(spent: &Spent, prices: Option<&Prices>) -> Self {
+    pub(crate) fn of_sum(spent: &Spent, prices: Option<&Prices>) -> Self {
         Self {
             requests: spent.requests,
             input: spent.input.into(),
@@ -178,7 +178,7 @@ impl Amount {
     }
 
     /// One record.
-    pub fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
+    pub(crate) fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
         let mut amount = Self::of_sum(&Spent::of(usage), prices);
         amount.searches = usage.searches.unwrap_or(0);
         let is_cached = usage.cache_read.unwrap_or(0) > 0 || usage.cache_write.unwrap_or(0) > 0;
@@ -196,12 +196,12 @@ impl Amount {
     }
 
     /// The prompt: input, cache reads and cache writes.
-    pub fn prompt(&self) -> i64 {
+    pub(crate) fn prompt(&self) -> i64 {
         self.input.total.saturating_add(self.cache_read.total).saturating_add(self.cache_write.total)
     }
 
     /// How much of the prompt came from the cache, in percent; nothing without a prompt or cache figures.
-    pub fn hit_percent(&self) -> Option<u64> {
+    pub(crate) fn hit_percent(&self) -> Option<u64> {
         let (read, prompt) =
             (u64::try_from(self.cache_read.known()?).ok()?, u64::try_from(self.prompt()).ok()?);
         (prompt > 0).then(|| read.saturating_mul(100) / prompt)

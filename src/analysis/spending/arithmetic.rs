@@ -13,30 +13,30 @@ const CLASSES: [&str; 5] = ["input", "output", "cache read", "cache write", "cac
 
 /// Tokens of a class at a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Product {
+pub(crate) struct Product {
     /// `input`, `output`, …
-    pub class: &'static str,
+    pub(crate) class: &'static str,
     /// How many.
-    pub count: u64,
+    pub(crate) count: u64,
     /// USD × 10⁻⁶ for a million tokens, or for one search.
-    pub rate: u64,
+    pub(crate) rate: u64,
 }
 
 /// Charges on one model, at one price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bill {
     /// The model as it was recorded.
-    pub model: Name,
+    pub(crate) model: Name,
     /// The row of the price table.
-    pub row: String,
+    pub(crate) row: String,
     /// At which price.
-    pub tier: Tier,
+    pub(crate) tier: Tier,
     /// How many charges.
-    pub charges: u64,
+    pub(crate) charges: u64,
     /// Tokens times rates.
-    pub products: Vec<Product>,
+    pub(crate) products: Vec<Product>,
     /// Where the price is from: a page of the provider, the table's own source, or the reader's settings.
-    pub source: String,
+    pub(crate) source: String,
 }
 
 /// All that makes up a figure; the greatest bills first.
@@ -47,22 +47,22 @@ pub struct Arithmetic {
     /// What was estimated.
     pub estimated: Vec<Bill>,
     /// The same for what was recorded, so that the two can be compared.
-    pub expected: Vec<Bill>,
+    pub(crate) expected: Vec<Bill>,
     /// Models without a price, with their tokens.
-    pub unpriced: Vec<(Name, u64)>,
+    pub(crate) unpriced: Vec<(Name, u64)>,
     /// What runs count beyond their requests, in pico-dollars.
     pub runs: Option<i128>,
 }
 
 impl Product {
     /// In pico-dollars.
-    pub fn picos(&self) -> i128 {
+    pub(crate) fn picos(&self) -> i128 {
         let unit = if self.class == SEARCH { 1_000_000 } else { 1 };
         i128::from(self.count) * i128::from(self.rate) * unit
     }
 
     /// What one costs, or a million of them: `$3.00/M`, `$0.01 each`.
-    pub fn price(&self) -> String {
+    pub(crate) fn price(&self) -> String {
         let dollars = dollars_of_rate(self.rate);
         if self.class == SEARCH { format!("{dollars} each") } else { format!("{dollars}/M") }
     }
@@ -174,7 +174,7 @@ fn dollars_of_rate(micros: u64) -> String {
 }
 
 /// An amount to the micro-dollar, where cents say too little: `$0.037035`.
-pub fn precise(picos: i128) -> String {
+pub(crate) fn precise(picos: i128) -> String {
     let sign = if picos < 0 { "-" } else { "" };
     let amount = usd(picos.abs());
     if amount >= 100.0 { format!("{sign}${amount:.2}") } else { format!("{sign}${amount:.6}") }

@@ -58,11 +58,11 @@ pub struct Row {
     /// Money of all rows up to this one, in pico-dollars.
     pub cumulative: i128,
     /// The time of its first charge that tells one.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// The entry of its first charge.
-    pub first: Option<EntryId>,
+    pub(crate) first: Option<EntryId>,
     /// Whether sub-agents had a part in it whose records are not here.
-    pub lacks_agents: bool,
+    pub(crate) lacks_agents: bool,
 }
 
 impl Row {
@@ -74,11 +74,11 @@ impl Row {
 
 /// What was spent on a branch that the session left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Left {
+pub(crate) struct Left {
     /// The branch's number.
-    pub branch: usize,
+    pub(crate) branch: usize,
     /// With the sub-agents that were started on it.
-    pub amount: Amount,
+    pub(crate) amount: Amount,
 }
 
 /// All charges of a session.
@@ -93,15 +93,15 @@ pub struct Statement {
     /// All of it.
     pub total: Amount,
     /// What the session cost, as everything in tv tells it.
-    pub cost: Option<Cost>,
+    pub(crate) cost: Option<Cost>,
     /// What was spent on branches that the session left.
-    pub left: Vec<Left>,
+    pub(crate) left: Vec<Left>,
     /// Requests that ended in an error.
-    pub failed: Amount,
+    pub(crate) failed: Amount,
     /// Requests that were stopped.
-    pub aborted: Amount,
+    pub(crate) aborted: Amount,
     /// Errors that record no tokens.
-    pub untold: usize,
+    pub(crate) untold: usize,
 }
 
 impl Statement {
@@ -146,7 +146,7 @@ impl Statement {
     }
 
     /// What a charge belongs to.
-    pub fn group_of(&self, number: usize, by: Grouping) -> Option<Group> {
+    pub(crate) fn group_of(&self, number: usize, by: Grouping) -> Option<Group> {
         let charge = self.charges.get(number)?;
         Some(match by {
             Grouping::Requests => Group::Charge(number),
@@ -164,7 +164,7 @@ impl Statement {
     }
 
     /// The branch that the session left a charge with.
-    pub fn branch_of(&self, number: usize) -> Option<usize> {
+    pub(crate) fn branch_of(&self, number: usize) -> Option<usize> {
         self.branches.get(number).copied().flatten()
     }
 
@@ -212,7 +212,7 @@ impl Statement {
     }
 
     /// What was spent on all branches that the session left.
-    pub fn left_in_all(&self) -> Amount {
+    pub(crate) fn left_in_all(&self) -> Amount {
         let mut sum = Amount::default();
         self.left.iter().for_each(|left| sum.plus(&left.amount));
         sum

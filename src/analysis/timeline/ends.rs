@@ -8,7 +8,7 @@ use crate::model::timestamp::Timestamp;
 
 /// The end of a span of work. Of those that end at once the longest is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct End {
+pub(crate) struct End {
     lane: usize,
     to: Timestamp,
     from: Reverse<Timestamp>,
@@ -17,33 +17,33 @@ pub struct End {
 
 impl End {
     /// Of a span that ended then.
-    pub fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
+    pub(crate) fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
         Self { lane, to, from: Reverse(id.from), id }
     }
 
     /// Comes after all ends of a lane that are not later than a moment, and before all others.
-    pub fn after(lane: usize, at: Timestamp) -> Self {
+    pub(crate) fn after(lane: usize, at: Timestamp) -> Self {
         let first = SpanId::first_at(Timestamp(i64::MIN));
         Self { lane, to: Timestamp(at.0.saturating_add(1)), from: Reverse(Timestamp(i64::MAX)), id: first }
     }
 
     /// When the span began.
-    pub fn from(&self) -> Timestamp {
+    pub(crate) fn from(&self) -> Timestamp {
         self.from.0
     }
 
     /// When it ended.
-    pub fn to(&self) -> Timestamp {
+    pub(crate) fn to(&self) -> Timestamp {
         self.to
     }
 
     /// The span.
-    pub fn id(&self) -> SpanId {
+    pub(crate) fn id(&self) -> SpanId {
         self.id
     }
 
     /// The lane.
-    pub fn lane(&self) -> usize {
+    pub(crate) fn lane(&self) -> usize {
         self.lane
     }
 }
@@ -54,17 +54,17 @@ pub struct Ends(BTreeSet<End>);
 
 impl Ends {
     /// Adds one.
-    pub fn insert(&mut self, end: End) {
+    pub(crate) fn insert(&mut self, end: End) {
         self.0.insert(end);
     }
 
     /// Takes one out.
-    pub fn remove(&mut self, end: &End) {
+    pub(crate) fn remove(&mut self, end: &End) {
         self.0.remove(end);
     }
 
     /// The last one of the same lane before this.
-    pub fn before(&self, bound: End) -> Option<End> {
+    pub(crate) fn before(&self, bound: End) -> Option<End> {
         self.0.range(..bound).next_back().copied().filter(|end| end.lane == bound.lane)
     }
 }

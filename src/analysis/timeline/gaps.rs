@@ -5,15 +5,15 @@
 use crate::model::timestamp::Timestamp;
 
 /// Gaps in the work that are shorter, in ms, are no gaps.
-pub const QUIET_MS: u64 = 60_000;
+pub(crate) const QUIET_MS: u64 = 60_000;
 
 /// Stretches of work of all lanes together; what lies between two of them is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Busy(Vec<(Timestamp, Timestamp)>);
+pub(crate) struct Busy(Vec<(Timestamp, Timestamp)>);
 
 impl Busy {
     /// Something was done from then to then.
-    pub fn add(&mut self, from: Timestamp, to: Timestamp) {
+    pub(crate) fn add(&mut self, from: Timestamp, to: Timestamp) {
         let first = self.0.partition_point(|(_, end)| from.since(*end) > QUIET_MS);
         let after = self.0.partition_point(|(start, _)| *start <= to || start.since(to) <= QUIET_MS);
         if first >= after {
@@ -30,7 +30,11 @@ impl Busy {
     }
 
     /// Gaps that reach into the time between two moments, whole ones.
-    pub fn gaps(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
+    pub(crate) fn gaps(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
         // The gap before a stretch reaches into it if the stretch begins later.
         let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
         let pairs = (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
@@ -38,7 +42,7 @@ impl Busy {
     }
 
     /// When the last work ended.
-    pub fn end(&self) -> Option<Timestamp> {
+    pub(crate) fn end(&self) -> Option<Timestamp> {
         self.0.last().map(|(_, end)| *end)
     }
 }

@@ -33,11 +33,11 @@ struct Path {
 
 /// Critical paths by the beginnings of their turns.
 #[derive(Clone, Debug, Default)]
-pub struct Paths(HashMap<Timestamp, Path>);
+pub(crate) struct Paths(HashMap<Timestamp, Path>);
 
 impl Paths {
     /// Walks the critical path of the turn that a moment belongs to, back to `until`.
-    pub fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
+    pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
         let stamp = timeline.stamps.get(&start).copied().unwrap_or_default();
         let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
@@ -56,24 +56,25 @@ impl Paths {
     }
 
     /// Whether a span is on the path of the turn that begins with a moment, as far as it was walked.
-    pub fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
+    pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
         self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
     }
 
     /// Whether the path of a turn was walked at all.
-    pub fn knows(&self, turn: Timestamp) -> bool {
+    pub(crate) fn knows(&self, turn: Timestamp) -> bool {
         self.0.contains_key(&turn)
     }
 
     /// Forgets all of them.
-    pub fn clear(&mut self) {
+    #[cfg(test)]
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }
 
 impl Timeline {
     /// From when to before when the turn lasts that a moment belongs to.
-    pub fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
+    pub(crate) fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let after = super::EntryId(u32::MAX);
         let start = self.prompts.range(..=(at, after)).next_back().map(|(at, _)| *at);
         let end = self.prompts.range((at, after)..).find(|(next, _)| *next > at).map(|(at, _)| *at);
@@ -82,7 +83,7 @@ impl Timeline {
 
     /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
     /// the next prompt is not.
-    pub fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
+    pub(crate) fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let (start, end) = self.turn_at(at);
         let from = if start == Timestamp(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
         let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);

@@ -11,101 +11,90 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// When it was answered.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// The answer.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// Tokens of the prompt and of the answer.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
 }
 
 impl Timeline {
     /// The main agent first, then sub-agents in the order of the file.
-    pub fn lanes(&self) -> &[Lane] {
+    pub(crate) fn lanes(&self) -> &[Lane] {
         &self.lanes
     }
 
     /// A row.
-    pub fn row(&self, number: usize) -> Option<&Row> {
+    pub(crate) fn row(&self, number: usize) -> Option<&Row> {
         self.rows.get(number)
     }
 
     /// The first row of a lane that shows this.
-    pub fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
+    pub(crate) fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
         self.row_of.get(&(lane, what.clone()))?.first().copied()
     }
 
     /// The span of this name, and the number of its row.
-    pub fn get(&self, id: SpanId) -> Option<(&Span, usize)> {
+    pub(crate) fn get(&self, id: SpanId) -> Option<(&Span, usize)> {
         let number = *self.by_time.get(&id)?;
         Some((self.rows.get(number)?.find(id)?, number))
     }
 
-    /// The lane that a call started.
-    pub fn started_by(&self, id: SpanId) -> Option<usize> {
-        self.starts.get(&id).copied()
-    }
-
-    /// Whether nothing in the session has a time.
-    pub fn is_empty(&self) -> bool {
-        self.by_time.is_empty()
-    }
-
-    /// How many spans there are.
-    pub fn count(&self) -> usize {
-        self.by_time.len()
-    }
-
     /// Calls that have no times.
-    pub fn untimed(&self) -> usize {
+    pub(crate) fn untimed(&self) -> usize {
         self.untimed
     }
 
     /// From when to when the session reaches.
-    pub fn reach(&self) -> Option<(Timestamp, Timestamp)> {
+    pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
         let reaches = self.lanes.iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
 
     /// Spans that begin after one, in order.
-    pub fn after(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
+    pub(crate) fn after(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
         self.by_time.range((Bound::Excluded(id), Bound::Unbounded)).map(|(id, _)| *id)
     }
 
     /// Spans that begin before one, the last of them first.
-    pub fn before(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
+    pub(crate) fn before(&self, id: SpanId) -> impl Iterator<Item = SpanId> + '_ {
         self.by_time.range(..id).rev().map(|(id, _)| *id)
     }
 
     /// The first span of all.
-    pub fn first(&self) -> Option<SpanId> {
+    pub(crate) fn first(&self) -> Option<SpanId> {
         self.by_time.first_key_value().map(|(id, _)| *id)
     }
 
     /// The last one to begin.
-    pub fn last(&self) -> Option<SpanId> {
+    pub(crate) fn last(&self) -> Option<SpanId> {
         self.by_time.last_key_value().map(|(id, _)| *id)
     }
 
     /// Gaps in the work that reach into the time between two moments; the time after all work, up to
     /// `to`, is one of them if nothing is waited for.
-    pub fn gaps(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
+    pub(crate) fn gaps(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
         let is_open = (0..self.lanes.len()).any(|lane| self.open_calls(lane).next().is_some());
         let end = self.busy.end().filter(|end| !is_open && to.since(*end) > super::QUIET_MS);
         self.busy.gaps(from, to).chain(end.map(|end| (end, to)))
     }
 
     /// The last request up to a moment.
-    pub fn request_at(&self, at: Timestamp) -> Option<Request> {
+    pub(crate) fn request_at(&self, at: Timestamp) -> Option<Request> {
         self.requests.range(..=(at, EntryId(u32::MAX))).next_back().map(|(_, request)| *request)
     }
 
     /// The prompts of the main agent within a time, in order.
-    pub fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
+    pub(crate) fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
         self.prompts.range((from, EntryId(0))..).map(|(at, _)| *at).take_while(move |at| *at < to)
     }
 
     /// The span of an item: of the call, or of what ended with the entry; else what went on then.
-    pub fn span_of(&self, transcript: &Transcript, entry: EntryId, block: usize) -> Option<SpanId> {
+    pub(crate) fn span_of(&self, transcript: &Transcript, entry: EntryId, block: usize) -> Option<SpanId> {
         let taken = self.taken.get(&entry);
         let own = |(id, _): &&(SpanId, usize)| id.call().is_some_and(|place| place.block == block);
         if let Some((id, _)) = taken.and_then(|taken| taken.spans.iter().find(own)) {
@@ -149,7 +138,19 @@ impl Timeline {
     }
 
     /// Spans of a lane that are waited for.
-    pub fn open(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
+    pub(crate) fn open(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.open_calls(lane)
+    }
+
+    /// How many spans there are.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.by_time.len()
+    }
+
+    /// The lane that a call started.
+    #[cfg(test)]
+    pub(crate) fn started_by(&self, id: SpanId) -> Option<usize> {
+        self.starts.get(&id).copied()
     }
 }

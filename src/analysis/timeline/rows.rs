@@ -9,11 +9,11 @@ use crate::model::timestamp::Timestamp;
 #[derive(Clone, Debug)]
 pub struct Row {
     /// The lane in which it is shown.
-    pub lane: usize,
+    pub(crate) lane: usize,
     /// What it shows.
-    pub what: What,
+    pub(crate) what: What,
     /// How many rows of the same stand above it.
-    pub number: usize,
+    pub(crate) number: usize,
     spans: Vec<Span>,
     /// Of each span and all before it: time in ms, and how many did not end well.
     sums: Vec<(u64, usize)>,
@@ -23,12 +23,12 @@ pub struct Row {
 
 impl Row {
     /// An empty one.
-    pub fn new(lane: usize, what: What, number: usize) -> Self {
+    pub(crate) fn new(lane: usize, what: What, number: usize) -> Self {
         Self { lane, what, number, spans: Vec::new(), sums: Vec::new(), settled: 0 }
     }
 
     /// Whether no span of the row is in the way.
-    pub fn fits(&self, span: &Span) -> bool {
+    pub(crate) fn fits(&self, span: &Span) -> bool {
         let place = self.spans.partition_point(|one| one.id < span.id);
         let before = place.checked_sub(1).and_then(|before| self.spans.get(before));
         before.is_none_or(|before| taken_until(before) <= span.id.from)
@@ -63,18 +63,18 @@ impl Row {
     }
 
     /// The span of this name.
-    pub fn find(&self, id: SpanId) -> Option<&Span> {
+    pub(crate) fn find(&self, id: SpanId) -> Option<&Span> {
         self.spans.get(self.place(id)?)
     }
 
     /// Its spans, in order.
-    pub fn spans(&self) -> &[Span] {
+    pub(crate) fn spans(&self) -> &[Span] {
         &self.spans
     }
 
     /// The places of spans that reach into the time from one moment to before the other; what is waited
     /// for reaches to `now`.
-    pub fn within(&self, from: Timestamp, to: Timestamp, now: Option<Timestamp>) -> Range<usize> {
+    pub(crate) fn within(&self, from: Timestamp, to: Timestamp, now: Option<Timestamp>) -> Range<usize> {
         // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
         let first = self.spans.partition_point(|span| {
             let end = span.end(now);
@@ -85,7 +85,7 @@ impl Row {
     }
 
     /// Time of spans at these places, in ms, and how many of them failed.
-    pub fn sum(&self, places: &Range<usize>) -> (u64, usize) {
+    pub(crate) fn sum(&self, places: &Range<usize>) -> (u64, usize) {
         let up_to = |place: usize| {
             place.checked_sub(1).and_then(|last| self.sums.get(last)).copied().unwrap_or_default()
         };

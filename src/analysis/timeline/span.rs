@@ -11,30 +11,30 @@ use crate::model::tool::{Clocked, ToolCall, ToolState};
 
 /// Names a span; in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SpanId {
+pub(crate) struct SpanId {
     /// When it began.
-    pub from: Timestamp,
+    pub(crate) from: Timestamp,
     /// The entry that ended it, or whose call ran.
-    pub entry: EntryId,
+    pub(crate) entry: EntryId,
     /// The block of the call that ran.
-    pub block: Option<u32>,
+    pub(crate) block: Option<u32>,
 }
 
 impl SpanId {
     /// Before all others that begin then.
-    pub fn first_at(from: Timestamp) -> Self {
+    pub(crate) fn first_at(from: Timestamp) -> Self {
         Self { from, entry: EntryId(0), block: None }
     }
 
     /// The call, if it is one.
-    pub fn call(&self) -> Option<Place> {
+    pub(crate) fn call(&self) -> Option<Place> {
         Some(Place { entry: self.entry, block: usize::try_from(self.block?).ok()? })
     }
 }
 
 /// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// Well, or nobody can tell.
     Done,
     /// A call failed.
@@ -51,26 +51,26 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Its name.
-    pub id: SpanId,
+    pub(crate) id: SpanId,
     /// When it ended; nothing if there is no end in the file.
-    pub to: Option<Timestamp>,
+    pub(crate) to: Option<Timestamp>,
     /// What it was spent on.
-    pub class: Class,
+    pub(crate) class: Class,
     /// The tool that ran.
-    pub tool: Option<Name>,
+    pub(crate) tool: Option<Name>,
     /// How it ended.
-    pub ending: Ending,
+    pub(crate) ending: Ending,
     /// Whether it began no earlier than that: its message has a time, it has none.
-    pub from_is_bound: bool,
+    pub(crate) from_is_bound: bool,
     /// Whether it ended no later than that: several results were stamped at once.
-    pub to_is_bound: bool,
+    pub(crate) to_is_bound: bool,
     /// The lane whose entry it is.
-    pub lane: usize,
+    pub(crate) lane: usize,
 }
 
 impl Span {
     /// When it ended; if nobody can tell, `now` for what is waited for, and its beginning for all else.
-    pub fn end(&self, now: Option<Timestamp>) -> Timestamp {
+    pub(crate) fn end(&self, now: Option<Timestamp>) -> Timestamp {
         let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
         self.to.unwrap_or(open).max(self.id.from)
     }

@@ -10,7 +10,7 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 /// Bytes that make a token in most texts that agents handle.
-pub const USUAL: f64 = 4.0;
+pub(crate) const USUAL: f64 = 4.0;
 /// No text of a session has fewer or more bytes to a token than these.
 const BOUNDS: (f64, f64) = (2.0, 6.0);
 /// Growth of fewer tokens than these says nothing about texts.
@@ -20,16 +20,16 @@ const ENOUGH: u64 = 4_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
     /// Tokens by class.
-    pub classes: Vec<(Class, u64)>,
+    pub(crate) classes: Vec<(Class, u64)>,
     /// What no entry explains: the system prompt and the tools, as far as the file does not hold them.
-    pub rest: u64,
+    pub(crate) rest: u64,
     /// Whether the estimates were more than the prompt, and were cut down to it. Then nothing is known of
     /// the rest.
-    pub is_scaled: bool,
+    pub(crate) is_scaled: bool,
 }
 
 /// Bytes that made a token, from how prompts grew by texts of a known size.
-pub fn density(bytes: u64, tokens: u64) -> f64 {
+pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
     if tokens < ENOUGH {
         return USUAL;
     }
@@ -37,7 +37,7 @@ pub fn density(bytes: u64, tokens: u64) -> f64 {
 }
 
 /// Tokens that so many bytes make, roughly.
-pub fn tokens_of(bytes: u64, density: f64) -> u64 {
+pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
     let tokens = (bytes as f64 / density).round() as u64;
     tokens
@@ -59,7 +59,7 @@ pub fn of(request: &Request, density: f64) -> Shares {
 }
 
 /// Bytes of results that the model saw at a request, by tool, the largest first.
-pub fn results_by_tool(transcript: &Transcript, cuts: &Cuts, request: EntryId) -> Vec<(Name, u64)> {
+pub(crate) fn results_by_tool(transcript: &Transcript, cuts: &Cuts, request: EntryId) -> Vec<(Name, u64)> {
     let Some(sight) = Sight::at(transcript, cuts, request) else { return Vec::new() };
     let now = transcript.get(request).and_then(|entry| entry.at);
     let mut sizes: BTreeMap<Name, u64> = BTreeMap::new();

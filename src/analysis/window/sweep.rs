@@ -20,7 +20,7 @@ const THINKING: &str = "thinking";
 
 /// What is known on the way.
 #[derive(Clone, Debug, Default)]
-pub struct Carry {
+pub(crate) struct Carry {
     /// What the model has before it.
     sizes: Sizes,
     /// Bytes of results among it that are dropped later, by when.
@@ -37,22 +37,22 @@ pub struct Carry {
     /// Size and beginning of the system prompt, if the file holds it.
     system: Option<(u64, Text)>,
     /// Growth of prompts without compactions: bytes and tokens.
-    pub growth: (u64, u64),
+    pub(crate) growth: (u64, u64),
 }
 
 /// Where an entry stands.
 pub struct Spot<'a> {
     /// The session.
-    pub transcript: &'a Transcript,
+    pub(crate) transcript: &'a Transcript,
     /// Entries of the lane.
-    pub ids: &'a [EntryId],
+    pub(crate) ids: &'a [EntryId],
     /// The place of the entry among them.
-    pub place: usize,
+    pub(crate) place: usize,
 }
 
 impl Carry {
     /// Takes in the next entry; tells what it is of.
-    pub fn step(&mut self, spot: &Spot<'_>, id: EntryId, entry: &Entry, tell: &mut impl FnMut(Row)) {
+    pub(crate) fn step(&mut self, spot: &Spot<'_>, id: EntryId, entry: &Entry, tell: &mut impl FnMut(Row)) {
         if entry.marks.copy {
             return;
         }
@@ -89,7 +89,7 @@ impl Carry {
     }
 
     /// The session goes on from an earlier place of the path.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.between.rewind = true;
     }
 

@@ -12,7 +12,7 @@ const STRIDE: usize = 512;
 
 /// A lane.
 #[derive(Clone, Debug, Default)]
-pub struct Track {
+pub(crate) struct Track {
     lane: Option<Name>,
     ids: Vec<EntryId>,
     /// Entries that are taken in.
@@ -39,48 +39,48 @@ struct Kept {
 
 impl Track {
     /// A lane without entries.
-    pub fn new(lane: Option<Name>) -> Self {
+    pub(crate) fn new(lane: Option<Name>) -> Self {
         Self { lane, ..Self::default() }
     }
 
     /// Its name.
-    pub fn lane(&self) -> Option<&Name> {
+    pub(crate) fn lane(&self) -> Option<&Name> {
         self.lane.as_ref()
     }
 
     /// How many entries it has.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }
 
     /// Its rows.
-    pub fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// What is true of all its requests.
-    pub fn sums(&self) -> Sums {
+    pub(crate) fn sums(&self) -> Sums {
         self.sums
     }
 
     /// Bytes of its texts that made a token.
-    pub fn density(&self) -> f64 {
+    pub(crate) fn density(&self) -> f64 {
         shares::density(self.carry.growth.0, self.carry.growth.1)
     }
 
     /// The row of an entry: its own, else the last one before it, else the first.
-    pub fn row_at(&self, place: usize) -> Option<usize> {
+    pub(crate) fn row_at(&self, place: usize) -> Option<usize> {
         let row = self.at.partition_point(|at| *at <= place).saturating_sub(1);
         (row < self.rows.len()).then_some(row)
     }
 
     /// Adds an entry at the end.
-    pub fn push(&mut self, id: EntryId) {
+    pub(crate) fn push(&mut self, id: EntryId) {
         self.ids.push(id);
     }
 
     /// The entry at this place has changed: what follows from it must be found anew.
-    pub fn roll_back(&mut self, place: usize) {
+    pub(crate) fn roll_back(&mut self, place: usize) {
         if place >= self.swept {
             return;
         }
@@ -104,7 +104,7 @@ impl Track {
     }
 
     /// Takes in all that is new. Says whether anything was.
-    pub fn settle(&mut self, transcript: &Transcript) -> bool {
+    pub(crate) fn settle(&mut self, transcript: &Transcript) -> bool {
         let first = self.swept;
         while let Some(id) = self.ids.get(self.swept).copied() {
             if self.swept.is_multiple_of(STRIDE)

@@ -9,7 +9,7 @@ use crate::model::tool::ToolResult;
 
 /// What fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub(crate) enum Class {
     /// System prompts, as far as the file holds them.
     System,
     /// Summaries of what was dropped or left.
@@ -30,7 +30,7 @@ pub enum Class {
 
 impl Class {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::System,
         Self::Summary,
         Self::Prompt,
@@ -42,7 +42,7 @@ impl Class {
     ];
 
     /// A word for readers.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::System => "system",
             Self::Summary => "summaries",
@@ -58,21 +58,21 @@ impl Class {
 
 /// Sizes by class, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sizes([u64; 8]);
+pub(crate) struct Sizes([u64; 8]);
 
 impl Sizes {
     /// The size of a class.
-    pub fn of(&self, class: Class) -> u64 {
+    pub(crate) fn of(&self, class: Class) -> u64 {
         Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, bytes)| bytes)
     }
 
     /// All of it.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
     /// Adds to a class.
-    pub fn add(&mut self, class: Class, bytes: u64) {
+    pub(crate) fn add(&mut self, class: Class, bytes: u64) {
         if let Some(at) = Class::ALL.iter().position(|one| *one == class)
             && let Some(sum) = self.0.get_mut(at)
         {
@@ -81,7 +81,7 @@ impl Sizes {
     }
 
     /// Takes away from a class.
-    pub fn remove(&mut self, class: Class, bytes: u64) {
+    pub(crate) fn remove(&mut self, class: Class, bytes: u64) {
         if let Some(at) = Class::ALL.iter().position(|one| *one == class)
             && let Some(sum) = self.0.get_mut(at)
         {
@@ -96,7 +96,7 @@ const IMAGE: u64 = 6_000;
 
 /// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
 /// program wrote for its own use, and of lines across the transcript, it saw nothing.
-pub fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
+pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
     if entry.marks.copy || entry.marks.trace || entry.marks.unsent {
         return Vec::new();
     }
@@ -146,7 +146,7 @@ pub fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> 
 }
 
 /// Whether a result is sent no more at a time. Without one, what was dropped once is dropped.
-pub fn is_dropped(sent: &Sent, now: Option<Timestamp>) -> bool {
+pub(crate) fn is_dropped(sent: &Sent, now: Option<Timestamp>) -> bool {
     matches!(sent, Sent::Until(end) if now.is_none_or(|now| *end <= now))
 }
 

@@ -19,27 +19,27 @@ struct Note {
 
 /// Sums of all entries.
 #[derive(Clone, Debug, Default)]
-pub struct Notes {
+pub(crate) struct Notes {
     by_entry: Vec<Note>,
     /// Calls with ids of their own.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Those that have their result.
-    pub paired: u64,
+    pub(crate) paired: u64,
     /// Failed calls, errors of the agent.
-    pub errors: u64,
+    pub(crate) errors: u64,
     /// Entries with errors.
-    pub failed: BTreeSet<EntryId>,
+    pub(crate) failed: BTreeSet<EntryId>,
     /// Entries with calls that have no result.
-    pub open: BTreeSet<EntryId>,
+    pub(crate) open: BTreeSet<EntryId>,
     /// Entries of records that could not be read.
-    pub broken: BTreeSet<EntryId>,
+    pub(crate) broken: BTreeSet<EntryId>,
     /// Compactions of the main lane.
-    pub compactions: BTreeSet<EntryId>,
+    pub(crate) compactions: BTreeSet<EntryId>,
 }
 
 impl Notes {
     /// Collects all entries of a session.
-    pub fn of(transcript: &Transcript) -> Self {
+    pub(crate) fn of(transcript: &Transcript) -> Self {
         let mut notes = Self::default();
         for id in transcript.order() {
             notes.note(transcript, *id);
@@ -48,7 +48,7 @@ impl Notes {
     }
 
     /// Notes an entry that is new or has changed.
-    pub fn note(&mut self, transcript: &Transcript, id: EntryId) {
+    pub(crate) fn note(&mut self, transcript: &Transcript, id: EntryId) {
         self.take_back(id);
         let Some(glance) = transcript.glance(id) else { return };
         let note = Note {
@@ -92,11 +92,11 @@ impl Notes {
 }
 
 /// Whether a block is a compaction that dropped more than old outputs.
-pub fn is_compaction(block: &Block) -> bool {
+pub(crate) fn is_compaction(block: &Block) -> bool {
     matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. }))
 }
 
 /// The place of the first block of an entry for which this holds.
-pub fn block_of(entry: &Entry, holds: impl Fn(&Block) -> bool) -> usize {
+pub(crate) fn block_of(entry: &Entry, holds: impl Fn(&Block) -> bool) -> usize {
     entry.blocks.iter().position(holds).unwrap_or(0)
 }

@@ -28,7 +28,7 @@ const MOST_ITEMS: usize = 10_000;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The records of the focused item.
-pub fn focused_origins(reader: &Reader) -> Option<Vec<Origin>> {
+pub(crate) fn focused_origins(reader: &Reader) -> Option<Vec<Origin>> {
     let focus = reader.text.view.focus?;
     reader.session.transcript.get(focus.entry)?;
     Some(origins_of(&reader.session, &[focus]))
@@ -56,7 +56,7 @@ fn is_item(reader: &Reader, focus: Focus) -> bool {
 }
 
 /// So many items from one on, in the order of the screen.
-pub fn items_from(reader: &Reader, from: Focus, count: usize) -> Vec<Focus> {
+pub(crate) fn items_from(reader: &Reader, from: Focus, count: usize) -> Vec<Focus> {
     let Some(place) = reader.text.sequence.place_of(from.entry) else { return vec![from] };
     let after = reader.text.sequence.order().get(place..).unwrap_or_default().iter().flat_map(|id| {
         let blocks = reader.session.transcript.get(*id).map_or(0, |entry: &Entry| entry.blocks.len());
@@ -68,7 +68,7 @@ pub fn items_from(reader: &Reader, from: Focus, count: usize) -> Vec<Focus> {
 }
 
 /// The items from one entry's block to another's, both included.
-pub fn items_between(reader: &Reader, first: Focus, last: Focus) -> Vec<Focus> {
+pub(crate) fn items_between(reader: &Reader, first: Focus, last: Focus) -> Vec<Focus> {
     let places = (reader.text.sequence.place_of(first.entry), reader.text.sequence.place_of(last.entry));
     let (Some(from), Some(to)) = places else { return Vec::new() };
     let between = reader.text.sequence.order().get(from..=to).unwrap_or_default().iter().flat_map(|id| {
@@ -154,7 +154,7 @@ pub fn begin(reader: &mut Reader, pieces: Vec<Piece>, form: Form) -> Vec<Effect>
 }
 
 /// Texts have come; what waited for them may go on.
-pub fn resume(reader: &mut Reader) -> Vec<Effect> {
+pub(crate) fn resume(reader: &mut Reader) -> Vec<Effect> {
     reader.text.pending_copy.take().map_or_else(Vec::new, |taking| go_on(reader, taking))
 }
 
@@ -241,7 +241,7 @@ fn selected(reader: &mut Reader, piece: Piece) -> Excerpt {
 }
 
 /// The rows of an item, without the air after it.
-pub fn rows_of(reader: &mut Reader, focus: Focus) -> Vec<Row> {
+pub(crate) fn rows_of(reader: &mut Reader, focus: Focus) -> Vec<Row> {
     let frame = divide(reader);
     with_layouts(reader, frame, |layouts, _| {
         let Some(place) = layouts.place(focus) else { return Vec::new() };

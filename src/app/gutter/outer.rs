@@ -13,7 +13,7 @@ const MAX_DEPTH: usize = 8;
 
 /// A lane beside all entries of a sub-agent.
 #[derive(Clone, Copy)]
-pub struct Outer<'a> {
+pub(crate) struct Outer<'a> {
     call: Place,
     column: usize,
     is_open: bool,
@@ -64,7 +64,12 @@ pub fn of<'a>(scene: &Scene<'a>, lane: &Name, depth: usize) -> Vec<Outer<'a>> {
 
 impl Outer<'_> {
     /// The lane beside an entry of the sub-agent with this last row and so many rows.
-    pub fn beside(&self, scene: &Scene<'_>, id: EntryId, (last, count): (Option<usize>, usize)) -> Pass {
+    pub(crate) fn beside(
+        &self,
+        scene: &Scene<'_>,
+        id: EntryId,
+        (last, count): (Option<usize>, usize),
+    ) -> Pass {
         let is_last = self.ends_with.is_some_and(|agent| !goes_on(scene, agent, id));
         let end = last.filter(|_| is_last);
         Pass {

@@ -13,21 +13,21 @@ use crate::render::row::{Row, item_at};
 
 /// A lane beside rows of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
+pub(crate) struct Pass {
     /// The call.
-    pub call: Place,
+    pub(crate) call: Place,
     /// Its column, from 0 on.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The row at which it opens, if it does so here.
-    pub opens: Option<usize>,
+    pub(crate) opens: Option<usize>,
     /// The row at which it closes, if it does so here.
-    pub closes: Option<usize>,
+    pub(crate) closes: Option<usize>,
     /// Its last row here.
-    pub stops: usize,
+    pub(crate) stops: usize,
     /// Whether it was never answered.
-    pub is_open: bool,
+    pub(crate) is_open: bool,
     /// Whether a sub-agent works in it.
-    pub is_agent: bool,
+    pub(crate) is_agent: bool,
 }
 
 impl Pass {
@@ -47,13 +47,13 @@ impl Pass {
 }
 
 /// The rows of a portion of an entry, and which of them are in sight.
-pub struct InSight<'a> {
+pub(crate) struct InSight<'a> {
     /// All of them.
-    pub rows: &'a [Row],
+    pub(crate) rows: &'a [Row],
     /// Those in sight.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Which portion of the entry they are of.
-    pub portion: Portion,
+    pub(crate) portion: Portion,
 }
 
 /// A block: its first and its last row.
@@ -95,7 +95,7 @@ struct End {
 
 /// The lanes of the entry's own calls and of those of its lane that are in flight beside what is in sight of it; their
 /// columns are counted from `base` on.
-pub fn own(
+pub(crate) fn own(
     scene: &Scene<'_>,
     (id, entry): (EntryId, &Entry),
     in_sight: &InSight<'_>,
@@ -201,7 +201,12 @@ fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
 }
 
 /// The cells beside a row. The oldest lanes keep their columns; if not all have room, the last column says so.
-pub fn place_in_columns(passes: &[Pass], row: usize, columns: usize, focus: Option<Focus>) -> Vec<Cell> {
+pub(crate) fn place_in_columns(
+    passes: &[Pass],
+    row: usize,
+    columns: usize,
+    focus: Option<Focus>,
+) -> Vec<Cell> {
     let mut cells = vec![Cell::default(); columns];
     let mut beyond: Option<Cell> = None;
     for pass in passes {

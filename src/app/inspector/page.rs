@@ -10,7 +10,7 @@ use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame, Piece};
 
 /// Columns of names, with the blank behind them.
-pub const NAME: usize = 10;
+pub(crate) const NAME: usize = 10;
 /// Text that takes more bytes for a column is not written by people.
 const BYTES_PER_COLUMN: usize = 8;
 
@@ -20,9 +20,9 @@ pub struct Fact {
     /// The text.
     pub line: Line<'static>,
     /// The item that it names.
-    pub target: Option<Focus>,
+    pub(crate) target: Option<Focus>,
     /// What is copied of it.
-    pub take: Take,
+    pub(crate) take: Take,
     /// Where the transcript shows the same.
     pub spot: Option<Spot>,
 }
@@ -43,36 +43,36 @@ pub enum Take {
 /// Rows while they are made.
 pub struct Page<'a> {
     /// The outer conditions.
-    pub look: Look<'a>,
+    pub(crate) look: Look<'a>,
     limit: usize,
     facts: Vec<Fact>,
 }
 
 impl<'a> Page<'a> {
     /// Nothing yet; so many rows are wanted.
-    pub fn new(look: Look<'a>, limit: usize) -> Self {
+    pub(crate) fn new(look: Look<'a>, limit: usize) -> Self {
         Self { look, limit, facts: Vec::new() }
     }
 
     /// Columns.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         usize::from(self.look.width).max(1)
     }
 
     /// Rows that are still wanted.
-    pub fn left(&self) -> usize {
+    pub(crate) fn left(&self) -> usize {
         self.limit.saturating_sub(self.facts.len())
     }
 
     /// The rows, and whether more would come.
-    pub fn finish(mut self) -> (Vec<Fact>, bool) {
+    pub(crate) fn finish(mut self) -> (Vec<Fact>, bool) {
         let is_cut = self.facts.len() > self.limit;
         self.facts.truncate(self.limit);
         (self.facts, is_cut)
     }
 
     /// As much of a text as the rows that are wanted may show, and how many bytes that leaves out.
-    pub fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
+    pub(crate) fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
         let lines = self.left() + 1;
         let end = text.match_indices('\n').nth(lines).map_or(text.len(), |(at, _)| at);
         let part = wrap::head(text.get(..end).unwrap_or(text), lines * self.width() * BYTES_PER_COLUMN);
@@ -80,7 +80,7 @@ impl<'a> Page<'a> {
     }
 
     /// Says how much of a text was left out, unless there is no room for more rows anyway.
-    pub fn left_out(&mut self, bytes: usize) {
+    pub(crate) fn left_out(&mut self, bytes: usize) {
         if bytes > 0 && self.left() > 0 {
             let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
             self.say(
@@ -96,17 +96,17 @@ impl<'a> Page<'a> {
     }
 
     /// Words in one style.
-    pub fn say(&mut self, words: impl Into<String>, style: Style) {
+    pub(crate) fn say(&mut self, words: impl Into<String>, style: Style) {
         self.text(&[Span::styled(words.into(), style)]);
     }
 
     /// An empty row.
-    pub fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         self.push(Line::default(), None, Take::Row);
     }
 
     /// An empty row, a title, a rule, and facts at its right end.
-    pub fn heading(&mut self, title: &str, right: &str) {
+    pub(crate) fn heading(&mut self, title: &str, right: &str) {
         if !self.facts.is_empty() {
             self.gap();
         }
@@ -125,22 +125,22 @@ impl<'a> Page<'a> {
     }
 
     /// A named value.
-    pub fn field(&mut self, name: &str, value: &[Piece]) {
+    pub(crate) fn field(&mut self, name: &str, value: &[Piece]) {
         self.named(name, value, Take::Row, None);
     }
 
     /// A named value in the style of text.
-    pub fn fact(&mut self, name: &str, value: impl Into<String>) {
+    pub(crate) fn fact(&mut self, name: &str, value: impl Into<String>) {
         self.field(name, &[Span::styled(value.into(), self.look.theme.text)]);
     }
 
     /// A named value that leads to an item.
-    pub fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
+    pub(crate) fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
         self.named(name, value, Take::Row, target);
     }
 
     /// A named value with what is copied of it and where it leads.
-    pub fn named(&mut self, name: &str, value: &[Piece], take: Take, target: Option<Focus>) {
+    pub(crate) fn named(&mut self, name: &str, value: &[Piece], take: Take, target: Option<Focus>) {
         let name = wrap::fit(&[Span::styled(name.to_owned(), self.look.theme.dim)], NAME * 2, "");
         let pad = NAME.saturating_sub(wrap::width_of(&name)).max(1);
         let mut first = name;
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
     }
 
     /// Rows that were laid out elsewhere, for a narrower page, with blanks in front.
-    pub fn rows(&mut self, rows: Vec<Row>, indent: usize, take: Take) {
+    pub(crate) fn rows(&mut self, rows: Vec<Row>, indent: usize, take: Take) {
         for row in rows {
             let mut spans = vec![Span::raw(" ".repeat(indent))];
             spans.extend(row.line.spans);
@@ -174,14 +174,14 @@ impl<'a> Page<'a> {
     }
 
     /// A row as it is; it must fit.
-    pub fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
+    pub(crate) fn push(&mut self, line: Line<'static>, target: Option<Focus>, take: Take) {
         if self.facts.len() <= self.limit {
             self.facts.push(Fact { line, target, take, spot: None });
         }
     }
 
     /// A row of something that the transcript shows, too.
-    pub fn shown(&mut self, line: Line<'static>, target: Option<Focus>, spot: Option<Spot>) {
+    pub(crate) fn shown(&mut self, line: Line<'static>, target: Option<Focus>, spot: Option<Spot>) {
         if self.facts.len() <= self.limit {
             self.facts.push(Fact { line, target, take: Take::Row, spot });
         }
@@ -189,7 +189,7 @@ impl<'a> Page<'a> {
 }
 
 /// A share as blocks, at least one for what is not nothing.
-pub fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
+pub(crate) fn bar(part: u64, whole: u64, most: usize, ascii: bool) -> String {
     let most_u64 = u64::try_from(most).unwrap_or(0);
     let blocks =
         if part == 0 || whole == 0 { 0 } else { (part.saturating_mul(most_u64) / whole).clamp(1, most_u64) };

@@ -73,7 +73,7 @@ impl<'a> Subject<'a> {
     }
 
     /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
-    pub fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
+    pub(crate) fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
         let entry = id.and_then(|id| place_in_file(&self.session.transcript, id));
         let parts = [
             entry.map(|place| format!("entry {}", place + 1)),
@@ -101,7 +101,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The sign of a bound.
-    pub fn at_most(&self) -> &'static str {
+    pub(crate) fn at_most(&self) -> &'static str {
         if self.screen.theme.ascii { "<=" } else { "≤" }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Subject<'a> {
     }
 
     /// A branch that the session left, if the item lies on one; and whether it is a copy or undone.
-    pub fn standing(&self) -> Vec<String> {
+    pub(crate) fn standing(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(branch) = self.session.transcript.branches().of(self.focus.entry) {
             words.push(format!("on branch {}: {}", branch.number, phrases::why(branch.why)));

@@ -63,7 +63,7 @@ enum Found {
 }
 
 /// The texts of an entry, to look values of its records up.
-pub struct Texts<'a> {
+pub(crate) struct Texts<'a> {
     focus: Focus,
     bodies: Vec<(usize, usize, Cow<'a, str>)>,
     whole: HashMap<u64, usize>,
@@ -75,7 +75,7 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// Those of an entry. What stands in several blocks is taken to be in the focused one.
-    pub fn of(entry: &'a Entry, focus: Focus) -> Self {
+    pub(crate) fn of(entry: &'a Entry, focus: Focus) -> Self {
         let (bodies, whole, arguments) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut texts = Self { focus, bodies, whole, arguments, budget: BUDGET, last: None };
         let others = (0..entry.blocks.len()).filter(|block| *block != focus.block);
@@ -107,7 +107,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Where the transcript shows what a row of the record's tree shows.
-    pub fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<Spot> {
+    pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<Spot> {
         let value = leaf.value.as_ref()?;
         let known = self.last.as_ref().filter(|(path, _)| Arc::ptr_eq(path, &leaf.path));
         let found = match known.map(|(_, found)| *found) {

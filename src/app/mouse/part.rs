@@ -30,7 +30,7 @@ pub enum Part {
 }
 
 /// The part of the screen that a cell belongs to.
-pub fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
+pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
     let at = Position { x: column, y: line };
     let is_in = |area: Rect| area.contains(at);
     let below = |area: Rect| usize::from(line.saturating_sub(area.y));

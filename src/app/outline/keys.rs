@@ -17,7 +17,7 @@ pub struct Keys {
 
 impl Keys {
     /// Finds all rows of a session.
-    pub fn new(transcript: &Transcript, checks: &Checks, files: &Files) -> Self {
+    pub(crate) fn new(transcript: &Transcript, checks: &Checks, files: &Files) -> Self {
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
         Self {
             parts: [
@@ -31,7 +31,7 @@ impl Keys {
     }
 
     /// The rows of a section.
-    pub fn of(&self, part: Part) -> &[Key] {
+    pub(crate) fn of(&self, part: Part) -> &[Key] {
         self.parts.get(part as usize).map_or(&[], Vec::as_slice)
     }
 }

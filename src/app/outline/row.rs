@@ -37,10 +37,10 @@ pub enum Part {
 
 impl Part {
     /// All parts in their order.
-    pub const ALL: [Self; 5] = [Self::Turns, Self::Branches, Self::Checks, Self::Files, Self::Agents];
+    pub(crate) const ALL: [Self; 5] = [Self::Turns, Self::Branches, Self::Checks, Self::Files, Self::Agents];
 
     /// The heading, and what stands above the figures at the right.
-    pub fn heading(self) -> (&'static str, &'static [&'static str]) {
+    pub(crate) fn heading(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Turns => ("TURNS", &["$", "t"]),
             Self::Branches => ("BRANCHES", &["$", "left"]),
@@ -53,7 +53,7 @@ impl Part {
 
 /// Names a row, whatever stands above it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(crate) enum Key {
     /// The turn of this number, from 0.
     Turn(usize),
     /// The sub-agent of this number, under its turn; whether it is the last one there.
@@ -92,27 +92,27 @@ pub enum Sign {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Columns from the left.
-    pub indent: usize,
+    pub(crate) indent: usize,
     /// The number before the title.
-    pub number: String,
+    pub(crate) number: String,
     /// Whether a line of a tree leads to it, and whether that ends here.
-    pub tree: Option<bool>,
+    pub(crate) tree: Option<bool>,
     /// How it fares.
-    pub sign: Sign,
+    pub(crate) sign: Sign,
     /// What it is.
     pub title: String,
     /// Whether the end of the title says more than its beginning.
-    pub is_path: bool,
+    pub(crate) is_path: bool,
     /// Figures at the right.
-    pub figures: Vec<String>,
+    pub(crate) figures: Vec<String>,
     /// Whether it is secondary.
-    pub is_dim: bool,
+    pub(crate) is_dim: bool,
     /// Whether the focused item belongs to it.
-    pub is_current: bool,
+    pub(crate) is_current: bool,
 }
 
 /// A turn.
-pub fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<Row> {
+pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<Row> {
     let prompt = transcript.turns().get(turn)?.prompt;
     // The prompt first: its page stays open then, for the entries of this turn and of those around it.
     let title = title_of(transcript.get(prompt)?).to_string();
@@ -129,7 +129,7 @@ pub fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Optio
 }
 
 /// A sub-agent under its turn.
-pub fn of_lane(transcript: &Transcript, account: &Account, lane: &LaneFacts, is_last: bool) -> Row {
+pub(crate) fn of_lane(transcript: &Transcript, account: &Account, lane: &LaneFacts, is_last: bool) -> Row {
     let figures = account.lane(&lane.name);
     let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
     Row {
@@ -144,7 +144,7 @@ pub fn of_lane(transcript: &Transcript, account: &Account, lane: &LaneFacts, is_
 }
 
 /// A sub-agent in the list of all.
-pub fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> Row {
+pub(crate) fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> Row {
     Row {
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
@@ -163,7 +163,7 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
 }
 
 /// The row of a turn or a sub-agent with what it had come to at the cursor; one that was still to come is dim.
-pub fn as_of(row: Row, transcript: &Transcript, account: &Account, then: &Then, key: &Key) -> Row {
+pub(crate) fn as_of(row: Row, transcript: &Transcript, account: &Account, then: &Then, key: &Key) -> Row {
     let lane = |lane: &usize| {
         let lane = transcript.lanes().get(*lane)?;
         Some(account.lane_as_of(transcript, &then.reach, &lane.name))
@@ -186,7 +186,7 @@ pub fn as_of(row: Row, transcript: &Transcript, account: &Account, then: &Then, 
 }
 
 /// A compaction with what it left of the context.
-pub fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &str) -> Option<Row> {
+pub(crate) fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &str) -> Option<Row> {
     let entry = transcript.get(id)?;
     let block = entry.blocks.iter().find(|block| is_compaction(block))?;
     let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else { return None };
@@ -203,7 +203,7 @@ pub fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &
 }
 
 /// A branch that was left.
-pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> Row {
+pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> Row {
     let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
@@ -222,7 +222,7 @@ pub fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFa
 }
 
 /// A file with how often it was read, changed and written.
-pub fn of_file(path: &str, file: &File) -> Row {
+pub(crate) fn of_file(path: &str, file: &File) -> Row {
     let figure = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
     Row {
         sign: if file.flags > 0 { Sign::Warn } else { Sign::None },
@@ -235,7 +235,7 @@ pub fn of_file(path: &str, file: &File) -> Row {
 }
 
 /// Where a turn begins.
-pub fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
+pub(crate) fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
     let entry = transcript.turns().get(turn)?.prompt;
     let blocks = 0..transcript.get(entry)?.blocks.len();
     let block =
@@ -244,7 +244,7 @@ pub fn start_of_turn(transcript: &Transcript, turn: usize) -> Option<Focus> {
 }
 
 /// The first entry of a sub-agent, else the call that started it.
-pub fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
+pub(crate) fn start_of_lane(transcript: &Transcript, lane: &LaneFacts) -> Option<Focus> {
     let is_call = |block: &crate::model::entry::Block| matches!(&block.kind, BlockKind::Call(call) if Some(&call.key) == lane.call.as_ref());
     let first = lane.entries.iter().copied().find(|id| transcript.get(*id).is_some_and(|e| !e.marks.trace));
     if let Some(entry) = first {
@@ -290,7 +290,7 @@ fn has_text(entry: &Entry) -> bool {
 }
 
 /// The first line of a prompt.
-pub fn title_of(entry: &Entry) -> Text {
+pub(crate) fn title_of(entry: &Entry) -> Text {
     let text = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
         _ => None,

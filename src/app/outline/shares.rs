@@ -1,7 +1,7 @@
 //! Which lines of the pane are whose: how sections share them, and which rows of one are in sight.
 
 /// The first row in sight: as before, unless what is held would be out of sight; then it is in the middle.
-pub fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
+pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
     let is_in_sight = |held: usize| (top..top + lines).contains(&held);
     let top = match held.filter(|held| !is_in_sight(*held)) {
         // One step beyond the edge scrolls by one.
@@ -16,7 +16,7 @@ pub fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> 
 /// Divides the lines among sections with so many rows; each has a heading, and a blank line above it. Turns
 /// have half of them if they need so many, the others share the rest. What finds no room for two rows is left
 /// out, the last first.
-pub fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
+pub(crate) fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
     let mut totals = totals;
     loop {
         let shown = totals.iter().filter(|total| **total > 0).count();

@@ -57,30 +57,30 @@ impl Sum {
 
 impl Sums {
     /// A new frame begins.
-    pub fn begin_frame(&mut self) {
+    pub(crate) fn begin_frame(&mut self) {
         self.left = A_FRAME;
         self.lacking = 0;
     }
 
     /// How many sums that were asked for in this frame need more entries.
-    pub fn lacking(&self) -> usize {
+    pub(crate) fn lacking(&self) -> usize {
         self.lacking
     }
 
     /// An entry that was there before is another one now.
-    pub fn change(&mut self, transcript: &Transcript, id: EntryId) {
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
         if let Some(branch) = transcript.branches().of(id) {
             self.branches.remove(&branch.number);
         }
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
     /// The row of a branch, without its sum until all of it is taken in.
-    pub fn row_of(&mut self, transcript: &Transcript, account: &Account, branch: &Branch) -> Row {
+    pub(crate) fn row_of(&mut self, transcript: &Transcript, account: &Account, branch: &Branch) -> Row {
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();

@@ -24,7 +24,7 @@ pub fn open(app: &mut App) {
 }
 
 /// Changes the line; what could be meant follows.
-pub fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     let Mode::Palette(palette) = &mut app.mode else { return };
     palette.input.handle(request);
     palette.choices = choices(&app.keys.keymap, palette.input.value());
@@ -42,7 +42,7 @@ pub fn complete(app: &mut App) {
 }
 
 /// What the line means, else what is chosen. Closes the command line, unless an argument is missing.
-pub fn accept(app: &mut App) -> Option<Command> {
+pub(crate) fn accept(app: &mut App) -> Option<Command> {
     let Mode::Palette(palette) = &app.mode else { return None };
     let typed = palette.input.value().trim().to_owned();
     let is_meant = |choice: &&Choice| !typed.contains(' ') || choice.name.starts_with(&typed);
@@ -130,7 +130,7 @@ fn at_line(reader: &Reader, line: u32) -> Option<Focus> {
 }
 
 /// Goes so far down.
-pub fn go_down(reader: &mut Reader, share: u64, of: u64) {
+pub(crate) fn go_down(reader: &mut Reader, share: u64, of: u64) {
     if let Some(entry) = so_far_down(reader, share, of) {
         jump(reader, Focus { entry, block: 0 });
     }
@@ -181,7 +181,7 @@ pub fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
 }
 
 /// Turns the mouse on or off.
-pub fn switch_mouse(app: &mut App, is_on: bool) -> Vec<Effect> {
+pub(crate) fn switch_mouse(app: &mut App, is_on: bool) -> Vec<Effect> {
     app.reader.screen.say(app.mouse.switch(is_on));
     vec![Effect::Mouse(is_on)]
 }

@@ -24,7 +24,7 @@ pub fn change(reader: &mut Reader, change: Change, times: usize) {
 }
 
 /// What the outline does with an action.
-pub fn within_outline(reader: &mut Reader, action: Action, times: usize) -> Option<Vec<Effect>> {
+pub(crate) fn within_outline(reader: &mut Reader, action: Action, times: usize) -> Option<Vec<Effect>> {
     let times = isize::try_from(times).unwrap_or(isize::MAX);
     let page = isize::try_from(reader.outline.height()).unwrap_or(1).max(1);
     match action {
@@ -56,7 +56,7 @@ pub fn within_outline(reader: &mut Reader, action: Action, times: usize) -> Opti
 }
 
 /// Back to the transcript.
-pub fn leave(reader: &mut Reader, action: Action) -> Option<Vec<Effect>> {
+pub(crate) fn leave(reader: &mut Reader, action: Action) -> Option<Vec<Effect>> {
     if !matches!(action, Action::Cancel | Action::Quit) {
         return None;
     }
@@ -77,13 +77,13 @@ fn cycle(reader: &mut Reader, by: usize) {
 }
 
 /// Shows the outline, or hides it.
-pub fn show_outline(reader: &mut Reader, is_shown: bool) {
+pub(crate) fn show_outline(reader: &mut Reader, is_shown: bool) {
     reader.panes.wants_outline = Some(is_shown);
     reader.look_changed();
 }
 
 /// Shows the inspector beside the transcript, or over it where there is no room; or hides it.
-pub fn show_inspector(reader: &mut Reader, is_shown: bool) {
+pub(crate) fn show_inspector(reader: &mut Reader, is_shown: bool) {
     if reader.screen.size.0 >= INSPECTOR_FROM {
         reader.panes.wants_inspector = Some(is_shown);
     } else {
@@ -124,7 +124,7 @@ fn widen_inspector(reader: &mut Reader, now: u16, by: i32) {
 }
 
 /// Moves a divider to a column of the screen, as a mouse does.
-pub fn drag_divider(reader: &mut Reader, pane: Pane, column: u16) {
+pub(crate) fn drag_divider(reader: &mut Reader, pane: Pane, column: u16) {
     let frame = divide(reader);
     match pane {
         Pane::Outline if frame.outline.width > 0 => {

@@ -39,7 +39,7 @@ pub fn open(app: &mut App) -> Vec<Effect> {
 }
 
 /// Changes what is typed.
-pub fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn type_on(app: &mut App, request: InputRequest) {
     app.picker.type_on(request);
 }
 
@@ -49,7 +49,7 @@ pub fn select(app: &mut App, by: isize) {
 }
 
 /// Shows or hides the preview.
-pub fn toggle_preview(app: &mut App) {
+pub(crate) fn toggle_preview(app: &mut App) {
     app.picker.hides_preview = !app.picker.hides_preview;
     if !app.picker.hides_preview && divide(app).pane == Pane::Hidden {
         app.reader.screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
@@ -57,7 +57,7 @@ pub fn toggle_preview(app: &mut App) {
 }
 
 /// Opens the chosen session.
-pub fn accept(app: &mut App) -> Vec<Effect> {
+pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
     app.picker.match_on(usize::MAX);
     app.picker.order();
     app.picker.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()

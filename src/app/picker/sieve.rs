@@ -15,7 +15,7 @@ const ID_LETTER: u32 = 20;
 const TITLE: u32 = 8;
 
 /// The facts of a session that are searched, ready to be matched.
-pub struct Grist {
+pub(crate) struct Grist {
     title: Utf32String,
     /// Folder, agent, model.
     others: [Utf32String; 3],
@@ -24,7 +24,7 @@ pub struct Grist {
 
 impl Grist {
     /// Of a session.
-    pub fn of(found: &Found) -> Self {
+    pub(crate) fn of(found: &Found) -> Self {
         let own = |text: Option<&str>| Utf32String::from(text.unwrap_or_default());
         let agent = format!("{} {}", found.format, found.agent.as_deref().unwrap_or_default());
         let key = found.key.as_deref().unwrap_or_default();
@@ -37,7 +37,7 @@ impl Grist {
 }
 
 /// What is typed, ready to match.
-pub struct Sieve {
+pub(crate) struct Sieve {
     words: Vec<(Atom, String)>,
     matcher: Matcher,
 }
@@ -50,7 +50,7 @@ impl Default for Sieve {
 
 impl Sieve {
     /// From now on for this.
-    pub fn set(&mut self, typed: &str) {
+    pub(crate) fn set(&mut self, typed: &str) {
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
         let word = |atom: Atom| {
             let letters = atom.needle_text().to_string().to_lowercase();
@@ -60,7 +60,7 @@ impl Sieve {
     }
 
     /// How well a session fits. `None`: not at all.
-    pub fn score(&mut self, grist: &Grist) -> Option<u32> {
+    pub(crate) fn score(&mut self, grist: &Grist) -> Option<u32> {
         let matcher = &mut self.matcher;
         let mut sum = 0;
         for (atom, letters) in &self.words {

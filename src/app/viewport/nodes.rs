@@ -109,7 +109,7 @@ impl Viewport {
     }
 
     /// Back to the head of the item.
-    pub fn forget_node(&mut self) {
+    pub(crate) fn forget_node(&mut self) {
         self.at_node = None;
     }
 }

@@ -12,35 +12,35 @@ pub struct Mark {
     /// The entry.
     pub entry: EntryId,
     /// Place of the block in it.
-    pub block: usize,
+    pub(crate) block: usize,
     /// Row within the block.
-    pub row: usize,
+    pub(crate) row: usize,
 }
 
 /// Selected rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Where it began.
-    pub anchor: Mark,
+    pub(crate) anchor: Mark,
     /// What motions move.
     pub cursor: Mark,
 }
 
 impl Selection {
     /// One row.
-    pub fn at(mark: Mark) -> Self {
+    pub(crate) fn at(mark: Mark) -> Self {
         Self { anchor: mark, cursor: mark }
     }
 
     /// The same rows in another transcript of the session.
-    pub fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
+    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
         let mark = |mark: Mark| Some(Mark { entry: moved(mark.entry)?, ..mark });
         Some(Self { anchor: mark(self.anchor)?, cursor: mark(self.cursor)? })
     }
 
     /// The other end moves from now on.
     #[must_use]
-    pub fn swapped(self) -> Self {
+    pub(crate) fn swapped(self) -> Self {
         Self { anchor: self.cursor, cursor: self.anchor }
     }
 }

@@ -13,7 +13,7 @@ use crate::app::reader::Reader;
 use crate::session::indexes::Needs;
 
 /// What must be known of the session for the page that is open.
-pub fn needs(reader: &Reader) -> Needs {
+pub(crate) fn needs(reader: &Reader) -> Needs {
     let nothing = Needs::default();
     match reader.views.open() {
         None | Some(View::Transcript) => nothing,

@@ -335,7 +335,7 @@ fn of_check(sign: Sign, theme: &Theme) -> (&'static str, Style) {
 }
 
 /// The sign of a severity.
-pub fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
+pub(crate) fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
     match severity {
         Severity::Error => (theme.glyphs().failed, theme.bad),
         Severity::Warning => ("!", theme.warn),

@@ -28,7 +28,7 @@ const HINTS: &[Hint] =
 
 /// The requests of a lane.
 #[derive(Debug, Default)]
-pub struct Context {
+pub(crate) struct Context {
     rows: List<EntryId>,
     lane: Option<Name>,
     /// What the rows were made for.

@@ -78,7 +78,7 @@ impl By {
 
 /// The page.
 #[derive(Debug, Default)]
-pub struct Files {
+pub(crate) struct Files {
     list: List<Text>,
     /// The file whose history is shown.
     inside: Option<(Text, History)>,

@@ -6,7 +6,7 @@ use crate::app::action::Action;
 
 /// Rows by their keys, one of them chosen.
 #[derive(Clone, Debug)]
-pub struct List<K> {
+pub(crate) struct List<K> {
     keys: Vec<K>,
     chosen: usize,
     top: usize,
@@ -22,22 +22,22 @@ impl<K> Default for List<K> {
 
 impl<K: Clone + PartialEq> List<K> {
     /// A list in which the cursor passes over some rows.
-    pub fn with_headings(can_choose: fn(&K) -> bool) -> Self {
+    pub(crate) fn with_headings(can_choose: fn(&K) -> bool) -> Self {
         Self { can_choose, ..Self::default() }
     }
 
     /// All rows.
-    pub fn keys(&self) -> &[K] {
+    pub(crate) fn keys(&self) -> &[K] {
         &self.keys
     }
 
     /// The chosen row.
-    pub fn chosen(&self) -> Option<&K> {
+    pub(crate) fn chosen(&self) -> Option<&K> {
         self.keys.get(self.chosen).filter(|key| (self.can_choose)(key))
     }
 
     /// Takes other rows. A cursor at the end goes on to the new end if the reader follows.
-    pub fn set(&mut self, keys: Vec<K>, follows: bool) {
+    pub(crate) fn set(&mut self, keys: Vec<K>, follows: bool) {
         let was_last = !self.keys.is_empty() && self.chosen + 1 == self.keys.len();
         let chosen = self.chosen().cloned();
         self.keys = keys;
@@ -51,19 +51,19 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Chooses a row by its number, or the nearest that can be chosen.
-    pub fn choose(&mut self, number: usize) {
+    pub(crate) fn choose(&mut self, number: usize) {
         self.settle(number);
     }
 
     /// Chooses the row with a key, if there is one.
-    pub fn choose_key(&mut self, key: &K) {
+    pub(crate) fn choose_key(&mut self, key: &K) {
         if let Some(number) = self.keys.iter().position(|known| known == key) {
             self.settle(number);
         }
     }
 
     /// Moves the cursor, if that is what an action does.
-    pub fn act(&mut self, action: Action, times: usize) -> bool {
+    pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
         let times = isize::try_from(times).unwrap_or(isize::MAX);
         let page = isize::try_from(self.height).unwrap_or(1).max(1);
         let half = (page / 2).max(1);
@@ -85,7 +85,7 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Chooses a row further down or up; rows that cannot be chosen are passed over.
-    pub fn step(&mut self, by: isize) {
+    pub(crate) fn step(&mut self, by: isize) {
         let last = self.keys.len().saturating_sub(1);
         let wanted = self.chosen.saturating_add_signed(by).min(last);
         let ahead = if by < 0 { self.at_or_before(wanted) } else { self.at_or_after(wanted) };
@@ -104,19 +104,19 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Rows that the window holds.
-    pub fn fit(&mut self, height: usize) {
+    pub(crate) fn fit(&mut self, height: usize) {
         self.height = height.max(1);
         self.settle(self.chosen);
     }
 
     /// The rows of the window: their numbers, keys, and whether the cursor is on them.
-    pub fn window(&self) -> impl Iterator<Item = (usize, &K, bool)> {
+    pub(crate) fn window(&self) -> impl Iterator<Item = (usize, &K, bool)> {
         let rows = self.keys.iter().enumerate().skip(self.top).take(self.height);
         rows.map(|(number, key)| (number, key, number == self.chosen))
     }
 
     /// How many rows are above and below the window.
-    pub fn beyond(&self) -> (usize, usize) {
+    pub(crate) fn beyond(&self) -> (usize, usize) {
         (self.top, self.keys.len().saturating_sub(self.top + self.height))
     }
 

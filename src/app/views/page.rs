@@ -19,40 +19,40 @@ use crate::session::indexes::Indexes;
 /// What a page may look at.
 pub struct Scene<'a> {
     /// The session.
-    pub transcript: &'a Transcript,
+    pub(crate) transcript: &'a Transcript,
     /// Indexes of it, as far as the page wants them.
-    pub indexes: &'a Indexes,
+    pub(crate) indexes: &'a Indexes,
     /// What the lint found.
-    pub findings: &'a Live<Findings>,
+    pub(crate) findings: &'a Live<Findings>,
     /// That and what else is wrong, kind by kind.
-    pub checks: &'a Checks,
+    pub(crate) checks: &'a Checks,
     /// Colours and glyphs.
-    pub theme: &'a Theme,
+    pub(crate) theme: &'a Theme,
     /// Columns of the page.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Lines of the page, its title included.
-    pub height: usize,
+    pub(crate) height: usize,
     /// It is now.
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
     /// What the agent is doing.
-    pub activity: &'a Activity,
+    pub(crate) activity: &'a Activity,
     /// Whether the agent is at work.
-    pub is_at_work: bool,
+    pub(crate) is_at_work: bool,
     /// Which calls may still get their results.
-    pub awaited: Awaited,
+    pub(crate) awaited: Awaited,
     /// Whether all of the session was read.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
     /// Where the reader is in the transcript.
-    pub focus: Option<Focus>,
+    pub(crate) focus: Option<Focus>,
     /// Whether the reader follows the end.
-    pub follows: bool,
+    pub(crate) follows: bool,
     /// The filter in force.
-    pub filter: Option<&'a Filter>,
+    pub(crate) filter: Option<&'a Filter>,
 }
 
 impl Scene<'_> {
     /// Whether the agent is at work on the calls of an entry that have no result.
-    pub fn is_at_work_on(&self, id: EntryId) -> bool {
+    pub(crate) fn is_at_work_on(&self, id: EntryId) -> bool {
         self.is_at_work && self.awaited.has(self.transcript, id)
     }
 }
@@ -101,7 +101,7 @@ pub struct Sheet {
     /// The name of the page, and what is true of all of it.
     pub title: Vec<Span<'static>>,
     /// At the right end of the title, where there is room.
-    pub right: Vec<Span<'static>>,
+    pub(crate) right: Vec<Span<'static>>,
     /// Lines that do not scroll: heads of columns, charts.
     pub heads: Vec<Line<'static>>,
     /// The rows of the window.
@@ -123,13 +123,13 @@ pub struct SheetRow {
 
 impl Scene<'_> {
     /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.width.saturating_sub(3).max(1)
     }
 
     /// Lines that are left for rows beside the title, so many heads, and a foot of so many lines with its
     /// rule; and the lines of the foot, none where rows would have too little room.
-    pub fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
+    pub(crate) fn divide(&self, heads: usize, foot: usize) -> (usize, usize) {
         let inner = self.height.saturating_sub(1 + heads);
         let foot = if foot > 0 && inner > foot + LEAST_ROWS { foot } else { 0 };
         let taken = if foot > 0 { foot + 1 } else { 0 };

@@ -8,20 +8,20 @@ use crate::render::wrap;
 
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub(crate) struct Column {
     /// What stands above it.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// How wide it is.
-    pub width: Width,
+    pub(crate) width: Width,
     /// Whether its cells stand at the right: figures.
-    pub is_right: bool,
+    pub(crate) is_right: bool,
     /// Columns with a lower figure give way first where there is no room.
-    pub keep: u8,
+    pub(crate) keep: u8,
 }
 
 /// How wide a column is, without the blank behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
+pub(crate) enum Width {
     /// So many columns of the screen.
     Fixed(usize),
     /// All that others leave; it is shared, and none has less than this.
@@ -38,17 +38,17 @@ impl Width {
 
 impl Column {
     /// A column of words.
-    pub const fn words(title: &'static str, width: usize, keep: u8) -> Self {
+    pub(crate) const fn words(title: &'static str, width: usize, keep: u8) -> Self {
         Self { title, width: Width::Fixed(width), is_right: false, keep }
     }
 
     /// A column of figures.
-    pub const fn figures(title: &'static str, width: usize, keep: u8) -> Self {
+    pub(crate) const fn figures(title: &'static str, width: usize, keep: u8) -> Self {
         Self { title, width: Width::Fixed(width), is_right: true, keep }
     }
 
     /// The column that takes what others leave, at least so much.
-    pub const fn rest(title: &'static str, least: usize) -> Self {
+    pub(crate) const fn rest(title: &'static str, least: usize) -> Self {
         Self { title, width: Width::Rest(least), is_right: false, keep: u8::MAX }
     }
 }
@@ -63,7 +63,7 @@ pub struct Table {
 
 impl Table {
     /// Divides so many columns of the screen.
-    pub fn fit(columns: &'static [Column], width: usize) -> Self {
+    pub(crate) fn fit(columns: &'static [Column], width: usize) -> Self {
         let mut shown: Vec<usize> = (0..columns.len()).collect();
         let needed = |shown: &[usize]| {
             let least = shown.iter().filter_map(|place| columns.get(*place)).map(|one| one.width.least() + 1);
@@ -90,12 +90,12 @@ impl Table {
     }
 
     /// Columns of the screen that a column has; none if it gave way.
-    pub fn width_of(&self, column: usize) -> Option<usize> {
+    pub(crate) fn width_of(&self, column: usize) -> Option<usize> {
         self.widths.get(column).copied().flatten()
     }
 
     /// The titles; that of the column by which rows are sorted stands out, with the direction.
-    pub fn heads(&self, sorted: Option<(usize, Order)>, theme: &Theme) -> Line<'static> {
+    pub(crate) fn heads(&self, sorted: Option<(usize, Order)>, theme: &Theme) -> Line<'static> {
         let title = |(place, column): (usize, &Column)| match sorted {
             Some((by, order)) if by == place => {
                 let sign = match order {
@@ -111,7 +111,7 @@ impl Table {
     }
 
     /// A row: each cell cut to its column.
-    pub fn row(&self, cells: Vec<Span<'static>>, theme: &Theme) -> Line<'static> {
+    pub(crate) fn row(&self, cells: Vec<Span<'static>>, theme: &Theme) -> Line<'static> {
         let cut = theme.glyphs().cut;
         let mut spans: Vec<Span<'static>> = Vec::new();
         let shown = self.columns.iter().zip(&self.widths).zip(cells);
@@ -136,7 +136,7 @@ impl Table {
 
 /// How rows are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub(crate) enum Order {
     /// The least first.
     #[default]
     Rising,
@@ -147,7 +147,7 @@ pub enum Order {
 impl Order {
     /// The other one.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         match self {
             Self::Rising => Self::Falling,
             Self::Falling => Self::Rising,
@@ -156,7 +156,12 @@ impl Order {
 }
 
 /// A bar that is filled by a share of 1.
-pub fn gauge(share: f64, width: usize, (full, empty): (Style, Style), theme: &Theme) -> Vec<Span<'static>> {
+pub(crate) fn gauge(
+    share: f64,
+    width: usize,
+    (full, empty): (Style, Style),
+    theme: &Theme,
+) -> Vec<Span<'static>> {
     let filled = (share.clamp(0.0, 1.0) * width as f64).round();
     // Whatever is more than nothing shows.
     let least = if share > 0.0 && width > 0 { 1.0 } else { 0.0 };

@@ -53,7 +53,7 @@ enum Key {
 
 /// The timeline.
 #[derive(Debug, Default)]
-pub struct Lanes {
+pub(crate) struct Lanes {
     rows: List<Key>,
     /// A span for each row in sight, the nearest one to the cursor.
     near: Vec<(usize, SpanId)>,

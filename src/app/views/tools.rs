@@ -5,7 +5,7 @@
 
 pub mod call;
 mod calls;
-pub mod foot;
+pub(crate) mod foot;
 mod order;
 mod summary;
 
@@ -44,7 +44,7 @@ const FOOT_OF_TOOL: usize = 4;
 
 /// The view.
 #[derive(Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     shown: Shown,
     calls: List<Place>,
     by_call: Sort,

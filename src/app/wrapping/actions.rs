@@ -59,7 +59,7 @@ pub fn number(reader: &mut Reader, numbers: Numbers) {
 }
 
 /// Shows lanes of calls in flight, or not.
-pub fn show_lanes(reader: &mut Reader, is_shown: bool) {
+pub(crate) fn show_lanes(reader: &mut Reader, is_shown: bool) {
     if is_shown != reader.text.wrapping.lanes {
         keeping_place(reader, |reader| reader.text.wrapping.lanes = is_shown);
     }
@@ -67,7 +67,7 @@ pub fn show_lanes(reader: &mut Reader, is_shown: bool) {
 }
 
 /// Shows long times between entries, or not.
-pub fn show_rulers(reader: &mut Reader, is_shown: bool) {
+pub(crate) fn show_rulers(reader: &mut Reader, is_shown: bool) {
     if is_shown != reader.text.wrapping.rulers {
         keeping_place(reader, |reader| reader.text.wrapping.rulers = is_shown);
     }

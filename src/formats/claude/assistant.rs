@@ -14,10 +14,10 @@ use crate::model::tool::identifies;
 use crate::model::usage::Usage;
 
 /// The name of answers that the program made up itself: errors and notices.
-pub const SYNTHETIC: &str = "<synthetic>";
+pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// An assistant line.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let entry = read(line, session, out);
     tell(entry, session, out)
 }

@@ -53,7 +53,7 @@ const LOUD: [&str; 4] = [
 ];
 
 /// An attachment line.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let attachment = line.json.get("attachment");
     let kind = attachment.get("type").str_or_empty();
     if kind == "queued_command" {

@@ -17,38 +17,38 @@ pub struct Calls {
 
 impl Calls {
     /// The model asks for a tool.
-    pub fn begin(&mut self, lane: Option<&Name>, call: &Key) {
+    pub(crate) fn begin(&mut self, lane: Option<&Name>, call: &Key) {
         if self.known.insert(call, ()).is_none() {
             self.open.entry(lane.cloned()).or_default().push(call.clone());
         }
     }
 
     /// A call has its result.
-    pub fn end(&mut self, lane: Option<&Name>, call: &Key) {
+    pub(crate) fn end(&mut self, lane: Option<&Name>, call: &Key) {
         if let Some(open) = self.open.get_mut(&lane.cloned()) {
             open.retain(|other| other != call);
         }
     }
 
     /// Whether a call is in the session.
-    pub fn knows(&self, call: &str) -> bool {
+    pub(crate) fn knows(&self, call: &str) -> bool {
         self.known.contains(call)
     }
 
     /// What a lane waits for will not come.
-    pub fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
+    pub(crate) fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
             out.push(Edit::State { call, state: ToolState::Lost });
         }
     }
 
     /// A lane waits for nothing more, though nobody says that its calls were given up.
-    pub fn forget(&mut self, lane: Option<&Name>) {
+    pub(crate) fn forget(&mut self, lane: Option<&Name>) {
         self.open.remove(&lane.cloned());
     }
 
     /// A call was given up, if it is in the session.
-    pub fn give_up(&self, call: &str, out: &mut Batch) {
+    pub(crate) fn give_up(&self, call: &str, out: &mut Batch) {
         if self.knows(call) {
             out.push(Edit::State { call: Text::clean(call), state: ToolState::Lost });
         }

@@ -9,7 +9,7 @@ use crate::model::text::Name;
 
 /// A command whose output may follow.
 #[derive(Debug)]
-pub struct Command {
+pub(crate) struct Command {
     key: Key,
     lane: Option<Name>,
     role: Role,
@@ -18,13 +18,13 @@ pub struct Command {
 
 impl Command {
     /// The command of an entry that is about to be told.
-    pub fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry) -> Self {
         Self { key: entry.key.clone(), lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
     }
 }
 
 /// Adds output to the command before it. Gives the blocks back if there is none.
-pub fn add_output(
+pub(crate) fn add_output(
     line: &Line<'_>,
     blocks: Vec<Block>,
     command: Option<Command>,

@@ -15,13 +15,13 @@ use crate::model::tool::identifies;
 
 /// What was told of each event.
 #[derive(Debug, Default)]
-pub struct Hooks {
+pub(crate) struct Hooks {
     begun: HashSet<Key>,
     told: HashSet<(Key, Piece)>,
 }
 
 /// A progress line: a command was started. The same command of the same event is told once.
-pub fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+pub(crate) fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| told.get(name).filled());
     let name = told.get("hookName").str_or_empty();
     let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
@@ -30,7 +30,7 @@ pub fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Ba
 }
 
 /// An attachment: a hook ended well, with what it put out.
-pub fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+pub(crate) fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let texts = ["content", "stdout", "stderr"].map(|name| attachment.get(name).str_or_empty().trim());
     let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     let text = match texts.as_slice() {
@@ -43,7 +43,7 @@ pub fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, out: &mu
 }
 
 /// A summary of the hooks that ran at the end of a turn, with nothing to complain about.
-pub fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
     let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
     let took = ran.iter().filter_map(|hook| hook.get("durationMs").count()).reduce(u64::saturating_add);

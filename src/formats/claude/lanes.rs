@@ -10,7 +10,7 @@ use crate::model::tool::identifies;
 
 /// How far a link from a sub-agent to its call can be trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Trust {
+pub(crate) enum Trust {
     /// Nothing is known.
     #[default]
     None,
@@ -24,7 +24,7 @@ pub enum Trust {
 
 /// Sub-agents and the calls that started them.
 #[derive(Debug, Default)]
-pub struct Lanes {
+pub(crate) struct Lanes {
     known: HashMap<Name, Lane>,
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
@@ -71,12 +71,12 @@ struct Lane {
 impl Lanes {
     /// The opened file is a sub-agent's own. A helper's begins with a copy of the conversation that it helps in:
     /// what was started there is not its own.
-    pub fn settle_home(&mut self, home: Option<&Name>) {
+    pub(crate) fn settle_home(&mut self, home: Option<&Name>) {
         self.is_copied = home.is_some_and(|home| is_helper(home));
     }
 
     /// The lane that stands for this one: all files of a member of a team are one lane.
-    pub fn resolve(&mut self, name: Name) -> Name {
+    pub(crate) fn resolve(&mut self, name: Name) -> Name {
         let Some(mate) = self.types.get(&name).and_then(|name| self.mates.get_mut(name)) else { return name };
         if self.known.get(&name).is_some_and(|lane| lane.has_entries) {
             return name;
@@ -85,7 +85,7 @@ impl Lanes {
     }
 
     /// The call made a member of a team.
-    pub fn spawn(&mut self, mate: &str, call: &Key, out: &mut Batch) {
+    pub(crate) fn spawn(&mut self, mate: &str, call: &Key, out: &mut Batch) {
         if !identifies(mate) || self.mates.contains_key(mate) {
             return;
         }
@@ -102,7 +102,7 @@ impl Lanes {
     }
 
     /// What a small file calls a sub-agent of which it names no call: a member of a team, if there is one.
-    pub fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
+    pub(crate) fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
         let name = Text::clean(name);
         self.types.insert(name.clone(), kind.clone());
         let Some(mate) = self.mates.get_mut(&kind) else { return };
@@ -113,12 +113,12 @@ impl Lanes {
     }
 
     /// An entry of this lane is about to be told.
-    pub fn enter(&mut self, name: &Name, out: &mut Batch) {
+    pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) {
         self.change(name, out, |lane| lane.has_entries = true);
     }
 
     /// The call started the sub-agent.
-    pub fn link(&mut self, name: &str, call: &str, trust: Trust, out: &mut Batch) {
+    pub(crate) fn link(&mut self, name: &str, call: &str, trust: Trust, out: &mut Batch) {
         if !identifies(name) || !identifies(call) {
             return;
         }
@@ -140,24 +140,24 @@ impl Lanes {
     }
 
     /// What a sub-agent is called.
-    pub fn name(&mut self, name: &Name, label: Text, out: &mut Batch) {
+    pub(crate) fn name(&mut self, name: &Name, label: Text, out: &mut Batch) {
         self.change(name, out, |lane| lane.label = Some(label));
     }
 
     /// A call that starts a sub-agent says what for.
-    pub fn label_call(&mut self, call: Key, label: Text) {
+    pub(crate) fn label_call(&mut self, call: Key, label: Text) {
         if identifies(&call) && !label.is_blank() {
             self.labels.insert(call, label);
         }
     }
 
     /// A copy of a sub-agent's message was shown.
-    pub fn note_copy(&mut self, copy: Key) -> bool {
+    pub(crate) fn note_copy(&mut self, copy: Key) -> bool {
         self.copies.insert(copy)
     }
 
     /// The message itself is there: its copy goes.
-    pub fn replace_copy(&mut self, copy: &Key, out: &mut Batch) {
+    pub(crate) fn replace_copy(&mut self, copy: &Key, out: &mut Batch) {
         if self.copies.remove(copy) {
             out.push(Edit::Retire(copy.clone()));
         }

@@ -13,24 +13,24 @@ use crate::model::tool::identifies;
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     /// The whole line.
-    pub json: &'a Json<'a>,
+    pub(crate) json: &'a Json<'a>,
     /// The record as the driver gave it.
-    pub input: Input<'a>,
+    pub(crate) input: Input<'a>,
     /// Its `uuid`, else a name made from its place.
-    pub id: Key,
+    pub(crate) id: Key,
     /// Whether the `uuid` tells it apart from other lines.
-    pub has_uuid: bool,
+    pub(crate) has_uuid: bool,
     /// `parentUuid`.
-    pub parent: Option<Key>,
+    pub(crate) parent: Option<Key>,
     /// The sub-agent that it belongs to.
-    pub lane: Option<Name>,
+    pub(crate) lane: Option<Name>,
     /// When it was written.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
 }
 
 impl<'a> Line<'a> {
     /// Reads the envelope. `home` is the sub-agent whose own file was opened, if it is one.
-    pub fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {
+    pub(crate) fn read(input: Input<'a>, home: Option<&Name>, out: &Batch) -> Self {
         let json = input.json;
         let uuid = json.get("uuid").str().filter(|id| identifies(id));
         // A compaction begins a new chain, but says what it goes on from.
@@ -48,17 +48,17 @@ impl<'a> Line<'a> {
     }
 
     /// The `type`.
-    pub fn kind(&self) -> &'a str {
+    pub(crate) fn kind(&self) -> &'a str {
         self.json.get("type").str_or_empty()
     }
 
     /// The piece that this line brings to its entry.
-    pub fn piece(&self) -> Piece {
+    pub(crate) fn piece(&self) -> Piece {
         Piece::of(&self.id)
     }
 
     /// An empty entry for this line.
-    pub fn entry(&self, key: Key, role: Role, out: &Batch) -> Entry {
+    pub(crate) fn entry(&self, key: Key, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, self.at);
         entry.parent.clone_from(&self.parent);
         entry.lane.clone_from(&self.lane);
@@ -66,14 +66,14 @@ impl<'a> Line<'a> {
     }
 
     /// A key for a second entry made from this line.
-    pub fn sub_key(&self, what: &str) -> Key {
+    pub(crate) fn sub_key(&self, what: &str) -> Key {
         Text::clean(&format!("{}:{what}", self.id))
     }
 }
 
 /// The lane that a line names. Files of sub-agents repeat their id on each line; before they existed,
 /// side chains lay in the session's file and had no name.
-pub fn lane_of(input: Input<'_>) -> Option<Name> {
+pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
     let json = input.json;
     let agent = json.get("agentId").text();
     match input.place {

@@ -5,22 +5,22 @@
 pub mod assistant;
 mod attachment;
 pub mod calls;
-pub mod command;
-pub mod hooks;
-pub mod lanes;
+pub(crate) mod command;
+pub(crate) mod hooks;
+pub(crate) mod lanes;
 pub mod line;
 mod notes;
-pub mod outcome;
+pub(crate) mod outcome;
 mod places;
 mod progress;
-pub mod queue;
-pub mod retries;
+pub(crate) mod queue;
+pub(crate) mod retries;
 pub mod session;
 mod sniff;
 pub mod stored;
-pub mod system;
-pub mod user;
-pub mod voice;
+pub(crate) mod system;
+pub(crate) mod user;
+pub(crate) mod voice;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +40,7 @@ use line::Line;
 use session::Session;
 
 /// The format.
-pub struct Claude;
+pub(crate) struct Claude;
 
 impl Format for Claude {
     fn name(&self) -> &'static str {

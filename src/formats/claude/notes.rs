@@ -14,7 +14,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// A line of one of these types; `None` if the type is another.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
         "summary" => summary(line, session, out),

@@ -10,7 +10,7 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// Adds what the structured copy of a result tells. `text` is the text of the result.
-pub fn enrich(result: &mut ToolResult, text: &Str<'_>, told: &Json<'_>, out: &mut Batch) {
+pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, told: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
         let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);

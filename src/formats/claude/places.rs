@@ -7,7 +7,7 @@ use crate::formats::roots::{Holds, Named, Root, file_name};
 const HOLDS: &[Holds] = &[Holds::Files("*/*.jsonl")];
 
 /// Where Claude Code, its older installations and the desktop program keep sessions.
-pub const ROOTS: &[Root] = &[
+pub(crate) const ROOTS: &[Root] = &[
     Root { variables: &[("CLAUDE_CONFIG_DIR", "projects")], home: ".claude/projects", holds: HOLDS },
     Root { variables: &[], home: ".config/claude/projects", holds: HOLDS },
     Root {
@@ -25,7 +25,7 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
 }
 
 /// The folder of all projects, if the session lies where Claude Code puts it.
-pub fn home(path: &Path) -> PathBuf {
+pub(crate) fn home(path: &Path) -> PathBuf {
     let project = path.parent().unwrap_or(path);
     let projects =
         project.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "projects"));

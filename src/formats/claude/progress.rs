@@ -21,7 +21,7 @@ use crate::model::tool::ToolState;
 use crate::model::tool::identifies;
 
 /// A progress line.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let told = line.json.get("data");
     let text = |member: &str| told.get(member).str_or_empty();
     match text("type") {
@@ -68,7 +68,7 @@ fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -
 }
 
 /// The key of the copy of a message.
-pub fn copy_key(message: &str) -> Key {
+pub(crate) fn copy_key(message: &str) -> Key {
     Text::clean(&format!("copy:{message}"))
 }
 

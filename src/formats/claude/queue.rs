@@ -16,7 +16,7 @@ use crate::model::text::Text;
 
 /// Prompts that wait.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub(crate) struct Queue {
     /// What its user said, in the order of coming.
     said: BTreeMap<usize, Waiting>,
     /// What the program put there.
@@ -43,7 +43,7 @@ struct Waiting {
 
 impl Queue {
     /// An attachment tells what was given to the agent.
-    pub fn attach(&mut self, line: &Line<'_>, prompt: &Json<'_>, out: &mut Batch) {
+    pub(crate) fn attach(&mut self, line: &Line<'_>, prompt: &Json<'_>, out: &mut Batch) {
         self.has_attachments = true;
         let words = words_of(prompt);
         let told = self.given.remove(&words).or_else(|| {
@@ -57,7 +57,7 @@ impl Queue {
     }
 
     /// A prompt begins another turn.
-    pub fn begin_turn(&mut self) {
+    pub(crate) fn begin_turn(&mut self) {
         self.given.clear();
     }
 
@@ -99,7 +99,7 @@ impl Queue {
 }
 
 /// A line about the queue.
-pub fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let operation = line.json.get("operation").str_or_empty();
     let content = line.json.get("content").str_or_empty();
     if operation == "enqueue" {

@@ -11,13 +11,13 @@ use crate::model::text::{Name, Text};
 
 /// Errors after which a request is tried again, by lane.
 #[derive(Debug, Default)]
-pub struct Retries {
+pub(crate) struct Retries {
     open: HashMap<Option<Name>, Key>,
 }
 
 impl Retries {
     /// The lane goes on: its next error is another one.
-    pub fn end(&mut self, lane: Option<&Name>) {
+    pub(crate) fn end(&mut self, lane: Option<&Name>) {
         if !self.open.is_empty() {
             self.open.remove(&lane.cloned());
         }
@@ -25,7 +25,7 @@ impl Retries {
 }
 
 /// An error with the number of its attempt and how many there will be. The last one is loud.
-pub fn failed(
+pub(crate) fn failed(
     line: &Line<'_>,
     attempt: Option<(i64, i64)>,
     words: Text,

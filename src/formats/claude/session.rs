@@ -55,19 +55,19 @@ impl Mark {
 #[derive(Debug, Default)]
 pub struct Session {
     /// Sub-agents.
-    pub lanes: Lanes,
+    pub(crate) lanes: Lanes,
     /// Calls and what they wait for.
-    pub calls: Calls,
+    pub(crate) calls: Calls,
     /// Runs of hooks.
-    pub hooks: Hooks,
+    pub(crate) hooks: Hooks,
     /// Prompts that wait.
-    pub queue: Queue,
+    pub(crate) queue: Queue,
     /// Outputs beside the session.
-    pub stored: Stored,
+    pub(crate) stored: Stored,
     /// Requests that are tried again.
-    pub retries: Retries,
+    pub(crate) retries: Retries,
     /// A command whose output may follow.
-    pub command: Option<Command>,
+    pub(crate) command: Option<Command>,
     home: Option<Name>,
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,
@@ -82,17 +82,17 @@ pub struct Session {
 
 impl Session {
     /// The sub-agent whose own file was opened.
-    pub fn home(&self) -> Option<&Name> {
+    pub(crate) fn home(&self) -> Option<&Name> {
         self.home.as_ref()
     }
 
     /// Whether the first chain line of the opened file is still to come.
-    pub fn needs_home(&self) -> bool {
+    pub(crate) fn needs_home(&self) -> bool {
         !self.is_home_settled
     }
 
     /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
-    pub fn settle_home(&mut self, line: &Line<'_>) {
+    pub(crate) fn settle_home(&mut self, line: &Line<'_>) {
         let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
         self.lanes.settle_home(agent.as_ref());
         self.home = agent;
@@ -102,7 +102,7 @@ impl Session {
     /// Notes a chain line. Resumed sessions and compactions tell lines again: `true` for these. A line
     /// with a known id but another content takes the place of the first, unless it is a helper's copy: that
     /// may lack what the model is not shown again.
-    pub fn tells_again(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
+    pub(crate) fn tells_again(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
         if !line.has_uuid {
             return false;
         }
@@ -127,34 +127,34 @@ impl Session {
     }
 
     /// Notes a setting: `false` if it was told before.
-    pub fn is_new_setting(&mut self, key: &Key) -> bool {
+    pub(crate) fn is_new_setting(&mut self, key: &Key) -> bool {
         self.settings.insert(key.clone())
     }
 
     /// Notes a compaction, whose summary is still to come.
-    pub fn set_boundary(&mut self, line: &Line<'_>) {
+    pub(crate) fn set_boundary(&mut self, line: &Line<'_>) {
         self.boundary = Some((line.lane.clone(), line.id.clone()));
     }
 
     /// The entry of the compaction that a summary belongs to.
-    pub fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
+    pub(crate) fn take_boundary(&mut self, line: &Line<'_>) -> Option<Key> {
         self.boundary.take_if(|(lane, _)| *lane == line.lane).map(|(_, key)| key)
     }
 
     /// Notes an answer of the model: `false` if an earlier line began it.
-    pub fn begins_answer(&mut self, key: &Key) -> bool {
+    pub(crate) fn begins_answer(&mut self, key: &Key) -> bool {
         self.answers.insert(key, ()).is_none()
     }
 
     /// Whether a line with this id was seen.
-    pub fn has_seen(&self, id: &str) -> bool {
+    pub(crate) fn has_seen(&self, id: &str) -> bool {
         self.seen.contains(id)
     }
 
     /// The session that the lines up to here belong to, if this one begins another: a session that was
     /// resumed or forked holds the lines of the one before it, under their old id or as copies that
     /// say whence.
-    pub fn leaves(&mut self, line: &Line<'_>) -> Option<Text> {
+    pub(crate) fn leaves(&mut self, line: &Line<'_>) -> Option<Text> {
         let json = line.json;
         if !line.has_uuid || line.lane.is_some() || line.input.place != Place::Line {
             return None;
@@ -173,7 +173,7 @@ impl Session {
     }
 
     /// Tells the facts of an envelope that changed.
-    pub fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
+    pub(crate) fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
         for ((name, edit), known) in FACTS.iter().zip(&mut self.facts) {
             if let Some(value) = json.get(name).str().filter(|value| value != known)
                 && identifies(value)
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// The first prompt is the title of a session that has no better one.
-    pub fn tell_prompt(&mut self, words: &str, out: &mut Batch) {
+    pub(crate) fn tell_prompt(&mut self, words: &str, out: &mut Batch) {
         if !self.has_prompt {
             self.has_prompt = true;
             out.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) });
@@ -194,7 +194,7 @@ impl Session {
 
     /// A summary is the title of this session only if the line that it ends with is in it: files begin
     /// with summaries of other sessions.
-    pub fn tell_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
+    pub(crate) fn tell_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
         if self.has_seen(leaf) {
             out.meta(MetaEdit::Title { rank: 1, title });
         } else if identifies(leaf) {

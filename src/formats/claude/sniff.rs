@@ -27,7 +27,7 @@ const NOTES: [&str; 16] = [
 ];
 
 /// Decides by the first lines.
-pub fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     if probe.is_document {
         return Verdict::no("the file is one JSON document");
     }

@@ -18,7 +18,7 @@ use crate::model::tool::ToolResult;
 
 /// Stored outputs by the names of their files.
 #[derive(Debug, Default)]
-pub struct Stored {
+pub(crate) struct Stored {
     named: HashMap<String, Named>,
     read: HashMap<String, Body>,
 }
@@ -34,7 +34,7 @@ struct Named {
 
 impl Stored {
     /// Takes note of a result that names a file, and gives it the file's text if that was read.
-    pub fn name(
+    pub(crate) fn name(
         &mut self,
         call: &Key,
         result: &mut ToolResult,
@@ -51,7 +51,7 @@ impl Stored {
     }
 
     /// A stored output was read.
-    pub fn arrive(&mut self, path: &Path, text: &str, out: &mut Batch) -> Fate {
+    pub(crate) fn arrive(&mut self, path: &Path, text: &str, out: &mut Batch) -> Fate {
         let file = file_of(&path.to_string_lossy()).to_owned();
         let body = out.output(text);
         let mut kept = body.clone();
@@ -73,7 +73,7 @@ impl Stored {
     }
 
     /// Says which outputs are gone: the program deletes them after some weeks.
-    pub fn miss(&mut self, out: &mut Batch) {
+    pub(crate) fn miss(&mut self, out: &mut Batch) {
         let mut missed: Vec<(&String, &mut Named)> = self.named.iter_mut().collect();
         missed.retain(|(file, named)| !named.is_missed && !self.read.contains_key(*file));
         missed.sort_by_key(|(_, named)| (named.at.file, named.at.at));
@@ -96,7 +96,7 @@ fn complete(result: &mut ToolResult, body: Body) {
 }
 
 /// The name of the file that holds the whole output, if the line holds its beginning only.
-pub fn named_in(text: &Str<'_>, told: &Json<'_>) -> Option<String> {
+pub(crate) fn named_in(text: &Str<'_>, told: &Json<'_>) -> Option<String> {
     let path = told.get("persistedOutputPath").filled().or_else(|| {
         let (_, rest) = preview(text)?.split_once("saved to: ")?;
         rest.lines().next()

@@ -14,7 +14,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// A system line.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let content = json.get("content").str_or_empty();
     match json.get("subtype").str_or_empty() {
@@ -53,7 +53,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 }
 
 /// A compaction by its metadata, in the spelling of either format.
-pub fn compaction(told: &Json<'_>) -> Break {
+pub(crate) fn compaction(told: &Json<'_>) -> Break {
     let count = |names: [&str; 2]| names.iter().find_map(|name| told.get(name).count());
     Break::Compaction {
         before: count(["preTokens", "pre_tokens"]),
@@ -86,7 +86,7 @@ fn api_error(json: &Json<'_>) -> Text {
 }
 
 /// `API error 529 overloaded error, retry 1 of 10 in 0.5 s`.
-pub fn retry(
+pub(crate) fn retry(
     status: Option<i64>,
     kind: Option<&str>,
     attempt: Option<(i64, i64)>,
@@ -163,7 +163,7 @@ fn prompt(line: &Line<'_>, out: &mut Batch) -> Fate {
 }
 
 /// Shows a line across the transcript.
-pub fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch) -> Fate {
+pub(crate) fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = is_quiet;
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
@@ -172,12 +172,12 @@ pub fn show_break(line: &Line<'_>, what: Break, is_quiet: bool, out: &mut Batch)
 }
 
 /// Shows a setting or a small fact.
-pub fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+pub(crate) fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Batch) -> Fate {
     show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
 }
 
 /// Keeps a small fact that the screen tells in a better place.
-pub fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+pub(crate) fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
     note(line, Break::Setting(Text::clean(what)), out)
 }
 
@@ -191,7 +191,7 @@ fn note(line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
 }
 
 /// Shows a text of the program under a title.
-pub fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: &mut Batch) -> Fate {
+pub(crate) fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: &mut Batch) -> Fate {
     if text.trim().is_empty() {
         return bookkeeping(line, &format!("{title}: empty"), out);
     }
@@ -205,7 +205,7 @@ pub fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool, out: 
 }
 
 /// Milliseconds for a reader: `0.5 s`, `13 s`, `2 min 05 s`.
-pub fn seconds(ms: u64) -> String {
+pub(crate) fn seconds(ms: u64) -> String {
     match ms {
         0..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
         10_000..120_000 => format!("{} s", ms / 1000),

@@ -20,28 +20,28 @@ use crate::model::tool::ToolResult;
 
 /// What the blocks of a line come to.
 #[derive(Debug, Default)]
-pub struct InputEvent {
+pub(crate) struct InputEvent {
     /// What the user said or typed.
-    pub own: Vec<BlockKind>,
+    pub(crate) own: Vec<BlockKind>,
     /// What the program wrote.
-    pub program: Vec<BlockKind>,
+    pub(crate) program: Vec<BlockKind>,
     /// Whether all of what the program wrote matters only to the model.
-    pub is_quiet: bool,
+    pub(crate) is_quiet: bool,
     /// Whether it is a command that the user typed.
-    pub is_command: bool,
+    pub(crate) is_command: bool,
     /// Whether the program wrote nothing but the output of a command.
-    pub is_output: bool,
+    pub(crate) is_output: bool,
     /// Whether the user stopped the work.
-    pub is_interrupted: bool,
+    pub(crate) is_interrupted: bool,
     /// Results of tools.
-    pub results: Vec<Returned>,
+    pub(crate) results: Vec<Returned>,
     /// The first words of the user.
-    pub words: Option<String>,
+    pub(crate) words: Option<String>,
 }
 
 /// A result of a tool.
 #[derive(Debug)]
-pub struct Returned {
+pub(crate) struct Returned {
     call: Key,
     result: ToolResult,
     /// The file that holds all of it.
@@ -50,7 +50,7 @@ pub struct Returned {
 
 /// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
 /// the structured copy of a result.
-pub fn hear(
+pub(crate) fn hear(
     content: &Json<'_>,
     site: Site<'_>,
     by_program: bool,
@@ -133,7 +133,7 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
 }
 
 /// A user line.
-pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
     let content = json.at(&["message", "content"]);
     if json.get("isCompactSummary").is_true() {
@@ -161,7 +161,7 @@ pub fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
-pub fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let by_program =
         attachment.get("commandMode").str() == Some("task-notification") || line.json.get("isMeta").is_true();
     let site = Site { record: &line.id, place: 0, at: line.at };

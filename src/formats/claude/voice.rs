@@ -5,7 +5,7 @@
 
 /// Who speaks in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Voice<'a> {
+pub(crate) enum Voice<'a> {
     /// The user, with what the program put before and after the words.
     Own {
         /// The words without the program's additions.
@@ -23,18 +23,18 @@ pub enum Voice<'a> {
 
 /// A text that the program wrote.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Note<'a> {
+pub(crate) struct Note<'a> {
     /// What it is.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// The text without its tags.
-    pub text: std::borrow::Cow<'a, str>,
+    pub(crate) text: std::borrow::Cow<'a, str>,
     /// Whether it matters only to the model.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 impl<'a> Note<'a> {
     /// Whether it is what a typed command put out.
-    pub fn is_output(&self) -> bool {
+    pub(crate) fn is_output(&self) -> bool {
         matches!(self.title, "command output" | "command errors")
     }
 
@@ -68,7 +68,7 @@ const MATE: &str = "teammate-message";
 const LEAD: &str = "team-lead";
 
 /// Finds out who speaks.
-pub fn voice_of(text: &str) -> Voice<'_> {
+pub(crate) fn voice_of(text: &str) -> Voice<'_> {
     let begin = text.trim_start();
     if let Some(rest) = begin.strip_prefix("[Request interrupted by user") {
         let end = rest.find(']').unwrap_or(rest.len());
@@ -122,7 +122,7 @@ fn opens(text: &str, name: &str) -> bool {
 }
 
 /// The content of the first element of this name.
-pub fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let open = format!("<{name}>");
     let (_, rest) = text.split_once(&open)?;
     rest.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())

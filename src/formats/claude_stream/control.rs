@@ -18,7 +18,7 @@ use crate::model::tool::identifies;
 
 /// Questions that wait for their answers, by the id of the request.
 #[derive(Debug, Default)]
-pub struct Requests {
+pub(crate) struct Requests {
     open: HashMap<Text, Asked>,
 }
 
@@ -48,7 +48,7 @@ impl Requests {
 const INPUT: Piece = Piece(1);
 
 /// A message of one of these types; `None` if the type is another.
-pub fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
     let fate = match line.kind() {
         "control_request" => request(line, nested(json, "request"), requests, out),
@@ -175,7 +175,13 @@ fn progress(line: &Line<'_>, out: &mut Batch) -> Fate {
 }
 
 /// Shows a message that is for programs as a tree.
-pub fn quiet_tree(line: &Line<'_>, value: &Json<'_>, title: &str, is_trace: bool, out: &mut Batch) -> Fate {
+pub(crate) fn quiet_tree(
+    line: &Line<'_>,
+    value: &Json<'_>,
+    title: &str,
+    is_trace: bool,
+    out: &mut Batch,
+) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = is_trace;

@@ -28,7 +28,7 @@ use run::Run;
 use tasks::Tasks;
 
 /// The format.
-pub struct ClaudeStream;
+pub(crate) struct ClaudeStream;
 
 impl Format for ClaudeStream {
     fn name(&self) -> &'static str {

@@ -19,7 +19,7 @@ use crate::model::usage::Usage;
 
 /// Answers that are being written, one for each lane.
 #[derive(Debug, Default)]
-pub struct Partials {
+pub(crate) struct Partials {
     open: BTreeMap<Option<Name>, Partial>,
 }
 
@@ -49,7 +49,7 @@ enum Kind {
 
 impl Partials {
     /// Takes an event; `None` if its type is unknown.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         lane: Option<&Name>,
         kind: &str,
@@ -94,7 +94,7 @@ impl Partials {
 
     /// What an answer cost when it was complete: the message itself tells what was counted as it began. With the
     /// key of its entry.
-    pub fn spent(
+    pub(crate) fn spent(
         &self,
         lane: Option<&Name>,
         kind: &str,
@@ -123,7 +123,7 @@ impl Partials {
     }
 
     /// Gives a full line the key and pieces of the partial answer that it completes.
-    pub fn complete(&mut self, lane: Option<&Name>, has_id: bool, entry: &mut Entry) {
+    pub(crate) fn complete(&mut self, lane: Option<&Name>, has_id: bool, entry: &mut Entry) {
         let Some(partial) = self.open.get_mut(&lane.cloned()) else { return };
         if has_id && partial.key != entry.key {
             return;
@@ -145,7 +145,7 @@ impl Partials {
     }
 
     /// The answer of a lane will not go on: what is there of it stays.
-    pub fn close(&mut self, lane: Option<&Name>, out: &mut Batch) {
+    pub(crate) fn close(&mut self, lane: Option<&Name>, out: &mut Batch) {
         let Some(partial) = self.open.remove(&lane.cloned()) else { return };
         if partial.blocks.values().any(Live::is_waiting) {
             out.entry(partial.entry(lane, false, out));
@@ -153,7 +153,7 @@ impl Partials {
     }
 
     /// The answers of all lanes will not go on.
-    pub fn close_all(&mut self, out: &mut Batch) {
+    pub(crate) fn close_all(&mut self, out: &mut Batch) {
         let lanes: Vec<Option<Name>> = self.open.keys().cloned().collect();
         for lane in lanes {
             self.close(lane.as_ref(), out);
@@ -161,7 +161,7 @@ impl Partials {
     }
 
     /// Tells what grew since the last reading.
-    pub fn tell(&mut self, out: &mut Batch) {
+    pub(crate) fn tell(&mut self, out: &mut Batch) {
         for (lane, partial) in &mut self.open {
             let is_due =
                 std::mem::take(&mut partial.is_changed) && partial.blocks.values().any(Live::is_waiting);

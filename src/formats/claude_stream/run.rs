@@ -29,7 +29,7 @@ pub struct Run {
 
 impl Run {
     /// `system/init`.
-    pub fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         self.model = json.get("model").text();
         self.last_words = None;
@@ -49,7 +49,7 @@ impl Run {
     }
 
     /// The model said something.
-    pub fn hear(&mut self, entry: &Entry) {
+    pub(crate) fn hear(&mut self, entry: &Entry) {
         self.sums.add(entry);
         let words = entry.blocks.iter().rev().find_map(|block| match &block.kind {
             BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
@@ -61,12 +61,12 @@ impl Run {
     }
 
     /// A message cost this.
-    pub fn spend(&mut self, of: Key, usage: Usage) {
+    pub(crate) fn spend(&mut self, of: Key, usage: Usage) {
         self.sums.spend(of, usage);
     }
 
     /// `result`.
-    pub fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let (count, difference) = self.sums.close(json, &line.id, out);
         tell_usage(line, &count, self.model.as_ref(), out);

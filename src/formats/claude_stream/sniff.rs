@@ -25,7 +25,7 @@ const TYPES: [&str; 16] = [
 ];
 
 /// Decides by the first messages.
-pub fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     let (messages, shape) =
         if probe.is_document { (probe.elements, Shape::Document) } else { (probe.lines, Shape::Lines) };
     if probe.is_document && probe.header.is_some_and(Json::is_object) {
@@ -77,7 +77,7 @@ fn is_known(message: &Json<'_>) -> bool {
 }
 
 /// `{event_type, data}`: an event without the line around it.
-pub fn is_bare_event(message: &Json<'_>) -> bool {
+pub(crate) fn is_bare_event(message: &Json<'_>) -> bool {
     !message.has("type") && message.get("event_type").str().is_some() && message.has("data")
 }
 

@@ -18,14 +18,14 @@ use crate::model::usage::{Scope, Usage};
 
 /// What the results of one process have counted.
 #[derive(Clone, Debug, Default)]
-pub struct Count {
+pub(crate) struct Count {
     /// Names its edits: a later result of the process takes the place of the earlier ones.
-    pub key: Key,
+    pub(crate) key: Key,
     session: Option<Text>,
     /// By model.
-    pub models: Vec<(Name, Usage)>,
+    pub(crate) models: Vec<(Name, Usage)>,
     /// In USD.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
 }
 
 /// Usage of the messages since the last result.
@@ -37,14 +37,14 @@ pub struct Sums {
 
 impl Sums {
     /// A message was told. Its lines repeat its usage; the greatest output counts.
-    pub fn add(&mut self, entry: &Entry) {
+    pub(crate) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = entry.usage.as_deref() {
             self.spend(entry.key.clone(), usage.clone());
         }
     }
 
     /// As [`Self::add`], of what is told beside it.
-    pub fn spend(&mut self, of: Key, usage: Usage) {
+    pub(crate) fn spend(&mut self, of: Key, usage: Usage) {
         let known = self.messages.entry(of).or_default();
         if known.is_zero() || usage.output > known.output {
             *known = usage;
@@ -53,7 +53,7 @@ impl Sums {
 
     /// A result ends a turn. Gives what its process has counted so far, and a sentence if the messages
     /// of the turn add up to something else.
-    pub fn close(&mut self, line: &Json<'_>, key: &Key, out: &mut Batch) -> (Count, Option<Text>) {
+    pub(crate) fn close(&mut self, line: &Json<'_>, key: &Key, out: &mut Batch) -> (Count, Option<Text>) {
         let turn = anthropic::usage(line.get("usage"), out).unwrap_or_default();
         let mut count = Count {
             key: key.clone(),

@@ -27,7 +27,7 @@ const BOOKKEEPING: [&str; 12] = [
 ];
 
 /// A system message.
-pub fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, out: &mut Batch) -> Fate {
+pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     let json = line.json;
     let text = |member: &str| json.get(member).str_or_empty();
     match text("subtype") {

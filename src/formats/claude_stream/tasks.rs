@@ -19,13 +19,13 @@ const LABEL_CHARS: usize = 200;
 
 /// Tasks and hooks that have an entry.
 #[derive(Debug, Default)]
-pub struct Tasks {
+pub(crate) struct Tasks {
     begun: HashSet<Key>,
 }
 
 /// A step of a task: `task_started`, `task_progress`, `task_updated`, `task_notification`. Its beginning
 /// stays, of the later steps the newest.
-pub fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let json = line.json;
     let patch = json.get("patch");
     let text = |member: &str| json.get(member).filled().or_else(|| patch.get(member).filled());
@@ -51,7 +51,7 @@ pub fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &mut Bat
 }
 
 /// A step of a hook: `hook_started`, `hook_progress`, `hook_response`.
-pub fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
+pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate {
     let json = line.json;
     let key = key("hook", json.get("hook_id"), line);
     let is_first = tasks.begun.insert(key.clone());

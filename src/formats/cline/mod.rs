@@ -29,7 +29,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// The format.
-pub struct Cline;
+pub(crate) struct Cline;
 
 impl Format for Cline {
     fn name(&self) -> &'static str {

@@ -11,7 +11,7 @@ const TASKS: &[Holds] =
     &[Holds::Files("*/ui_messages.json"), Holds::Files("*/api_conversation_history.json")];
 
 /// Where the core and the extensions keep sessions.
-pub const ROOTS: &[Root] = &[
+pub(crate) const ROOTS: &[Root] = &[
     Root {
         variables: &[
             ("CLINE_SESSION_DATA_DIR", ""),
@@ -50,7 +50,7 @@ fn is_session_id(word: &str) -> bool {
 }
 
 /// The manifest of a session; the screen's messages of a task, which know more than its history.
-pub fn beside(path: &Path) -> Beside {
+pub(crate) fn beside(path: &Path) -> Beside {
     let name = file_name(path);
     let manifest = name.strip_suffix(".messages.json").map(|id| path.with_file_name(format!("{id}.json")));
     let instead = (name == HISTORY).then(|| path.with_file_name(SCREEN));

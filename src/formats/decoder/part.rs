@@ -9,7 +9,7 @@ use crate::model::record::Origin;
 
 /// A text without blanks and marks of the order of bytes before it. A part of a record that is read again by its
 /// place begins with none either.
-pub fn started(text: &str) -> &str {
+pub(crate) fn started(text: &str) -> &str {
     text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
 }
 
@@ -36,20 +36,20 @@ pub fn unframed(line: &str) -> &str {
 
 /// A part of a record's text.
 #[derive(Clone, Copy)]
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// Where the record is.
-    pub record: Origin,
+    pub(crate) record: Origin,
     /// What is not UTF-8 in it.
-    pub shifts: &'a [Shift],
+    pub(crate) shifts: &'a [Shift],
     /// Where it begins in the text.
-    pub at: usize,
+    pub(crate) at: usize,
     /// The part.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 impl Part<'_> {
     /// What is in a range of it, without blanks around and without the frame of an event.
-    pub fn within(self, range: Range<usize>) -> Self {
+    pub(crate) fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();
         let part = unframed(started(text).trim_end());
         let end = text.trim_end().len();
@@ -57,7 +57,7 @@ impl Part<'_> {
     }
 
     /// Its own place in the file.
-    pub fn origin(self) -> Origin {
+    pub(crate) fn origin(self) -> Origin {
         let (start, end) = (self.byte(self.at), self.byte(self.at + self.text.len()));
         Origin { at: self.record.at + start as u64, len: saturating_u32(end - start), ..self.record }
     }
@@ -71,13 +71,13 @@ impl Part<'_> {
 }
 
 /// Behind bytes that are not UTF-8, places in the text are no longer those in the record.
-pub struct Shift {
+pub(crate) struct Shift {
     text: usize,
     bytes: usize,
 }
 
 /// Where places in the text and in the record part.
-pub fn shifts(bytes: &[u8]) -> Vec<Shift> {
+pub(crate) fn shifts(bytes: &[u8]) -> Vec<Shift> {
     let (mut text, mut place) = (0, 0);
     let invalid = bytes.utf8_chunks().filter_map(|chunk| {
         text += chunk.valid().len() + char::REPLACEMENT_CHARACTER.len_utf8();

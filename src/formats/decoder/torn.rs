@@ -12,7 +12,7 @@ const MOST: usize = 8;
 ///
 /// What is torn breaks where the next record begins: in a string its first quote ends the string, elsewhere its
 /// brace is out of place. So each part is read once.
-pub fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
+pub(crate) fn parts(text: &str, damage: &Damage) -> Vec<Range<usize>> {
     let (mut start, mut broken) = (0, damage.clone());
     let mut parts = Vec::new();
     while parts.len() < MOST && !broken.unfinished {

@@ -13,13 +13,13 @@ use super::MAX_DEPTH;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// Byte offset of the trouble within the text.
-    pub at: usize,
+    pub(crate) at: usize,
     /// What is wrong, in the parser's words.
-    pub what: String,
+    pub(crate) what: String,
     /// A value was read, and more follows: the text may hold several values.
-    pub trailing: bool,
+    pub(crate) trailing: bool,
     /// The text ends in the middle of a value.
-    pub unfinished: bool,
+    pub(crate) unfinished: bool,
 }
 
 /// What is wrong with a text; `None` if it is one JSON value.

@@ -14,11 +14,11 @@ use crate::model::text::prefix;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Figures {
     /// Bytes without the escapes.
-    pub size: usize,
+    pub(crate) size: usize,
     /// Newlines.
-    pub newlines: usize,
+    pub(crate) newlines: usize,
     /// White space that is written by its number: lines do not end only at `\n`.
-    pub has_odd_space: bool,
+    pub(crate) has_odd_space: bool,
 }
 
 /// Where a string ends whose first byte after the quote is the first one here, and what is in it.

@@ -2,7 +2,7 @@
 
 /// Mends what agents and redaction tools break: lone surrogates, bare control characters inside
 /// strings, unknown escapes. `None` if there was nothing of the kind.
-pub fn repair(text: &str) -> Option<String> {
+pub(crate) fn repair(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.char_indices().peekable();
     let mut in_string = false;

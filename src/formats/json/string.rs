@@ -42,13 +42,13 @@ impl<'a> Str<'a> {
     }
 
     /// The empty string.
-    pub fn empty() -> &'a Self {
+    pub(crate) fn empty() -> &'a Self {
         static EMPTY: Str<'static> = Str(Kind::Plain(Cow::Borrowed("")));
         &EMPTY
     }
 
     /// The string.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match &self.0 {
             Kind::Plain(text) => text,
             Kind::Escaped(text) => text.whole(),
@@ -73,7 +73,7 @@ impl<'a> Str<'a> {
     }
 
     /// Whether it begins with this mark, after white space. Mostly the first byte tells.
-    pub fn opens_with(&self, mark: &str) -> bool {
+    pub(crate) fn opens_with(&self, mark: &str) -> bool {
         let raw = match &self.0 {
             Kind::Plain(text) => &**text,
             Kind::Escaped(text) => text.raw,
@@ -85,16 +85,11 @@ impl<'a> Str<'a> {
     }
 
     /// Its size in bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.0 {
             Kind::Plain(text) => text.len(),
             Kind::Escaped(text) => text.figures.size,
         }
-    }
-
-    /// Whether nothing is in it.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -15,7 +15,7 @@ const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
 const DIRECTIVES: [&str; 2] = ["reply_to", "audio_as_voice"];
 
 /// Decodes a line of a session; what its answers say to the gateway is told apart.
-pub fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
     let before = out.edits.len();
     let (fate, directives) = match without_directives(input.json) {
         Some((json, directives)) => (session.decode(Input { json: &json, ..input }, out), directives),
@@ -26,7 +26,7 @@ pub fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -
 }
 
 /// Whether the session has decoded the line before.
-pub fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
+pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
     session.has(json) || without_directives(json).is_some_and(|(clean, _)| session.has(&clean))
 }
 

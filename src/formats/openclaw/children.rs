@@ -28,7 +28,7 @@ const LABEL_CHARS: usize = 60;
 
 /// The child sessions of one session, those of its children among them.
 #[derive(Default)]
-pub struct Children {
+pub(crate) struct Children {
     /// In the order of their names, so that what several hold back is always told in the same order.
     sessions: BTreeMap<Name, Child>,
     /// The lanes by the ids of their sessions.
@@ -52,7 +52,7 @@ impl Default for Child {
 
 impl Children {
     /// Looks for starts of sessions in a record of the lane, or of the session itself.
-    pub fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, index: &Index, out: &mut Batch) {
+    pub(crate) fn see(&mut self, json: &Json<'_>, lane: Option<&Name>, index: &Index, out: &mut Batch) {
         let message = json.get("message");
         for block in message.get("content").items() {
             let asked = block.get("arguments");
@@ -80,7 +80,7 @@ impl Children {
     }
 
     /// Asks for the files of all children, once more is known of them.
-    pub fn learn(&mut self, index: &Index, out: &mut Batch) {
+    pub(crate) fn learn(&mut self, index: &Index, out: &mut Batch) {
         let keys: Vec<Name> = self.sessions.keys().cloned().collect();
         for key in keys {
             self.ask_for(&key, index, out);
@@ -105,7 +105,7 @@ impl Children {
 
     /// Decodes a line or row of the session with this id. `is_copied` says of a line whether the
     /// parent has it too.
-    pub fn decode(
+    pub(crate) fn decode(
         &mut self,
         id: &str,
         input: Input<'_>,
@@ -133,7 +133,7 @@ impl Children {
     }
 
     /// Gives out what was held back. `is_looked_for`: children of which nothing came are not there.
-    pub fn finish(&mut self, is_looked_for: bool, out: &mut Batch) {
+    pub(crate) fn finish(&mut self, is_looked_for: bool, out: &mut Batch) {
         let mut missed = Vec::new();
         for (lane, child) in &mut self.sessions {
             let before = out.edits.len();

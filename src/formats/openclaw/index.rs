@@ -23,21 +23,21 @@ const TITLE_CHARS: usize = 80;
 
 /// The sessions of one or more agents.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     sessions: BTreeMap<Name, Known>,
 }
 
 /// What an index tells of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub(crate) struct Known {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// The name of its file, if told.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// What it is called.
-    pub title: Option<Text>,
+    pub(crate) title: Option<Text>,
     /// The model of its last run.
-    pub model: Option<Name>,
+    pub(crate) model: Option<Name>,
     /// The key of the session that started it.
     spawner: Option<String>,
     /// Who is at the other end.
@@ -46,7 +46,7 @@ pub struct Known {
 }
 
 /// Whether a value is an index of sessions.
-pub fn is_index(root: &Json<'_>) -> bool {
+pub(crate) fn is_index(root: &Json<'_>) -> bool {
     let is_session = |value: &Json<'_>| value.has("sessionId") && value.has("updatedAt");
     let sessions = root.members();
     sessions.iter().all(|(_, value)| value.is_object())
@@ -56,19 +56,19 @@ pub fn is_index(root: &Json<'_>) -> bool {
 
 impl Index {
     /// Takes in an index.
-    pub fn read(&mut self, root: &Json<'_>) {
+    pub(crate) fn read(&mut self, root: &Json<'_>) {
         for (key, session) in root.members() {
             self.sessions.insert(Text::clean(key), known(key, session));
         }
     }
 
     /// The session with a key.
-    pub fn get(&self, key: &Name) -> Option<&Known> {
+    pub(crate) fn get(&self, key: &Name) -> Option<&Known> {
         self.sessions.get(key)
     }
 
     /// What finds sessions and lists them by the index.
-    pub fn listings(self) -> Vec<Listing> {
+    pub(crate) fn listings(self) -> Vec<Listing> {
         let listing = |(key, known): (Name, Known)| Listing {
             id: known.id,
             file: known.file,
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// The session that is written to a file of this name, else the one with this id.
-    pub fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
+    pub(crate) fn of_file(&self, file: &str, id: &str) -> Option<&Known> {
         let has_file = |known: &&Known| known.file.as_deref() == Some(file);
         self.sessions.values().find(has_file).or_else(|| self.sessions.values().find(|known| known.id == id))
     }
@@ -89,7 +89,7 @@ impl Index {
 
 impl Known {
     /// Tells what is known of the session that is being read.
-    pub fn tell(&self, out: &mut Batch) {
+    pub(crate) fn tell(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
         if let Some(title) = &self.title {
             out.meta(MetaEdit::Title { rank: 2, title: title.clone() });
@@ -117,7 +117,7 @@ fn known(key: &str, session: &Json<'_>) -> Known {
 }
 
 /// The agent that a session key names: `agent:main:telegram:direct:7`.
-pub fn agent_of(key: &str) -> Option<&str> {
+pub(crate) fn agent_of(key: &str) -> Option<&str> {
     key.strip_prefix("agent:")?.split(':').next().filter(|agent| !agent.is_empty())
 }
 
@@ -198,7 +198,7 @@ fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
 }
 
 /// Shows the lock of a running session that was opened by itself.
-pub fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn lock(json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("createdAt").moment());
     let title = format!("a run is said to be live: process {}", json.get("pid").to_source());
     entry.blocks.push(block::tree(&title, json, out));

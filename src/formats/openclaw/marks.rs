@@ -8,7 +8,7 @@ use crate::formats::json::Json;
 use crate::formats::openclaw::wire::frame;
 
 /// The first mark of OpenClaw in the file, in words; else in its path.
-pub fn find(probe: &Probe<'_>) -> Option<String> {
+pub(crate) fn find(probe: &Probe<'_>) -> Option<String> {
     probe.lines.iter().find_map(of_line).or_else(|| of_path(probe.path))
 }
 

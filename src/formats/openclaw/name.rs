@@ -9,24 +9,24 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// The suffixes that a transcript gets when its agent puts it aside.
-pub const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
+pub(crate) const ARCHIVES: [&str; 3] = ["reset", "deleted", "bak"];
 
 /// A transcript's file name, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileName<'p> {
+pub(crate) struct FileName<'p> {
     /// The session's id.
-    pub session: &'p str,
+    pub(crate) session: &'p str,
     /// The thread of a Telegram group.
-    pub topic: Option<&'p str>,
+    pub(crate) topic: Option<&'p str>,
     /// The name while the session was live, without `.jsonl`: session and topic.
-    pub stem: &'p str,
+    pub(crate) stem: &'p str,
     /// What became of it.
-    pub kept: Kept<'p>,
+    pub(crate) kept: Kept<'p>,
 }
 
 /// What a file is to its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept<'p> {
+pub(crate) enum Kept<'p> {
     /// The transcript that is written to.
     Live,
     /// It was put aside: one of [`ARCHIVES`], and when.
@@ -37,7 +37,7 @@ pub enum Kept<'p> {
 
 impl<'p> FileName<'p> {
     /// Reads the name of a transcript; `None` for all other files.
-    pub fn of(path: &'p Path) -> Option<Self> {
+    pub(crate) fn of(path: &'p Path) -> Option<Self> {
         let name = file_name(path);
         let name = [".zst", ".gz"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(name);
         let (stem, suffix) = name.split_once(".jsonl")?;
@@ -57,12 +57,12 @@ impl<'p> FileName<'p> {
     }
 
     /// The name while the session was live.
-    pub fn live(&self) -> String {
+    pub(crate) fn live(&self) -> String {
         format!("{}.jsonl", self.stem)
     }
 
     /// What it tells of the session.
-    pub fn facts(&self) -> Vec<MetaEdit> {
+    pub(crate) fn facts(&self) -> Vec<MetaEdit> {
         let fact = |name, value: &str| MetaEdit::Fact { name, value: Text::clean(value) };
         let mut facts: Vec<MetaEdit> = self.topic.iter().map(|topic| fact("topic", topic)).collect();
         let archived = match self.kept {
@@ -77,7 +77,7 @@ impl<'p> FileName<'p> {
 }
 
 /// A time to the minute, in UTC as the names have it.
-pub fn minute(at: Timestamp) -> String {
+pub(crate) fn minute(at: Timestamp) -> String {
     let text = at.to_rfc3339();
     text.get(..16).map_or_else(|| text.clone(), |minute| format!("{}Z", minute.replace('T', " ")))
 }

@@ -14,7 +14,7 @@ const HOLDS: &[Holds] =
     &[Holds::Databases("agents/*/agent/openclaw-agent.sqlite"), Holds::Files("agents/*/sessions/*.jsonl*")];
 
 /// Where OpenClaw, its profiles and its earlier names keep sessions.
-pub const ROOTS: &[Root] = &[
+pub(crate) const ROOTS: &[Root] = &[
     Root {
         variables: &[("OPENCLAW_STATE_DIR", ""), ("OPENCLAW_HOME", ".openclaw")],
         home: ".openclaw",
@@ -47,7 +47,7 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
 }
 
 /// The lock of a run that is live, and the index of the folder.
-pub fn beside(path: &Path) -> Beside {
+pub(crate) fn beside(path: &Path) -> Beside {
     let Some(name) = FileName::of(path) else { return Beside::default() };
     Beside {
         lock: (name.kept == Kept::Live).then(|| path.with_file_name(format!("{}.lock", name.live()))),
@@ -57,13 +57,13 @@ pub fn beside(path: &Path) -> Beside {
 }
 
 /// What a transcript may be called once its agent has put it aside.
-pub fn archives(path: &Path) -> Vec<Pattern> {
+pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
     let name = file_name(path);
     ARCHIVES.iter().map(|how| Pattern(path.with_file_name(format!("{name}.{how}*")))).collect()
 }
 
 /// The folder of all agents, if the session lies where OpenClaw puts it.
-pub fn home(path: &Path) -> PathBuf {
+pub(crate) fn home(path: &Path) -> PathBuf {
     let sessions = path.parent().unwrap_or(path);
     let is_usual = sessions.file_name().is_some_and(|name| name == "sessions");
     let agents = sessions.parent().and_then(Path::parent).filter(|_| is_usual);
@@ -71,7 +71,7 @@ pub fn home(path: &Path) -> PathBuf {
 }
 
 /// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
-pub fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
+pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
     let Some((agent, id)) = wanted.split_once('/') else { return Vec::new() };
     // They come from the session itself and become parts of a path.
     let is_plain = |name: &str| {

@@ -6,7 +6,7 @@
 use crate::formats::tables::{Growth, Queries, TableRows, Tables};
 
 /// The table that tells the format.
-pub const EVENTS: &str = "transcript_events";
+pub(crate) const EVENTS: &str = "transcript_events";
 
 /// Tables that name sessions, the most recent generation first, with the column of the id.
 const NAMING: [(&str, &str); 4] = [
@@ -20,7 +20,7 @@ const NAMING: [(&str, &str); 4] = [
 const NEWEST: u32 = 60;
 
 /// How the sessions of such a database are read.
-pub fn queries(tables: &Tables) -> Option<Queries> {
+pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
     if !tables.has_columns(EVENTS, &["session_id", "seq", "event_json"]) {
         return None;
     }

@@ -14,7 +14,7 @@ use crate::model::text::Text;
 const KINDS: [&str; 4] = ["session.", "trace.", "model.", "context."];
 
 /// Whether a file is a trajectory, and why.
-pub fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
+pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
     if probe.lines.iter().any(is_record) {
         return Some("records of a trajectory");
     }
@@ -23,7 +23,7 @@ pub fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
 }
 
 /// Whether a line is a record of a trajectory.
-pub fn is_record(line: &Json<'_>) -> bool {
+pub(crate) fn is_record(line: &Json<'_>) -> bool {
     let kind = line.get("type").str_or_empty();
     let is_run = line.has("runId") && line.has("sessionId");
     line.get("traceSchema").str() == Some("openclaw-trajectory")
@@ -33,7 +33,7 @@ pub fn is_record(line: &Json<'_>) -> bool {
 }
 
 /// Decodes a record of a trajectory, if it is one.
-pub fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
     if !is_record(json) {
         return None;
     }

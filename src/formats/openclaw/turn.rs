@@ -20,7 +20,7 @@ use crate::model::tool::{ToolResult, ToolState, Verdict};
 const FIELDS: [&str; 5] = ["toolCall", "toolResult", "_compacted", "mediaUrls", "metadata"];
 
 /// Whether lines are bare messages of either kind, and why.
-pub fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
+pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
     let are_bare = nearly_all(lines, |line| {
         line.get("role").str().is_some() && !line.has("type") && line.has("content")
     });
@@ -40,7 +40,7 @@ pub fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
 
 /// Whether lines are messages of either kind that show nothing of it: role, content and a time, which
 /// others write too.
-pub fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
+pub(crate) fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
     let is_block = |block: &Json<'_>| matches!(block.get("type").str(), Some("text" | "thinking" | "image"));
     let is_plain = |line: &Json<'_>| {
         let is_member = |name: &str| matches!(name, "role" | "content" | "timestamp");
@@ -65,20 +65,20 @@ fn is_pi_message(line: &Json<'_>) -> bool {
 }
 
 /// Whether a line is a session turn.
-pub fn is_turn(json: &Json<'_>) -> bool {
+pub(crate) fn is_turn(json: &Json<'_>) -> bool {
     let Some(role) = json.get("role").str() else { return false };
     !json.has("type") && (matches!(role, "tool" | "system") || FIELDS.iter().any(|field| json.has(field)))
 }
 
 /// The turns of a session so far.
 #[derive(Debug, Default)]
-pub struct Turns {
+pub(crate) struct Turns {
     calls: HashSet<Key>,
 }
 
 impl Turns {
     /// Decodes a session turn.
-    pub fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let told = json.get("toolResult");
         if json.get("role").str() == Some("tool") && told.is_object() {
             return self.tool_result(json, told, out);
@@ -166,7 +166,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
 }
 
 /// Media that are told by their addresses; `kind` is what the message calls them.
-pub fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Batch) {
+pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Batch) {
     for url in urls.blocks().iter().filter_map(Json::filled) {
         if is_image(kind, url) {
             let source = Some(Text::clean(url));

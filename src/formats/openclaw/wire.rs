@@ -20,14 +20,14 @@ use run::Runs;
 
 /// What the frames so far leave open.
 #[derive(Debug, Default)]
-pub struct Wire {
+pub(crate) struct Wire {
     runs: Runs,
     requests: Requests,
 }
 
 impl Wire {
     /// Decodes a frame.
-    pub fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let frame = frame::of(json).unwrap_or(Frame::Reply);
         if frame == Frame::Event {
             return self.event(json, out);
@@ -50,7 +50,7 @@ impl Wire {
     }
 
     /// Gives out the runs that were held back.
-    pub fn give_out(&mut self, out: &mut Batch) {
+    pub(crate) fn give_out(&mut self, out: &mut Batch) {
         self.runs.give_out(out);
     }
 
@@ -69,7 +69,7 @@ impl Wire {
 }
 
 /// Whether a line is a frame.
-pub fn is_frame(json: &Json<'_>) -> bool {
+pub(crate) fn is_frame(json: &Json<'_>) -> bool {
     frame::of(json).is_some() || frame::is_plain_reply(json)
 }
 

@@ -29,7 +29,7 @@ use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 
 /// The format.
-pub struct Opencode;
+pub(crate) struct Opencode;
 
 impl Format for Opencode {
     fn name(&self) -> &'static str {

@@ -30,7 +30,7 @@ pub fn all(content: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 }
 
 /// A block; several if it carries leftovers.
-pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
+pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
     if let Some(said) = string_of(block) {
         let body = (!is_blank(said)).then(|| out.prose_of(said));
         return body.map(|body| Batch::block(Piece(0), BlockKind::Text(body))).into_iter().collect();
@@ -54,7 +54,7 @@ pub fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> {
 }
 
 /// The text of a text block.
-pub fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
+pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     string_of(block).map(Str::as_str)
 }
 
@@ -72,13 +72,13 @@ pub fn text(said: &str, out: &mut Batch) -> Option<Block> {
 }
 
 /// A block with a text that is no prose.
-pub fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
+pub(crate) fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
     let body = out.output(text);
     Batch::block(Piece(0), BlockKind::Raw(Raw { title: Text::clean(title), body }))
 }
 
 /// A block with a value that has no better form.
-pub fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
+pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
     let title = Text::clean(title);
     let body = out.tree(&title, value.weight(), || value.to_tree());
     Batch::block(Piece(0), BlockKind::Raw(Raw { title, body }))
@@ -97,7 +97,7 @@ fn call_blocks(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Block> 
 }
 
 /// A `toolCall` block.
-pub fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolCall {
+pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolCall {
     let name = block.get("name").str_or_empty();
     let arguments = block.get("arguments");
     // Some providers leave the arguments as the JSON text that the model wrote.
@@ -130,7 +130,7 @@ fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
 }
 
 /// A call that only its execution tells of.
-pub fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
+pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
     let name = json.get("toolName").str_or_empty();
     let arguments = json.get("args");
     let (kind, headline) = asked(name, arguments);

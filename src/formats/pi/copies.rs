@@ -16,7 +16,7 @@ const WORDS: usize = 160;
 
 /// Messages by what they say of themselves, each with the line that told it first.
 #[derive(Default)]
-pub struct Copies {
+pub(crate) struct Copies {
     first: ByKey<Key>,
     /// Lines that are copies, each with the line that it is a copy of.
     originals: HashMap<Key, Key>,
@@ -24,7 +24,7 @@ pub struct Copies {
 
 impl Copies {
     /// The line that told the message before, if another one did; else this is the line.
-    pub fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
+    pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let sign = sign(message)?;
         if !self.first.contains(&sign) {
             self.first.insert(&sign, line.clone());
@@ -33,12 +33,12 @@ impl Copies {
     }
 
     /// A line is a copy.
-    pub fn note(&mut self, copy: Key, original: Key) {
+    pub(crate) fn note(&mut self, copy: Key, original: Key) {
         self.originals.insert(copy, original);
     }
 
     /// The line that is meant by a name: what goes on with a copy goes on with the original.
-    pub fn meant(&self, line: Key) -> Key {
+    pub(crate) fn meant(&self, line: Key) -> Key {
         self.originals.get(&line).cloned().unwrap_or(line)
     }
 }

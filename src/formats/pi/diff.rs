@@ -8,7 +8,7 @@ struct NumberedLine<'a> {
 }
 
 /// The diff in unified form; `None` if it is not of pi's form.
-pub fn unified(numbered: &str) -> Option<String> {
+pub(crate) fn unified(numbered: &str) -> Option<String> {
     let width = numbered.lines().find_map(number_width)?;
     let mut out = String::new();
     let mut hunk = Vec::new();

@@ -10,25 +10,25 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Adds an entry.
-pub fn shown(entry: Entry, out: &mut Batch) -> Fate {
+pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
     out.entry(entry);
     Fate::Shown
 }
 
 /// A line across the transcript.
-pub fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
+pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(at)));
     shown(entry, out)
 }
 
 /// A line that tells how the session goes on.
-pub fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
+pub(crate) fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
     across(line, Break::Setting(Text::clean(told)), out)
 }
 
 /// A quiet record of the program, as a tree.
-pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     (entry.marks.quiet, entry.marks.unsent) = (true, true);
     entry.blocks.push(block::tree(title, json, out));
@@ -36,7 +36,7 @@ pub fn harness(line: &Line, title: &str, json: &Json<'_>, out: &mut Batch) -> Fa
 }
 
 /// Another model from here on.
-pub fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     // Oh My Pi joins provider and model, and names the role that the model plays.
     let model = json.get("modelId").text().or_else(|| json.get("model").text()).unwrap_or_default();
     let is_main = json.get("role").filled().is_none_or(|role| role == "default");
@@ -47,7 +47,7 @@ pub fn model_change(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
 }
 
 /// State that an extension keeps in the file; the model does not see it.
-pub fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
+pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
     let kind = json.get("customType").str_or_empty();
     let data = json.get("data");
     let mut entry = line.entry(Role::Harness, out);
@@ -80,7 +80,7 @@ fn brief(data: &Json<'_>, without: &str) -> String {
 }
 
 /// What a line says that only changes how the session goes on.
-pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
+pub(crate) fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
     let word = |name: &str| json.get(name).filled().unwrap_or("not told");
     Some(match kind {
         "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")),
@@ -99,13 +99,13 @@ pub fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
 }
 
 /// Joins a result to its call. The line that brings it stays a link of the tree.
-pub fn tell_result(line: &Line, told: Told, out: &mut Batch) {
+pub(crate) fn tell_result(line: &Line, told: Told, out: &mut Batch) {
     out.edits.extend(result_edits(line, told));
     out.push(Edit::Link { key: line.key.clone(), parent: line.parent.clone() });
 }
 
 /// What a result tells: what it spent, who worked for it, and what came of it.
-pub fn result_edits(line: &Line, told: Told) -> Vec<Edit> {
+pub(crate) fn result_edits(line: &Line, told: Told) -> Vec<Edit> {
     let Told::Result { call, result, child, usage, inner } = told else { return Vec::new() };
     let usage = usage.map(|usage| Edit::Usage { of: result_key(&line.key), usage, model: None });
     let lane = |name| Edit::Meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
@@ -115,6 +115,6 @@ pub fn result_edits(line: &Line, told: Told) -> Vec<Edit> {
 }
 
 /// What the result of a call is known by beside the record that holds it.
-pub fn result_key(of: &Key) -> Key {
+pub(crate) fn result_key(of: &Key) -> Key {
     Text::clean(&format!("result of {of}"))
 }

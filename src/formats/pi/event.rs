@@ -25,7 +25,7 @@ use growing::Growing;
 use told::{Identity, Known, List, Told};
 
 /// Where an event stream stands.
-pub struct Events {
+pub(crate) struct Events {
     read_prompt: ReadPrompt,
     open: Option<Open>,
     /// The last message, if no line told more of it than its deltas.
@@ -47,7 +47,7 @@ struct Open {
 
 impl Events {
     /// A stream whose prompts are taken apart in the given way.
-    pub fn new(read_prompt: ReadPrompt) -> Self {
+    pub(crate) fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
             open: None,
@@ -59,7 +59,7 @@ impl Events {
     }
 
     /// Decodes an event; `None` if the line is none.
-    pub fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+    pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let kind = json.get("type").str_or_empty();
         match kind {
             "message_start" => Some(self.begin(whole(json.get("message"))?, out)),
@@ -89,7 +89,7 @@ impl Events {
     }
 
     /// Tells what only deltas told so far.
-    pub fn give_out(&mut self, out: &mut Batch) {
+    pub(crate) fn give_out(&mut self, out: &mut Batch) {
         self.tell_draft(true, out);
     }
 

@@ -23,18 +23,18 @@ const TITLE_CHARS: usize = 80;
 #[derive(Clone, Debug)]
 pub struct Line {
     /// Its id, else one made from its place.
-    pub key: Key,
+    pub(crate) key: Key,
     /// The id of the line before it on its branch.
-    pub parent: Option<Key>,
+    pub(crate) parent: Option<Key>,
     /// When it was written.
-    pub at: Option<Timestamp>,
+    pub(crate) at: Option<Timestamp>,
     /// The lane, in version 4.
-    pub lane: Option<Name>,
+    pub(crate) lane: Option<Name>,
 }
 
 impl Line {
     /// An entry for the line.
-    pub fn entry(&self, role: Role, out: &Batch) -> Entry {
+    pub(crate) fn entry(&self, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(self.key.clone(), role, self.at);
         entry.parent.clone_from(&self.parent);
         entry.lane.clone_from(&self.lane);
@@ -43,7 +43,7 @@ impl Line {
 }
 
 /// What a message turned out to be.
-pub enum Told {
+pub(crate) enum Told {
     /// An entry.
     Entry(Box<Entry>),
     /// A tool's result.
@@ -65,18 +65,18 @@ pub enum Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt<'a> {
     /// Who said it where and when, in a row.
-    pub facts: String,
+    pub(crate) facts: String,
     /// What else the program wrote around it.
-    pub envelope: String,
+    pub(crate) envelope: String,
     /// What was said.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// Who says it.
-    pub voice: Voice,
+    pub(crate) voice: Voice,
 }
 
 /// Who speaks through a user message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub(crate) enum Voice {
     /// A human or a calling agent.
     Person,
     /// The program, to set the model to work.
@@ -86,16 +86,16 @@ pub enum Voice {
 }
 
 /// Takes the text of a user message apart.
-pub type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
+pub(crate) type ReadPrompt = for<'a> fn(&'a str) -> Prompt<'a>;
 
 /// Takes a text as it is.
-pub fn plain_prompt(text: &str) -> Prompt<'_> {
+pub(crate) fn plain_prompt(text: &str) -> Prompt<'_> {
     Prompt { facts: String::new(), envelope: String::new(), text, voice: Voice::Person }
 }
 
 impl Prompt<'_> {
     /// The envelope as a block, if there is one.
-    pub fn envelope(&self, out: &mut Batch) -> Option<Block> {
+    pub(crate) fn envelope(&self, out: &mut Batch) -> Option<Block> {
         let title = if self.facts.is_empty() { "envelope" } else { &self.facts };
         let is_bare = self.facts.is_empty() && self.envelope.is_empty();
         (!is_bare).then(|| Block { sent: Sent::Whole, ..block::raw_text(title, &self.envelope, out) })
@@ -103,7 +103,7 @@ impl Prompt<'_> {
 }
 
 /// Decodes a message.
-pub fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
+pub(crate) fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
     let entry = match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
         "assistant" => assistant(line, message, out),
@@ -124,7 +124,7 @@ pub fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch
 }
 
 /// Offers the first line of a prompt as a title; of all prompts the first one stays.
-pub fn title(entry: &Entry, out: &mut Batch) {
+pub(crate) fn title(entry: &Entry, out: &mut Batch) {
     let text = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) => Some(body.text_or_stub()),
         _ => None,
@@ -265,7 +265,7 @@ fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batc
 // === what the program or an extension says ===
 
 /// A message of an extension: an entry of type `custom_message`, or a message of role `custom`.
-pub fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.quiet = message.get("display") == &Json::Bool(false);
     entry.blocks = block::all(message.get("content"), Ending::Whole, out);
@@ -278,7 +278,7 @@ pub fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
 }
 
 /// What an abandoned branch was about.
-pub fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let from =
         record.get("fromId").filled().map_or_else(String::new, |id| format!("left the branch of {id}"));
@@ -288,7 +288,7 @@ pub fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry 
 }
 
 /// A compaction: the line across, and the summary that the model sees instead.
-pub fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
     let trigger = if record.get("fromHook").is_true() { "hook" } else { "" };
     let compaction = Break::Compaction {

@@ -16,7 +16,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// The id of a call as results name it: OpenAI's `call_…|fc_…` may lose its second half.
-pub fn call_key(id: &Json<'_>) -> Key {
+pub(crate) fn call_key(id: &Json<'_>) -> Key {
     Text::clean(id.str_or_empty().split('|').next().unwrap_or(""))
 }
 

@@ -11,7 +11,7 @@ const NOTHING: &str = "[assistant turn failed before producing content]";
 
 /// The failures since the last success.
 #[derive(Default)]
-pub struct Retries {
+pub(crate) struct Retries {
     run: Option<Run>,
 }
 
@@ -25,7 +25,7 @@ struct Run {
 impl Retries {
     /// Takes in the next message. If it fails as the one before did, it says nothing, and the first one
     /// is told again with the number of attempts.
-    pub fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
+    pub(crate) fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
         let Some(error) = failure(entry) else {
             self.run = None;
             return None;

@@ -25,7 +25,7 @@ use crate::model::tool::identifies;
 const TITLE_CHARS: usize = 200;
 
 /// Decodes one session.
-pub struct SessionDecoder {
+pub(crate) struct SessionDecoder {
     read_prompt: ReadPrompt,
     retries: Retries,
     events: Events,
@@ -53,7 +53,7 @@ impl Mark {
 
 impl SessionDecoder {
     /// A decoder that takes prompts apart in the given way.
-    pub fn new(read_prompt: ReadPrompt) -> Self {
+    pub(crate) fn new(read_prompt: ReadPrompt) -> Self {
         Self {
             read_prompt,
             retries: Retries::default(),
@@ -66,14 +66,14 @@ impl SessionDecoder {
     }
 
     /// Shows a message that stands alone on its line.
-    pub fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
+    pub(crate) fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         self.events.give_out(out);
         let line = self.line(json, out);
         self.tell(&line, json, out)
     }
 
     /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
-    pub fn has(&self, json: &Json<'_>) -> bool {
+    pub(crate) fn has(&self, json: &Json<'_>) -> bool {
         let mark = Mark::of(json.get("timestamp").moment(), json);
         json.get("id").text().is_some_and(|id| self.seen.get(&id) == Some(mark))
     }

@@ -19,7 +19,13 @@ use crate::model::usage::Scope;
 const LABEL_CHARS: usize = 120;
 
 /// What the results of sub-agents tell. `line` holds the result of the call that started them.
-pub fn edits(line: &Line, call: &Key, results: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Vec<Edit> {
+pub(crate) fn edits(
+    line: &Line,
+    call: &Key,
+    results: &Json<'_>,
+    read: ReadPrompt,
+    out: &mut Batch,
+) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (number, run) in results.items().iter().enumerate().filter(|(_, run)| is_run(run)) {
         let lane = Text::clean(&format!("{}/{number}", line.key));

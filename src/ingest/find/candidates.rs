@@ -34,13 +34,13 @@ pub struct Search {
 
 impl Search {
     /// Where is looked: what the reader named, else the roots that are there, or all if none is.
-    pub fn places(&self) -> Vec<PathBuf> {
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() { places(&self.environment) } else { self.paths.clone() }
     }
 }
 
 /// The roots that are there; all of them if none is.
-pub fn places(environment: &Environment) -> Vec<PathBuf> {
+pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     let known = REGISTRY.iter().flat_map(|format| format.roots());
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     places.retain(|place| !place.to_string_lossy().contains('*'));
@@ -53,35 +53,35 @@ pub fn places(environment: &Environment) -> Vec<PathBuf> {
 
 /// What may be a session.
 #[derive(Clone)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The file or database.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Who wrote it. `None`: its content must tell.
-    pub format: Option<&'static dyn Format>,
+    pub(crate) format: Option<&'static dyn Format>,
     /// The id that its name or its row gives.
-    pub id: String,
+    pub(crate) id: String,
     /// The agent that its path names.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Whether it was put aside.
-    pub is_archive: bool,
+    pub(crate) is_archive: bool,
     /// When something was last written to it.
-    pub modified: Option<Timestamp>,
+    pub(crate) modified: Option<Timestamp>,
     /// Length of the file; `None` for rows of a database.
-    pub size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// What its database says of it.
-    pub row: Option<SessionHead>,
+    pub(crate) row: Option<SessionHead>,
     /// Whether another session of its database started it.
-    pub is_child: bool,
+    pub(crate) is_child: bool,
     /// Whether the reader named this very file.
-    pub is_asked: bool,
+    pub(crate) is_asked: bool,
 }
 
 /// The rows of databases, as long as nothing is written to them.
 #[derive(Default)]
-pub struct Databases(HashMap<PathBuf, (State, Vec<Candidate>)>);
+pub(crate) struct Databases(HashMap<PathBuf, (State, Vec<Candidate>)>);
 
 /// Finds candidates, newest first.
-pub fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
+pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {

@@ -24,7 +24,7 @@ const INDEX: usize = 16 << 20;
 const FRESH_MS: u64 = 60_000;
 
 /// Reads facts, and keeps the indexes that it came by.
-pub struct Facts {
+pub(crate) struct Facts {
     now: Timestamp,
     opened: usize,
     indexes: HashMap<PathBuf, Vec<Listing>>,
@@ -32,17 +32,17 @@ pub struct Facts {
 
 impl Facts {
     /// At this time.
-    pub fn new(now: Timestamp) -> Self {
+    pub(crate) fn new(now: Timestamp) -> Self {
         Self { now, opened: 0, indexes: HashMap::new() }
     }
 
     /// How many files were opened so far.
-    pub fn files_opened(&self) -> usize {
+    pub(crate) fn files_opened(&self) -> usize {
         self.opened
     }
 
     /// The facts of a candidate. `None`: it is no session, or one that another one started.
-    pub fn read(&mut self, candidate: Candidate) -> Option<Found> {
+    pub(crate) fn read(&mut self, candidate: Candidate) -> Option<Found> {
         if candidate.row.is_some() {
             return self.of_row(candidate);
         }
@@ -56,7 +56,7 @@ impl Facts {
     }
 
     /// What the index beside a session says of it.
-    pub fn listing(&mut self, candidate: &Candidate, format: &dyn Format) -> Option<Listing> {
+    pub(crate) fn listing(&mut self, candidate: &Candidate, format: &dyn Format) -> Option<Listing> {
         let index = format.beside(&candidate.path).index?;
         if !self.indexes.contains_key(&index) {
             self.opened += 1;

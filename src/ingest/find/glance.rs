@@ -33,13 +33,13 @@ const ROWS: i64 = 24;
 /// What was told.
 pub struct Glance {
     /// Who wrote it.
-    pub format: &'static dyn Format,
+    pub(crate) format: &'static dyn Format,
     /// Whether another session started it.
-    pub is_child: bool,
+    pub(crate) is_child: bool,
     /// Whether the file is only one of many.
-    pub is_part: bool,
+    pub(crate) is_part: bool,
     /// Whether all of the session was told.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
     decoder: Box<dyn Decoder>,
     out: Batch,
 }
@@ -47,7 +47,7 @@ pub struct Glance {
 impl Glance {
     /// Nothing yet of what lies at a path. With `stubs_only` of texts no more than their beginnings will be
     /// kept.
-    pub fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
+    pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
         let decoder = format.decoder_of(path);
@@ -55,18 +55,18 @@ impl Glance {
     }
 
     /// Feeds a record to the decoder.
-    pub fn tell(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
+    pub(crate) fn tell(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
         let origin = Origin { file: FileId(file), at, len: saturating_u32(bytes.len()), line: 0 };
         feed(&mut *self.decoder, Record { origin, bytes }, place, &mut self.out);
     }
 
     /// Whether a title is known.
-    pub fn has_title(&self) -> bool {
+    pub(crate) fn has_title(&self) -> bool {
         self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
     }
 
     /// All that was told.
-    pub fn transcript(mut self) -> Transcript {
+    pub(crate) fn transcript(mut self) -> Transcript {
         self.decoder.finish(&mut self.out);
         let mut transcript = Transcript::new();
         transcript.apply(self.out);
@@ -75,7 +75,7 @@ impl Glance {
 }
 
 /// What the beginning and the end of a file tell. `None`: it is no session.
-pub fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
+pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Option<Glance>> {
     let path = &candidate.path;
     let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "gz");
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
@@ -172,7 +172,7 @@ fn at_document(head: &[u8], glance: &mut Glance) {
 }
 
 /// What the first and the last rows of a session in a database tell.
-pub fn at_rows(
+pub(crate) fn at_rows(
     candidate: &Candidate,
     format: &'static dyn Format,
     stubs_only: bool,

@@ -22,7 +22,7 @@ enum Match {
 
 /// The session that an argument names which is no path. `None`: it does not look like a name of a
 /// session, or nothing is known of where agents keep theirs.
-pub fn locate(argument: &str, environment: &Environment) -> Option<Result<Target, OpenError>> {
+pub(crate) fn locate(argument: &str, environment: &Environment) -> Option<Result<Target, OpenError>> {
     let roots = places(environment);
     if roots.is_empty() || !looks_like_a_name(argument) {
         return None;

@@ -30,7 +30,7 @@ const OUT_OF_ORDER: &str =
 
 /// How far the rows of a session are known.
 #[derive(Default)]
-pub struct Walk {
+pub(crate) struct Walk {
     stage: Stage,
     /// What the last look asked for.
     window: Vec<(usize, i64)>,
@@ -68,11 +68,11 @@ struct Row {
 }
 
 /// What is read next, and what is to be said of it.
-pub struct Portion {
+pub(crate) struct Portion {
     /// What is to be read.
-    pub todo: Vec<Todo>,
+    pub(crate) todo: Vec<Todo>,
     /// Why the order of the rows is not that of the conversation.
-    pub notice: Option<&'static str>,
+    pub(crate) notice: Option<&'static str>,
 }
 
 impl Row {
@@ -94,7 +94,7 @@ impl Row {
 
 impl Walk {
     /// Whether all rows were looked at since the database was written to.
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_dirty)
     }
 }
@@ -103,22 +103,22 @@ impl Walk {
 #[derive(Clone, Copy)]
 pub struct Look<'a> {
     /// The session's number.
-    pub number: usize,
+    pub(crate) number: usize,
     /// Where its rows lie.
-    pub database: &'a Database,
+    pub(crate) database: &'a Database,
     /// How they are read.
-    pub queries: &'a Queries,
+    pub(crate) queries: &'a Queries,
     /// How edited ones are found.
-    pub edited: &'a Edited,
+    pub(crate) edited: &'a Edited,
     /// The database was written to since the last look.
-    pub is_touched: bool,
+    pub(crate) is_touched: bool,
     /// Nobody writes to it, so contents can be compared.
-    pub is_settling: bool,
+    pub(crate) is_settling: bool,
 }
 
 impl SessionRows {
     /// Asks what is new.
-    pub fn look_through(&mut self, look: Look<'_>) -> Result<News, Trouble> {
+    pub(crate) fn look_through(&mut self, look: Look<'_>) -> Result<News, Trouble> {
         if self.walk.is_damaged {
             return self.look_at_places(look);
         }
@@ -150,7 +150,7 @@ impl SessionRows {
     }
 
     /// The next rows to be told, and whether there may be more.
-    pub fn next_portion(
+    pub(crate) fn next_portion(
         &mut self,
         number: usize,
         database: &Database,

@@ -14,7 +14,7 @@ const BITS: u32 = 8;
 
 /// Rows by table and place.
 #[derive(Default)]
-pub struct Known {
+pub(crate) struct Known {
     /// Rows in the order of their places, by table and the upper bits of the place.
     pages: BTreeMap<(usize, i64), Vec<Row>>,
     /// What rows counted that counted more than one common fate.
@@ -48,22 +48,22 @@ enum Told {
 
 impl Known {
     /// How many rows are known.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// How many bytes were told.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether a row was listed.
-    pub fn has(&self, table: usize, at: i64) -> bool {
+    pub(crate) fn has(&self, table: usize, at: i64) -> bool {
         self.row(table, at).is_some()
     }
 
     /// Lists a row with what changes when it is edited. Answers whether it was listed so before.
-    pub fn see(&mut self, table: usize, at: i64, change: (i64, i64)) -> bool {
+    pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64)) -> bool {
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write_i64(change.0);
         hasher.write_i64(change.1);
@@ -75,7 +75,7 @@ impl Known {
     }
 
     /// How many rows of a table have places beyond one and up to another.
-    pub fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
+    pub(crate) fn count(&self, table: usize, (beyond, up_to): (i64, i64)) -> usize {
         if beyond >= up_to {
             return 0;
         }
@@ -89,24 +89,24 @@ impl Known {
     }
 
     /// Whether a row was told with this content.
-    pub fn is_told_so(&self, table: usize, at: i64, hash: u64) -> bool {
+    pub(crate) fn is_told_so(&self, table: usize, at: i64, hash: u64) -> bool {
         self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash == short(hash))
     }
 
     /// Whether a row was told with other content.
-    pub fn is_told_otherwise(&self, table: usize, at: i64, hash: u64) -> bool {
+    pub(crate) fn is_told_otherwise(&self, table: usize, at: i64, hash: u64) -> bool {
         self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash != short(hash))
     }
 
     /// A row is to be told again, whatever its content.
-    pub fn forget_content(&mut self, table: usize, at: i64) {
+    pub(crate) fn forget_content(&mut self, table: usize, at: i64) {
         if self.has(table, at) {
             self.change(table, at, |row| row.hash = !row.hash);
         }
     }
 
     /// What a row counted when it was told before, in this file.
-    pub fn told_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
+    pub(crate) fn told_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
         let row = self.row(table, at)?;
         let plain = |fate| {
             let mut tally = Tally::default();
@@ -122,7 +122,7 @@ impl Known {
     }
 
     /// Notes that a row was told in this file.
-    pub fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
+    pub(crate) fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
         let bytes = saturating_u32(usize::try_from(tally.bytes.total()).unwrap_or(usize::MAX));
         let told = match (tally.shown, tally.merged) {
             (1, 0) => Told::Shown,

@@ -16,7 +16,7 @@ const WORTH_IT: u64 = 4 << 20;
 
 /// Shows the newest rows of a session in a large database. What cannot be read is left to the whole reading.
 /// Answers whether anything is shown.
-pub fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
+pub(crate) fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) -> bool {
     if !Stamp::of(&plan.path).is_ok_and(|stamp| stamp.len > WORTH_IT) {
         return false;
     }

@@ -19,15 +19,15 @@ use crate::source::rows::{Cell, Database, Trouble};
 /// Appended rows that are read at once.
 const CHUNK: i64 = 64;
 /// Contents of rows are compared up to this sum; above it their times and sizes must do.
-pub const COMPARED: u64 = 64 << 20;
+pub(crate) const COMPARED: u64 = 64 << 20;
 /// Counting all rows takes no more than this share of the time between two looks.
 const PACE: u32 = 20;
 
 /// The place of an appended row, and the row if it was read.
-pub type Appended = (i64, Option<Vec<u8>>);
+pub(crate) type Appended = (i64, Option<Vec<u8>>);
 
 /// What a look finds.
-pub enum News {
+pub(crate) enum News {
     /// Rows to be read.
     More(Vec<Todo>),
     /// All must be read again; says why.
@@ -35,13 +35,13 @@ pub enum News {
 }
 
 /// The rows of one session.
-pub struct SessionRows {
+pub(crate) struct SessionRows {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// The name by which another session asked for it.
-    pub lane: Option<String>,
+    pub(crate) lane: Option<String>,
     /// How many rows it had at the last look.
-    pub expected: u64,
+    pub(crate) expected: u64,
     files: Vec<Option<(FileId, Kind, PathBuf)>>,
     generation: Option<Cell>,
     /// The place of the last appended row that was read, and how many were.
@@ -51,9 +51,9 @@ pub struct SessionRows {
     /// How many rows have no place that could be told.
     unplaced: i64,
     /// The rows that were listed or told.
-    pub known: Known,
+    pub(crate) known: Known,
     /// How far rows that change are known.
-    pub walk: Walk,
+    pub(crate) walk: Walk,
     /// When all rows were counted, and how long that took.
     counted: Option<(Instant, Duration)>,
     looks: u32,
@@ -62,7 +62,7 @@ pub struct SessionRows {
 
 impl SessionRows {
     /// A session of which nothing is known yet.
-    pub fn new(id: String, lane: Option<String>) -> Self {
+    pub(crate) fn new(id: String, lane: Option<String>) -> Self {
         Self {
             id,
             lane,
@@ -83,7 +83,7 @@ impl SessionRows {
 
     /// Asks what is new. `is_touched`: the database was written to since the last look; `is_settling`: it was not for
     /// the first time, so all is looked at.
-    pub fn look(
+    pub(crate) fn look(
         &mut self,
         number: usize,
         database: &Database,
@@ -172,7 +172,7 @@ impl SessionRows {
     }
 
     /// The next appended rows; of a damaged table only their places.
-    pub fn read_on(
+    pub(crate) fn read_on(
         &mut self,
         database: &Database,
         (beyond, places): (&str, &str),
@@ -198,7 +198,7 @@ impl SessionRows {
     }
 
     /// What the database says of the session where no row of it does, if it is news.
-    pub fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Trouble> {
+    pub(crate) fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Trouble> {
         let mut facts = Vec::new();
         database.each(sql, &[self.key()], &mut |row| {
             let mut cells = row.iter();
@@ -214,7 +214,7 @@ impl SessionRows {
     }
 
     /// The names of sessions that this one started, as far as the database says so.
-    pub fn children(&self, database: &Database, queries: &Queries) -> Result<Vec<String>, Trouble> {
+    pub(crate) fn children(&self, database: &Database, queries: &Queries) -> Result<Vec<String>, Trouble> {
         let mut names = Vec::new();
         if let Some(sql) = &queries.children {
             database.each(sql, &[self.key()], &mut |row| names.extend(row.first().and_then(Cell::text)))?;
@@ -223,12 +223,12 @@ impl SessionRows {
     }
 
     /// Whether the agent has abandoned the row.
-    pub fn is_abandoned(&self, at: i64) -> bool {
+    pub(crate) fn is_abandoned(&self, at: i64) -> bool {
         self.abandoned.contains(&at)
     }
 
     /// The number that rows of a table have in origins, what they are, and the name they go by.
-    pub fn file(
+    pub(crate) fn file(
         &mut self,
         (files, base): (&Files, &Path),
         table: usize,
@@ -254,7 +254,7 @@ impl SessionRows {
     }
 
     /// Gives a table of this session a number. A lane goes by the name of the file that it once was.
-    pub fn register(
+    pub(crate) fn register(
         &self,
         (files, base): (&Files, &Path),
         kind: Kind,
@@ -276,13 +276,13 @@ impl SessionRows {
     }
 
     /// Its id, as a parameter.
-    pub fn key(&self) -> Cell {
+    pub(crate) fn key(&self) -> Cell {
         Cell::from(self.id.as_str())
     }
 }
 
 /// Tells one content from another.
-pub fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()

@@ -18,7 +18,7 @@ use crate::source::packed;
 use crate::source::rows::{Cell, Trouble};
 
 /// Rows that are read at once.
-pub const AT_ONCE: usize = 64;
+pub(crate) const AT_ONCE: usize = 64;
 
 /// A session, a table and the place of a row in it.
 type Place = (usize, usize, i64);
@@ -233,6 +233,6 @@ impl Rows {
 }
 
 /// A record as text: long ones may be compressed.
-pub fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
     packed::unpack(bytes).map_err(|error| format!("a compressed row cannot be read: {error}"))
 }

@@ -11,24 +11,24 @@ use super::written::{Written, opening};
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u8", into = "u8")]
-pub struct BodyFlags {
+pub(crate) struct BodyFlags {
     /// An output that reads as the report of a failure.
-    pub failure: Option<Failure>,
+    pub(crate) failure: Option<Failure>,
     /// Arguments that break off: what the model had written of them is no whole value.
-    pub broken_off: bool,
+    pub(crate) broken_off: bool,
     /// A call whose id the agent did not record: the one that it has was made from its place.
-    pub unnamed: bool,
+    pub(crate) unnamed: bool,
     /// A failure that the agent's own mark of success or failure does not tell.
-    pub unmarked: bool,
+    pub(crate) unmarked: bool,
     /// A result that came before its call.
-    pub early: bool,
+    pub(crate) early: bool,
     /// A result that was recorded in another lane than its call.
-    pub elsewhere: bool,
+    pub(crate) elsewhere: bool,
 }
 
 /// How an output tells of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// A line about a command that ended with another code than 0.
     Exit,
     /// An object that says so of itself: `{"status":"error"}`, `{"success":false}`, `{"error":"…"}`.
@@ -82,7 +82,7 @@ impl BodyFlags {
     const FACTS: u32 = 5;
 
     /// Of an output.
-    pub fn of_output<W: Written + ?Sized>(raw: &W) -> Self {
+    pub(crate) fn of_output<W: Written + ?Sized>(raw: &W) -> Self {
         Self { failure: failure(raw), ..Self::default() }
     }
 }

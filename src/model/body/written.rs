@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::model::text::prefix;
 
 /// A text that may not be there as a whole yet.
-pub trait Written {
+pub(crate) trait Written {
     /// Size in bytes.
     fn size(&self) -> usize;
 
@@ -57,19 +57,19 @@ impl Written for str {
 }
 
 /// How many lines [`str::lines`] gives.
-pub fn count_lines<W: Written + ?Sized>(text: &W) -> usize {
+pub(crate) fn count_lines<W: Written + ?Sized>(text: &W) -> usize {
     text.newlines() + usize::from(text.size() > 0 && !text.ends_line())
 }
 
 /// Whether nothing but white space is in it.
-pub fn is_blank<W: Written + ?Sized>(text: &W) -> bool {
+pub(crate) fn is_blank<W: Written + ?Sized>(text: &W) -> bool {
     const ENOUGH: usize = 64;
     let begin = text.beginning(ENOUGH);
     begin.trim().is_empty() && (begin.len() == text.size() || text.whole().trim().is_empty())
 }
 
 /// The text without the white space before it: all of it, or at least `min` bytes.
-pub fn opening<W: Written + ?Sized>(text: &W, min: usize) -> Cow<'_, str> {
+pub(crate) fn opening<W: Written + ?Sized>(text: &W, min: usize) -> Cow<'_, str> {
     let begin = text.beginning(min + 8);
     if begin.len() < text.size() && begin.trim_start().len() < min {
         return text.whole().trim_start().into();

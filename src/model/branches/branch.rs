@@ -25,11 +25,11 @@ pub struct Branch {
     /// Its entries in file order, without those of branches that were left before.
     pub entries: Vec<EntryId>,
     /// The entry that it goes on from; none if it begins the session.
-    pub point: Option<EntryId>,
+    pub(crate) point: Option<EntryId>,
     /// The branch that this entry lies on, if that was left too.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// The entry with which the session went on.
-    pub next: Option<EntryId>,
+    pub(crate) next: Option<EntryId>,
     /// Whether the session went back to it: all its entries are active.
     pub is_active: bool,
     reach: Reach,
@@ -67,17 +67,17 @@ struct Reach {
 }
 
 /// Something that was left. Entries are told by their places among those of the main lane.
-pub struct Leaving {
+pub(crate) struct Leaving {
     /// What was left, in file order; also what an earlier leaving left.
-    pub entries: Vec<usize>,
+    pub(crate) entries: Vec<usize>,
     /// The last record, if its links lead to the root.
-    pub tip: Option<Key>,
+    pub(crate) tip: Option<Key>,
     /// The record with which the session went on.
-    pub next: Option<Print>,
+    pub(crate) next: Option<Print>,
     /// Entries of all lanes that were there.
-    pub place: usize,
+    pub(crate) place: usize,
     /// Why.
-    pub why: Why,
+    pub(crate) why: Why,
 }
 
 /// Gives numbers to what was left. What an earlier leaving named belongs to that.
@@ -134,7 +134,7 @@ pub fn number(
 
 /// Entries of the main lane as they were when the branch was left: what the model saw at its end, with
 /// the copies and damaged lines that stand beside.
-pub fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
+pub(crate) fn seen_at_end(branch: &Branch, branches: &[Branch], links: &Links<'_>) -> Vec<EntryId> {
     let forest = Forest::of(links);
     let end = links.entries.partition_point(|one| one.place < branch.reach.place);
     let there = links.entries.get(..end).unwrap_or_default();

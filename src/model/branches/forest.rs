@@ -15,52 +15,52 @@ use crate::model::fingerprint::{ByPrint, Print};
 /// What the links of a transcript are made of.
 pub struct Links<'a> {
     /// Entries of the main lane in file order.
-    pub entries: Vec<Placed>,
+    pub(crate) entries: Vec<Placed>,
     /// Parents of records that are links without being entries.
-    pub others: &'a ByPrint<Option<Print>>,
+    pub(crate) others: &'a ByPrint<Option<Print>>,
     /// The record with the last id in the file, if the format says that all records are linked.
-    pub leaf: Option<Print>,
+    pub(crate) leaf: Option<Print>,
     /// When the last record moved to another path.
-    pub departures: &'a [Departure],
+    pub(crate) departures: &'a [Departure],
     /// The fingerprint of a key.
-    pub print: &'a dyn Fn(&Key) -> Print,
+    pub(crate) print: &'a dyn Fn(&Key) -> Print,
 }
 
 /// An entry of the main lane.
 #[derive(Clone, Copy)]
 pub struct Placed {
     /// Its id.
-    pub id: EntryId,
+    pub(crate) id: EntryId,
     /// Its place in the order of the transcript, all lanes counted.
-    pub place: usize,
+    pub(crate) place: usize,
     /// Its key.
-    pub key: Print,
+    pub(crate) key: Print,
     /// The key of its parent.
-    pub parent: Option<Print>,
+    pub(crate) parent: Option<Print>,
     /// Its marks.
-    pub marks: Marks,
+    pub(crate) marks: Marks,
 }
 
 /// A record that does not go on from the last one: the session left that one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Departure {
+pub(crate) struct Departure {
     /// The last record of what was left.
-    pub tip: Key,
+    pub(crate) tip: Key,
     /// The record with which the session went on.
-    pub next: Key,
+    pub(crate) next: Key,
     /// Entries of all lanes that were there.
-    pub place: usize,
+    pub(crate) place: usize,
 }
 
 /// Links between records, by number: entries of the main lane have the numbers of their places.
-pub struct Forest {
+pub(crate) struct Forest {
     /// The number of each record; keys of one transcript are all different.
     index: ByPrint<()>,
     parents: Vec<Option<Node>>,
     has_child: Vec<bool>,
     entries: usize,
     /// Parents that are not there.
-    pub missing: HashSet<Print>,
+    pub(crate) missing: HashSet<Print>,
 }
 
 /// The number of a record, from 1 on, so that there is room for none.
@@ -79,7 +79,7 @@ impl Node {
 
 impl Forest {
     /// The links as a forest.
-    pub fn of(links: &Links<'_>) -> Self {
+    pub(crate) fn of(links: &Links<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
         let others = links.others.iter().map(|(key, parent)| (key, *parent));
         let mut index = ByPrint::with_capacity(links.entries.len() + links.others.len());
@@ -122,20 +122,20 @@ impl Forest {
     }
 
     /// The entry with this key, as a place among those of the main lane.
-    pub fn entry(&self, key: Print) -> Option<usize> {
+    pub(crate) fn entry(&self, key: Print) -> Option<usize> {
         self.entry_of(self.node(key)?)
     }
 
     /// Whether an entry was never part of the conversation's path: copies hang beside it by design, and
     /// what has no parent and no child, such as a damaged line, stands outside the tree.
-    pub fn is_beside(&self, one: &Placed) -> bool {
+    pub(crate) fn is_beside(&self, one: &Placed) -> bool {
         let has_child = || self.index.place(one.key).and_then(|number| self.has_child.get(number));
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 
     /// Which entries of the main lane lie between this record and the root, by their places. The path of a
     /// record that leads back to itself ends there, and is told to do so.
-    pub fn path(&self, from: Print) -> (Vec<bool>, IsCircle) {
+    pub(crate) fn path(&self, from: Print) -> (Vec<bool>, IsCircle) {
         let mut seen = vec![false; self.parents.len()];
         let mut at = self.node(from);
         let mut is_circle = false;
@@ -149,7 +149,7 @@ impl Forest {
 
     /// Entries of the path to `tip` that are not on the path to `next`, the last first. Both paths are
     /// walked at once up to where they meet, so that a short detour costs little in a long session.
-    pub fn left_behind(&self, tip: Print, next: Print, walks: &mut Walks) -> Vec<usize> {
+    pub(crate) fn left_behind(&self, tip: Print, next: Print, walks: &mut Walks) -> Vec<usize> {
         let [mut tip, mut next] = walks.begin(self.node(tip), self.node(next));
         let mut left = Vec::new();
         while tip.at.is_some() || next.at.is_some() {
@@ -169,7 +169,7 @@ impl Forest {
     /// Which entries of the main lane somebody went on from after they had been left: two programs wrote the file.
     /// `entries` are those of its beginning, `left` is what was left of them. What is said behind what was left, and
     /// was not left itself, keeps what it hangs below, up to the next that speaks for itself.
-    pub fn gone_on_from(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
+    pub(crate) fn gone_on_from(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
         let until = left_until(left, entries.len());
         let is_left = |at: usize| until.get(at).is_some_and(|end| *end > 0);
         let mut kept = vec![false; self.entries];
@@ -208,7 +208,7 @@ impl Forest {
     }
 
     /// The entry that this one hangs below, whatever lies between.
-    pub fn entry_above(&self, key: Print) -> Option<usize> {
+    pub(crate) fn entry_above(&self, key: Print) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut at = self.parent(self.node(key)?);
         while let Some(node) = at {
@@ -223,7 +223,7 @@ impl Forest {
 
 /// What other prompts with the same parent left: all that lies between the two in the file. With the parents of all
 /// prompts.
-pub fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
+pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
     let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
     let mut ranges = Vec::new();
     for (at, one) in entries.iter().enumerate() {
@@ -250,16 +250,16 @@ fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
 }
 
 /// Whether an entry is a part of the conversation, and no bookkeeping beside it.
-pub fn says(marks: Marks) -> bool {
+pub(crate) fn says(marks: Marks) -> bool {
     !marks.copy && !marks.quiet && !marks.trace
 }
 
 /// Whether a path leads back to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IsCircle(pub bool);
+pub(crate) struct IsCircle(pub(crate) bool);
 
 /// Who was where: room for many walks, one after the other.
-pub struct Walks {
+pub(crate) struct Walks {
     /// The last walk that came by, by number of the record.
     last: Vec<u32>,
     begun: u32,
@@ -275,7 +275,7 @@ struct Walk {
 
 impl Walks {
     /// For the records of this forest.
-    pub fn over(forest: &Forest) -> Self {
+    pub(crate) fn over(forest: &Forest) -> Self {
         Self { last: vec![0; forest.parents.len()], begun: 0 }
     }
 

@@ -9,16 +9,16 @@ use crate::model::text::Text;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Their paths with what they hold: `message.api`.
-    pub fields: Vec<(Text, Tree)>,
+    pub(crate) fields: Vec<(Text, Tree)>,
     /// Bytes of texts that were too much to be taken along.
-    pub cut: u64,
+    pub(crate) cut: u64,
     /// All of the record, if that is what was asked for. It has no other fields then.
-    pub record: Option<(Origin, Tree)>,
+    pub(crate) record: Option<(Origin, Tree)>,
 }
 
 impl Details {
     /// Whether there is nothing to tell.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.cut == 0 && self.record.is_none()
     }
 }
@@ -34,7 +34,7 @@ pub enum Of {
 
 /// The records whose details stand below a block of an entry: of a record that brought several blocks in a row below
 /// the last one.
-pub fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
+pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let (own, result) = records_of(entry, block);
     let (next_own, next_result) = records_of(entry, block + 1);
     let own = own.filter(|own| Some(*own) != next_own);

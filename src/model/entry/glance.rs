@@ -8,35 +8,35 @@ use crate::model::tool::is_textual;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
     /// Marks that matter for counting and for looks.
-    pub marks: Marks,
+    pub(crate) marks: Marks,
     /// Whether it belongs to the main lane.
-    pub is_main: bool,
+    pub(crate) is_main: bool,
     /// Number of its blocks.
-    pub blocks: u16,
+    pub(crate) blocks: u16,
     /// Lines of its bodies, roughly, each block cut after [`SHORT`].
-    pub short: u16,
+    pub(crate) short: u16,
     /// Lines of its bodies, roughly, each block cut after [`LONG`].
-    pub long: u32,
+    pub(crate) long: u32,
     /// Calls with ids of their own.
-    pub calls: u16,
+    pub(crate) calls: u16,
     /// Those of them that have no result.
-    pub open: u16,
+    pub(crate) open: u16,
     /// Failed calls, errors of the agent; neither broken records, which the tally counts, nor results
     /// without their calls, which the lint finds.
-    pub errors: u16,
+    pub(crate) errors: u16,
     /// Whether anything in it is an error to stop at.
-    pub is_error: bool,
+    pub(crate) is_error: bool,
     /// Whether it is a record that could not be read.
-    pub is_broken: bool,
+    pub(crate) is_broken: bool,
     /// Whether its history was shortened here.
-    pub compaction: Compaction,
+    pub(crate) compaction: Compaction,
     /// Whether the model said it.
-    pub is_answer: bool,
+    pub(crate) is_answer: bool,
 }
 
 /// Whether an entry is a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Compaction {
+pub(crate) enum Compaction {
     /// It is none.
     #[default]
     None,
@@ -48,7 +48,7 @@ pub enum Compaction {
 
 /// What an entry is to the calls before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// The model was asked again.
     Answer,
     /// The history was replaced, and the calls with it.
@@ -59,7 +59,7 @@ pub enum Step {
 
 impl Step {
     /// What an entry is.
-    pub fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry) -> Self {
         let is_whole =
             |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
         let is_compaction = || entry.blocks.iter().any(|block| is_whole(&block.kind));
@@ -93,17 +93,17 @@ pub struct Kept {
 
 impl Kept {
     /// Marks that matter for counting and for looks.
-    pub fn marks(self) -> Marks {
+    pub(crate) fn marks(self) -> Marks {
         self.marks.into()
     }
 
     /// Number of the entry's blocks.
-    pub fn blocks(self) -> usize {
+    pub(crate) fn blocks(self) -> usize {
         self.blocks.into()
     }
 
     /// What the entry is to the calls before it.
-    pub fn step(self) -> Step {
+    pub(crate) fn step(self) -> Step {
         let Glance { marks, is_answer, compaction, .. } = self.into();
         Step::told(marks, is_answer, || compaction == Compaction::Whole)
     }
@@ -148,15 +148,15 @@ impl From<Kept> for Glance {
 }
 
 /// Lines of a block in a preview.
-pub const SHORT: u32 = 12;
+pub(crate) const SHORT: u32 = 12;
 /// Lines of a block that are counted at most.
-pub const LONG: u32 = 2_000;
+pub(crate) const LONG: u32 = 2_000;
 /// Bytes that fill a line, roughly.
 const LINE_BYTES: u32 = 90;
 
 impl Glance {
     /// Of an entry.
-    pub fn of(entry: &Entry) -> Self {
+    pub(crate) fn of(entry: &Entry) -> Self {
         let mut glance = Self {
             marks: entry.marks,
             is_main: entry.lane.is_none(),

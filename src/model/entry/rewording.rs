@@ -9,15 +9,15 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState};
 
 /// Says what takes the place of a text; nothing if it stays.
-pub type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
+pub(crate) type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
 
 /// Replaces the texts of an entry. Its keys and names stay: by them it is found.
-pub fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
+pub(crate) fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {
     entry.blocks.iter_mut().for_each(|one| block(one, reword));
 }
 
 /// Replaces the texts of details.
-pub fn details(details: &mut Details, reword: &mut Reword<'_>) {
+pub(crate) fn details(details: &mut Details, reword: &mut Reword<'_>) {
     for (path, value) in &mut details.fields {
         text(path, reword);
         tree(value, reword);
@@ -28,7 +28,7 @@ pub fn details(details: &mut Details, reword: &mut Reword<'_>) {
 }
 
 /// Replaces the texts of a block.
-pub fn block(block: &mut Block, reword: &mut Reword<'_>) {
+pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
     match &mut block.kind {
         BlockKind::Text(body_) | BlockKind::Thinking(body_) => body(body_, reword),
         BlockKind::Call(call) => {
@@ -50,7 +50,7 @@ pub fn block(block: &mut Block, reword: &mut Reword<'_>) {
 }
 
 /// Replaces the texts of a body.
-pub fn body(body: &mut Body, reword: &mut Reword<'_>) {
+pub(crate) fn body(body: &mut Body, reword: &mut Reword<'_>) {
     text(&mut body.stub, reword);
     match &mut body.held {
         Held::Text(whole) => text(whole, reword),

@@ -12,12 +12,13 @@ pub struct EntrySet {
 
 impl EntrySet {
     /// Whether the entry belongs to it.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as of the sets of the standard library")]
     pub fn contains(&self, id: &EntryId) -> bool {
         self.belongs.get(id.index()) == Some(&true)
     }
 
     /// Adds an entry.
-    pub fn insert(&mut self, id: EntryId) {
+    pub(crate) fn insert(&mut self, id: EntryId) {
         if self.belongs.len() <= id.index() {
             self.belongs.resize(id.index() + 1, false);
         }
@@ -26,19 +27,14 @@ impl EntrySet {
     }
 
     /// What belongs to one of them, but not to both.
-    pub fn differences(&self, other: &Self) -> impl Iterator<Item = EntryId> {
+    pub(crate) fn differences(&self, other: &Self) -> impl Iterator<Item = EntryId> {
         let last = self.belongs.len().max(other.belongs.len());
         let ids = (0..u32::try_from(last).unwrap_or(u32::MAX)).map(EntryId);
         ids.filter(|id| self.contains(id) != other.contains(id))
     }
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
@@ -63,7 +59,7 @@ mod tests {
             let mut set = EntrySet::default();
             set.extend(numbers.iter().copied().map(EntryId));
             let plain: HashSet<u32> = numbers.iter().copied().collect();
-            assert_eq!((set.len(), set.is_empty()), (plain.len(), plain.is_empty()));
+            assert_eq!((set.len, set.is_empty()), (plain.len(), plain.is_empty()));
             assert!((0..50).all(|number| set.contains(&EntryId(number)) == plain.contains(&number)));
             let mut turned = EntrySet::default();
             turned.extend(numbers.iter().rev().copied().map(EntryId));

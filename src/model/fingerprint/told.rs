@@ -23,7 +23,7 @@ const SOME: usize = 32_768;
 
 impl<V: Copy + Default> Told<V> {
     /// The value of a key.
-    pub fn get(&self, key: &str) -> Option<V> {
+    pub(crate) fn get(&self, key: &str) -> Option<V> {
         let print = self.seed.hash_one(key);
         let fresh = self.fresh.find(print, |(known, _)| *known == print).map(|(_, value)| value);
         let is_old = fresh.is_none() && self.filter.may_have(print);
@@ -32,12 +32,12 @@ impl<V: Copy + Default> Told<V> {
     }
 
     /// Whether the key has a value.
-    pub fn contains(&self, key: &str) -> bool {
+    pub(crate) fn contains(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// Gives the key a value; answers the one that it had.
-    pub fn insert(&mut self, key: &str, value: V) -> Option<V> {
+    pub(crate) fn insert(&mut self, key: &str, value: V) -> Option<V> {
         let print = self.seed.hash_one(key);
         let known = match self.fresh.find_mut(print, |(known, _)| *known == print) {
             Some((_, known)) => Some(known),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A text without any byte beyond ASCII. Signs for which ASCII has a likeness have that, all others their number, so
 /// that nothing is lost: `<U+00E9>`.
-pub fn ascii(text: &str) -> Cow<'_, str> {
+pub(crate) fn ascii(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return text.into();
     }

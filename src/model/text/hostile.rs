@@ -35,12 +35,12 @@ fn is_printable(bytes: [u8; 8]) -> bool {
 }
 
 /// Characters that could steer a terminal or deceive a reader, wherever they stand; see [`first_hostile`].
-pub fn is_hostile(c: char) -> bool {
+pub(crate) fn is_hostile(c: char) -> bool {
     is_control(c) || is_unseen(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// The first such character of a text, and its place, but for those that what stands beside them needs.
-pub fn first_hostile(text: &str) -> Option<(usize, char)> {
+pub(crate) fn first_hostile(text: &str) -> Option<(usize, char)> {
     text.char_indices().find(|(at, c)| is_hostile(*c) && !is_kept(text, *at, *c))
 }
 
@@ -64,7 +64,7 @@ fn mark(text: &str) -> Option<usize> {
 }
 
 /// A text without the marks of characters that are not seen; nothing if there are none.
-pub fn without_marks(text: &str) -> Option<Text> {
+pub(crate) fn without_marks(text: &str) -> Option<Text> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.find("⟨U+").and_then(|at| rest.split_at_checked(at)) {
@@ -82,7 +82,7 @@ pub fn without_marks(text: &str) -> Option<Text> {
 
 /// A text for other programs without control characters and such as are not seen, and without what stands
 /// for them here; and how many they were.
-pub fn harmless(text: &str) -> (String, usize) {
+pub(crate) fn harmless(text: &str) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut left_out) = (text, 0);
     while let Some(c) = rest.chars().next() {

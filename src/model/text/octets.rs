@@ -4,17 +4,17 @@
 //! set, too: whether there is one, and where the first one is in a little-endian number, is sure.
 
 /// Bytes that are this one.
-pub const fn equal(word: u64, byte: u8) -> u64 {
+pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
     below(word ^ all(byte), 1)
 }
 
 /// Bytes that are less than this one, which is at most 128.
-pub const fn below(word: u64, byte: u8) -> u64 {
+pub(crate) const fn below(word: u64, byte: u8) -> u64 {
     word.wrapping_sub(all(byte)) & !word & all(0x80)
 }
 
 /// Bytes that are no ASCII.
-pub const fn beyond_ascii(word: u64) -> u64 {
+pub(crate) const fn beyond_ascii(word: u64) -> u64 {
     word & all(0x80)
 }
 

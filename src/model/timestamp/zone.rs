@@ -14,17 +14,17 @@ pub struct Zone(TimeZone);
 
 impl Zone {
     /// Coordinated universal time.
-    pub fn utc() -> Self {
+    pub(crate) fn utc() -> Self {
         Self(TimeZone::UTC)
     }
 
     /// By a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         TimeZone::get(name).or_else(|_| TimeZone::posix(name)).ok().map(Self)
     }
 
     /// By the bytes of a file of the system's time zones.
-    pub fn of_file(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of_file(bytes: &[u8]) -> Option<Self> {
         TimeZone::tzif("", bytes).ok().map(Self)
     }
 

@@ -23,7 +23,7 @@ impl Transcript {
     }
 
     /// Brings turns up to date, but leaves branches as they were known.
-    pub fn settle_turns(&mut self) {
+    pub(crate) fn settle_turns(&mut self) {
         let new = self.order.get(self.turns_known..).unwrap_or_default();
         for (place, id) in (self.turns_known..).zip(new.iter().copied()) {
             let lane = self.entries.lane(id.index());
@@ -49,17 +49,17 @@ impl Transcript {
     }
 
     /// Whether turns or branches must be found from the beginning again.
-    pub fn settles_anew(&self) -> bool {
+    pub(crate) fn settles_anew(&self) -> bool {
         self.branches_are_stale || self.turns_settle_anew()
     }
 
     /// Whether the turns and the newest answers are those of all entries that are there.
-    pub fn knows_turns(&self) -> bool {
+    pub(crate) fn knows_turns(&self) -> bool {
         self.turns_known == self.order.len()
     }
 
     /// Whether turns must be.
-    pub fn turns_settle_anew(&self) -> bool {
+    pub(crate) fn turns_settle_anew(&self) -> bool {
         self.turns_known == 0 && !self.order.is_empty()
     }
 
@@ -69,13 +69,13 @@ impl Transcript {
     }
 
     /// How often they changed.
-    pub fn branches_changed(&self) -> u32 {
+    pub(crate) fn branches_changed(&self) -> u32 {
         self.branches_changed
     }
 
     /// Entries of the main lane as they were when the session left a branch: what the model saw at its
     /// end. Nothing if there is no branch of this number.
-    pub fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
+    pub(crate) fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
         let list = &self.branches.list;
         let left = list.get(number.checked_sub(1)?)?;
         Some(self.with_links(|links| branches::seen_at_end(left, list, links)))
@@ -83,18 +83,18 @@ impl Transcript {
 
     /// When the session left a branch: the time of the entry with which it went on, else of the last
     /// one on the branch.
-    pub fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
+    pub(crate) fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
         let at = |id: EntryId| self.get(id)?.at;
         branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }
 
     /// Whether the format says that all records are linked.
-    pub fn is_linked_tree(&self) -> bool {
+    pub(crate) fn is_linked_tree(&self) -> bool {
         self.is_linked_tree
     }
 
     /// How often a link changed that had been told, or an entry whose links are known.
-    pub fn relinked(&self) -> u32 {
+    pub(crate) fn relinked(&self) -> u32 {
         self.relinked
     }
 
@@ -104,7 +104,7 @@ impl Transcript {
     }
 
     /// The entry whose key has this fingerprint.
-    pub fn find_print(&self, key: Print) -> Option<EntryId> {
+    pub(crate) fn find_print(&self, key: Print) -> Option<EntryId> {
         self.index.get_print(key).copied()
     }
 

@@ -13,7 +13,7 @@ pub struct Aside {
     /// What was spent.
     pub usage: Usage,
     /// On which model.
-    pub model: Option<Name>,
+    pub(crate) model: Option<Name>,
     /// The last entry that was told before it.
     pub after: Option<EntryId>,
 }

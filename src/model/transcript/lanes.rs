@@ -86,7 +86,7 @@ impl Transcript {
     }
 
     /// The sub-agents that a call started, in the order in which they were told.
-    pub fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
+    pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
         places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
     }
@@ -97,24 +97,24 @@ impl Transcript {
     }
 
     /// The entry with the call that started a sub-agent.
-    pub fn caller(&self, lane: &LaneFacts) -> Option<EntryId> {
+    pub(crate) fn caller(&self, lane: &LaneFacts) -> Option<EntryId> {
         self.entries_with_call(lane.call.as_ref()?).first().copied()
     }
 
     /// The sub-agent that started this one; none if the main agent did, or nobody knows.
-    pub fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
+    pub(crate) fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
         let name = self.lane_at(self.caller(lane)?)?;
         self.lane(name).filter(|parent| parent.name != lane.name)
     }
 
     /// The entry of the main lane that a sub-agent goes back to, over all that lie between.
-    pub fn root_caller(&self, lane: &LaneFacts) -> Option<EntryId> {
+    pub(crate) fn root_caller(&self, lane: &LaneFacts) -> Option<EntryId> {
         self.caller(self.top_lane(lane)?)
     }
 
     /// The sub-agent of the main lane that this one goes back to, over all that lie between; itself, if the main agent
     /// started it, or nobody knows who did. None if they started each other in a circle.
-    pub fn top_lane<'a>(&'a self, lane: &'a LaneFacts) -> Option<&'a LaneFacts> {
+    pub(crate) fn top_lane<'a>(&'a self, lane: &'a LaneFacts) -> Option<&'a LaneFacts> {
         let mut at = lane;
         // More steps than sub-agents would go in a circle.
         for _ in self.lanes() {

@@ -47,14 +47,14 @@ impl Latest {
 impl Transcript {
     /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all
     /// others: calls of theirs that have no result will have none. Known when the transcript is settled.
-    pub fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
+    pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         let newest = self.latest.by_lane.get(&lane.cloned())?;
         let (place, id) = newest.answer?;
         newest.compaction.is_none_or(|compaction| compaction < place).then_some(id)
     }
 
     /// How often an entry turned out to be no answer, or no compaction, so that an older answer may be the newest.
-    pub fn answers_taken_back(&self) -> u32 {
+    pub(crate) fn answers_taken_back(&self) -> u32 {
         self.latest.taken_back
     }
 

@@ -10,7 +10,7 @@ use crate::model::usage::Usage;
 
 /// How a record stands to the pieces that an entry has so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Whether it tells less than all of the entry as it is now.
     is_part: bool,
     /// Whether it tells the beginning.
@@ -19,10 +19,10 @@ pub struct Part {
 
 impl Part {
     /// Further pieces of an entry that has some, and nothing else.
-    pub const FURTHER: Self = Self { is_part: true, tells_first: false };
+    pub(crate) const FURTHER: Self = Self { is_part: true, tells_first: false };
 
     /// What these blocks are to an entry with these pieces.
-    pub fn of(known: &[Piece], new: &[Block]) -> Self {
+    pub(crate) fn of(known: &[Piece], new: &[Block]) -> Self {
         let (before, told) = (sorted(known.iter().copied()), pieces_of(new));
         let brings_piece = new.iter().any(|block| !holds(&before, block));
         let leaves_piece = known.iter().any(|piece| told.binary_search(piece).is_err());
@@ -36,7 +36,7 @@ impl Part {
 }
 
 /// Takes over what another telling says of an entry, but for its blocks.
-pub fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
+pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);

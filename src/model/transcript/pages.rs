@@ -33,7 +33,7 @@ const RECENT: usize = 2;
 const OPEN: usize = 8;
 
 /// Makes the fingerprints that stand for keys: always the same one for the pages of a transcript.
-pub type Printing<'p> = &'p dyn Fn(&Key) -> Print;
+pub(crate) type Printing<'p> = &'p dyn Fn(&Key) -> Print;
 
 /// Entries by number.
 #[derive(Clone, Debug, Default)]
@@ -57,17 +57,17 @@ struct Page {
 
 impl Pages {
     /// Number of entries.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// The entry with this number.
-    pub fn get(&self, number: usize) -> Option<&Entry> {
+    pub(crate) fn get(&self, number: usize) -> Option<&Entry> {
         self.list.get(number / PAGE)?.entries().get(number % PAGE)
     }
 
     /// The entry with this number, to be changed.
-    pub fn get_mut(&mut self, number: usize) -> Option<&mut Entry> {
+    pub(crate) fn get_mut(&mut self, number: usize) -> Option<&mut Entry> {
         let page = self.list.get_mut(number / PAGE)?;
         page.open_to_change();
         page.glances.get_mut(number % PAGE).and_then(OnceLock::take);
@@ -75,7 +75,7 @@ impl Pages {
     }
 
     /// What a glance at the entry tells, without unpacking it.
-    pub fn glance(&self, number: usize) -> Option<Glance> {
+    pub(crate) fn glance(&self, number: usize) -> Option<Glance> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| (*kept).into()),
@@ -84,7 +84,7 @@ impl Pages {
     }
 
     /// Its marks, without unpacking it or a look at its blocks.
-    pub fn marks(&self, number: usize) -> Option<Marks> {
+    pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.marks()),
@@ -93,7 +93,7 @@ impl Pages {
     }
 
     /// What the entry is to the calls before it, without unpacking it.
-    pub fn step(&self, number: usize) -> Option<Step> {
+    pub(crate) fn step(&self, number: usize) -> Option<Step> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.step()),
@@ -102,7 +102,7 @@ impl Pages {
     }
 
     /// How many blocks the entry has, without unpacking it.
-    pub fn blocks(&self, number: usize) -> usize {
+    pub(crate) fn blocks(&self, number: usize) -> usize {
         let Some(page) = self.list.get(number / PAGE) else { return 0 };
         match &page.packed {
             Some(packed) => packed.glances.get(number % PAGE).map_or(0, |kept| kept.blocks()),
@@ -111,7 +111,7 @@ impl Pages {
     }
 
     /// The sub-agent that the entry belongs to, without unpacking it.
-    pub fn lane(&self, number: usize) -> Option<&Name> {
+    pub(crate) fn lane(&self, number: usize) -> Option<&Name> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.lanes.get(number % PAGE)?.as_ref(),
@@ -120,7 +120,7 @@ impl Pages {
     }
 
     /// The fingerprint of its parent's key, made by the function that it is packed with, without unpacking it.
-    pub fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
+    pub(crate) fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
             Some(packed) => packed.parents.get(number % PAGE).copied().flatten(),
@@ -129,12 +129,12 @@ impl Pages {
     }
 
     /// For a look at one entry after the other.
-    pub fn passing(&self) -> Passing<'_> {
+    pub(crate) fn passing(&self) -> Passing<'_> {
         Passing { pages: self, number: None, entries: Vec::new() }
     }
 
     /// Adds an entry; its number is the length before.
-    pub fn push(&mut self, entry: Entry) {
+    pub(crate) fn push(&mut self, entry: Entry) {
         if self.len.is_multiple_of(PAGE) {
             let entries = OnceLock::from(Arc::new(Vec::with_capacity(PAGE)));
             self.list.push(Page { entries, ..Page::default() });
@@ -150,7 +150,7 @@ impl Pages {
 
     /// Entries of open pages with their numbers: no other one holds bodies. Only where these are may be changed, which
     /// no glance tells.
-    pub fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
+    pub(crate) fn open_mut(&mut self) -> impl Iterator<Item = (usize, &mut Entry)> {
         let open = self.list.iter_mut().enumerate().filter(|(_, page)| page.holds_bodies());
         open.flat_map(|(number, page)| {
             let entries = page.entries_mut().into_iter().flatten().enumerate();
@@ -159,7 +159,7 @@ impl Pages {
     }
 
     /// Packs pages, if many stand open.
-    pub fn tidy(&mut self, print: Printing<'_>) {
+    pub(crate) fn tidy(&mut self, print: Printing<'_>) {
         if self.has_many_open() {
             self.close(self.list.len().saturating_sub(RECENT), print);
         }
@@ -170,7 +170,7 @@ impl Pages {
     }
 
     /// Packs all that can be packed.
-    pub fn pack(&mut self, print: Printing<'_>) {
+    pub(crate) fn pack(&mut self, print: Printing<'_>) {
         self.list.iter_mut().for_each(|page| page.is_given = false);
         self.close(self.list.len(), print);
     }
@@ -186,7 +186,7 @@ impl Pages {
 
     /// Pages that stand open.
     #[cfg(test)]
-    pub fn open_pages(&self) -> usize {
+    pub(crate) fn open_pages(&self) -> usize {
         self.list.iter().filter(|page| page.is_open()).count()
     }
 }
@@ -201,7 +201,7 @@ pub struct Passing<'p> {
 
 impl Passing<'_> {
     /// The entry with this id.
-    pub fn get(&mut self, id: EntryId) -> Option<&Entry> {
+    pub(crate) fn get(&mut self, id: EntryId) -> Option<&Entry> {
         let number = id.index();
         let page = self.pages.list.get(number / PAGE)?;
         if let Some(open) = page.entries.get() {
@@ -267,7 +267,7 @@ impl Page {
 }
 
 /// Bytes of bodies that these blocks keep in memory.
-pub fn held_bytes(blocks: &[Block]) -> u64 {
+pub(crate) fn held_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
     bodies.map(Body::held_bytes).sum()
 }

@@ -10,7 +10,7 @@ use crate::model::tool::ToolCall;
 
 /// Calls and stray results by the agent's ids.
 #[derive(Clone, Debug, Default)]
-pub struct PairIndex {
+pub(crate) struct PairIndex {
     /// The entry with a call: nearly always one.
     calls: ByKey<EntryId>,
     /// All entries with a call, if there are several or were once.
@@ -65,7 +65,7 @@ impl Callers {
 
 /// Among which entries a call is looked for.
 #[derive(Clone, Copy)]
-pub enum Among<'a> {
+pub(crate) enum Among<'a> {
     /// Those of a lane.
     Lane(Option<&'a Name>),
     /// All.
@@ -83,7 +83,7 @@ struct Strays {
 impl PairIndex {
     /// Notes calls of an entry, of which `entry` tells the rest: all of them, or those that it has gained.
     /// `known` are the entries that were noted before.
-    pub fn add_calls<'a>(
+    pub(crate) fn add_calls<'a>(
         &mut self,
         id: EntryId,
         entry: &Entry,
@@ -116,7 +116,7 @@ impl PairIndex {
     }
 
     /// Forgets the calls of an entry.
-    pub fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
+    pub(crate) fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in entry.calls() {
             if let Some(callers) = self.several.get_mut(&call.key) {
                 callers.remove(id, entry.lane.as_ref());
@@ -128,17 +128,17 @@ impl PairIndex {
 
     /// Forgets all calls.
     #[cfg(test)]
-    pub fn forget_calls(&mut self) {
+    pub(crate) fn forget_calls(&mut self) {
         (self.calls, self.several) = Default::default();
     }
 
     /// Whether calls of several entries have this id, or had it once.
-    pub fn has_several(&self, call: &Key) -> bool {
+    pub(crate) fn has_several(&self, call: &Key) -> bool {
         !self.several.is_empty() && self.several.contains_key(call)
     }
 
     /// Entries with calls of this id, in file order. An empty id names nothing.
-    pub fn entries_with(&self, call: &Key) -> &[EntryId] {
+    pub(crate) fn entries_with(&self, call: &Key) -> &[EntryId] {
         if call.is_empty() {
             return &[];
         }
@@ -148,14 +148,14 @@ impl PairIndex {
     }
 
     /// Those of one lane, if several entries have such calls.
-    pub fn several_in(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
+    pub(crate) fn several_in(&self, call: &Key, lane: Option<&Name>) -> &[EntryId] {
         let callers = if call.is_empty() { None } else { self.several.get(call) };
         callers.and_then(|callers| callers.by_lane.get(&lane.cloned())).map_or(&[], |in_lane| &in_lane.all)
     }
 
     /// The last entry with a call of this id for which `waits` holds. Who does not wait is
     /// not asked again.
-    pub fn last_waiting(
+    pub(crate) fn last_waiting(
         &mut self,
         call: &Key,
         among: Among<'_>,
@@ -178,27 +178,27 @@ impl PairIndex {
     }
 
     /// Entries with calls of this id that may wait, and some that do not; nothing unless several have such calls.
-    pub fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
+    pub(crate) fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
         let callers = if self.several.is_empty() { None } else { self.several.get(call) };
         callers.map(|callers| callers.waiting.iter().copied())
     }
 
     /// An entry has a call of this id that waits again.
-    pub fn wait_again(&mut self, call: &Key, id: EntryId, lane: Option<&Name>) {
+    pub(crate) fn wait_again(&mut self, call: &Key, id: EntryId, lane: Option<&Name>) {
         let Some(callers) = self.several.get_mut(call) else { return };
         callers.waiting.insert(id);
         callers.by_lane.entry(lane.cloned()).or_default().waiting.insert(id);
     }
 
     /// A call of an entry has this result now.
-    pub fn answered(&mut self, call: &Key, result: &Key, id: EntryId) {
+    pub(crate) fn answered(&mut self, call: &Key, result: &Key, id: EntryId) {
         if let Some(callers) = self.several.get_mut(call) {
             callers.results.insert(result.clone(), id);
         }
     }
 
     /// The entry that may have this result; no other one has it.
-    pub fn holder(&self, call: &Key, result: &Key) -> Option<EntryId> {
+    pub(crate) fn holder(&self, call: &Key, result: &Key) -> Option<EntryId> {
         match self.several.get(call) {
             Some(callers) => callers.results.get(result).copied(),
             None => self.entries_with(call).first().copied(),
@@ -206,7 +206,7 @@ impl PairIndex {
     }
 
     /// Notes a stray entry that holds a result for this call.
-    pub fn add_stray(&mut self, call: &Key, stray: Key) {
+    pub(crate) fn add_stray(&mut self, call: &Key, stray: Key) {
         let strays = self.strays.entry(call.clone()).or_default();
         if strays.there.insert(stray.clone()) {
             strays.order.push_back(stray);
@@ -214,12 +214,12 @@ impl PairIndex {
     }
 
     /// Stray entries with results for this call, in the order in which they came. An empty id names nothing.
-    pub fn strays_of(&self, call: &Key) -> impl Iterator<Item = &Key> {
+    pub(crate) fn strays_of(&self, call: &Key) -> impl Iterator<Item = &Key> {
         self.strays.get(call).filter(|_| !call.is_empty()).into_iter().flat_map(|strays| &strays.order)
     }
 
     /// Forgets a stray entry.
-    pub fn remove_stray(&mut self, call: &Key, stray: &Key) {
+    pub(crate) fn remove_stray(&mut self, call: &Key, stray: &Key) {
         let Some(strays) = self.strays.get_mut(call).filter(|strays| strays.there.contains(stray)) else {
             return;
         };

@@ -32,7 +32,7 @@ pub enum Role {
 
 impl Role {
     /// How it looks.
-    pub fn style(self, syntax: &Syntax, base: Style) -> Style {
+    pub(crate) fn style(self, syntax: &Syntax, base: Style) -> Style {
         match self {
             Self::Plain => base,
             Self::Comment => syntax.comment,
@@ -72,7 +72,7 @@ const ROLES: [(Role, &str); 7] = [
 
 /// Grammars and the table of roles; made at the first need.
 #[derive(Debug)]
-pub struct Highlighter {
+pub(crate) struct Highlighter {
     grammars: SyntaxSet,
     scopes: Scopes,
     /// Names of the languages that were in use.
@@ -87,7 +87,7 @@ fn grammars() -> SyntaxSet {
 
 impl Highlighter {
     /// Loads the grammars; each is compiled when it is first used.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = |index: usize| {
             let r = u8::try_from(index).unwrap_or(0);
             Color { r, g: 0, b: 0, a: 255 }
@@ -107,12 +107,12 @@ impl Highlighter {
 
     /// How many languages were in use.
     #[cfg(test)]
-    pub fn compiled(&self) -> usize {
+    pub(crate) fn compiled(&self) -> usize {
         self.names().len()
     }
 
     /// Whether a language can be compiled, if `most` may be; an unknown one never is.
-    pub fn has_room(&self, language: &str, most: usize) -> bool {
+    pub(crate) fn has_room(&self, language: &str, most: usize) -> bool {
         let Some(grammar) = self.grammar(language) else { return true };
         let names = self.names();
         names.len() < most || names.contains(&grammar.name)
@@ -123,7 +123,7 @@ impl Highlighter {
     }
 
     /// The roles of all words of a text. An unknown language gives no lines at all.
-    pub fn highlight(&self, language: &str, text: &str) -> Highlight {
+    pub(crate) fn highlight(&self, language: &str, text: &str) -> Highlight {
         let Some(grammar) = self.grammar(language) else { return Highlight::default() };
         self.names().insert(grammar.name.clone());
         let matcher = Matcher::new(&self.scopes);

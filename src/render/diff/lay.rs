@@ -54,7 +54,7 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
 }
 
 /// Lines of a change as a patch has them, with their signs.
-pub fn text_of_lines(lines: &[&DiffLine]) -> Text {
+pub(crate) fn text_of_lines(lines: &[&DiffLine]) -> Text {
     let signed = |line: &&DiffLine| {
         let sign = match line.sign {
             Sign::Same => " ",

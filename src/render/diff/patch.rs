@@ -12,7 +12,7 @@ const SIDES: [(&str, Option<Sign>); 5] = [
 ];
 
 /// Whether a text looks like a patch.
-pub fn is_patch(text: &str) -> bool {
+pub(crate) fn is_patch(text: &str) -> bool {
     text.starts_with("*** Begin Patch")
         || text.starts_with("diff --git ")
         || text.lines().take(40).any(|line| {

@@ -18,7 +18,7 @@ pub struct Records {
 
 impl Records {
     /// Those that were read; nothing below level 5.
-    pub fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
+    pub(crate) fn of(item: &Item<'_>, look: &Look<'_>) -> Option<Self> {
         let records = item.details.iter().filter_map(|(_, details)| details.record.as_ref());
         let records = records.map(|(_, tree)| tree);
         let mut records = records.filter(|_| look.level == Level::Raw).peekable();
@@ -37,7 +37,7 @@ impl Records {
     }
 
     /// Whether all that a block says stands in them.
-    pub fn tell(&self, block: &Block) -> bool {
+    pub(crate) fn tell(&self, block: &Block) -> bool {
         block.kind.bodies().into_iter().all(|body| self.tell_body(body))
             && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
     }

@@ -6,23 +6,23 @@ use super::Reader;
 use crate::model::text::Text;
 
 /// A child: its key, if it is a member of an object, and the text of its value.
-pub type Child<'a> = (Option<Text>, &'a str);
+pub(crate) type Child<'a> = (Option<Text>, &'a str);
 
 /// The children of an object or array, one after the other; ends where the text is no JSON.
-pub struct Parts<'a> {
+pub(crate) struct Parts<'a> {
     rest: &'a str,
     is_map: bool,
 }
 
 impl<'a> Parts<'a> {
     /// Of a text that begins with `{` or `[`.
-    pub fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let is_map = text.starts_with('{');
         Self { rest: text.get(1..).unwrap_or_default(), is_map }
     }
 
     /// The text behind the last child.
-    pub fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         self.rest
     }
 }

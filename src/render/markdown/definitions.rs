@@ -10,11 +10,11 @@ use pulldown_cmark::{Event, Parser, Tag};
 use super::{Manner, options};
 
 /// Where definitions stand in a text, in the order of the text.
-pub struct Definitions(VecDeque<Range<usize>>);
+pub(crate) struct Definitions(VecDeque<Range<usize>>);
 
 impl Definitions {
     /// The definitions that must be shown: what was typed is, what a model wrote only if no link uses it.
-    pub fn of(parser: &Parser<'_>, text: &str, manner: Manner) -> Self {
+    pub(crate) fn of(parser: &Parser<'_>, text: &str, manner: Manner) -> Self {
         let found = parser.reference_definitions();
         if found.iter().next().is_none() {
             return Self(VecDeque::new());
@@ -27,7 +27,7 @@ impl Definitions {
     }
 
     /// Takes those before a place of the text.
-    pub fn before(&mut self, place: usize) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn before(&mut self, place: usize) -> impl Iterator<Item = Range<usize>> {
         let count = self.0.iter().take_while(|span| span.start < place).count();
         self.0.drain(..count)
     }

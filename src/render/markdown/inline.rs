@@ -13,7 +13,7 @@ use crate::render::row::Look;
 use crate::render::wrap::Piece;
 
 /// Text that is being gathered, as logical lines.
-pub struct Inline<'a> {
+pub(crate) struct Inline<'a> {
     look: &'a Look<'a>,
     manner: Manner,
     lines: Vec<Vec<Piece>>,
@@ -34,7 +34,7 @@ struct Link {
 
 impl<'a> Inline<'a> {
     /// Nothing yet.
-    pub fn new(manner: Manner, look: &'a Look<'a>) -> Self {
+    pub(crate) fn new(manner: Manner, look: &'a Look<'a>) -> Self {
         let base = look.theme.text;
         Self {
             look,
@@ -50,19 +50,19 @@ impl<'a> Inline<'a> {
     }
 
     /// The lines so far.
-    pub fn take(&mut self) -> Vec<Vec<Piece>> {
+    pub(crate) fn take(&mut self) -> Vec<Vec<Piece>> {
         self.ink = 0;
         self.new_line();
         std::mem::take(&mut self.lines)
     }
 
     /// Characters so far that leave ink: wrapping keeps all of them, in their order.
-    pub fn ink(&self) -> usize {
+    pub(crate) fn ink(&self) -> usize {
         self.ink
     }
 
     /// Ends the line, if there is something on it.
-    pub fn new_line(&mut self) {
+    pub(crate) fn new_line(&mut self) {
         if !self.line.is_empty() {
             let line = std::mem::take(&mut self.line);
             self.lines.push(self.links.mark_bare(line));
@@ -70,22 +70,22 @@ impl<'a> Inline<'a> {
     }
 
     /// Whether nothing has been gathered.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.line.is_empty()
     }
 
     /// Adds text that is not of the prose itself.
-    pub fn aside(&mut self, text: &str) {
+    pub(crate) fn aside(&mut self, text: &str) {
         self.push(safe(text).into_owned(), self.look.theme.dim);
     }
 
     /// Where the marked spans lead.
-    pub fn links(self) -> Links {
+    pub(crate) fn links(self) -> Links {
         self.links
     }
 
     /// Adds text in the current style.
-    pub fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         let text = safe(text);
         for link in &mut self.open {
             link.text.push_str(&text);
@@ -95,7 +95,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Adds code.
-    pub fn code(&mut self, text: &str, source: &str) {
+    pub(crate) fn code(&mut self, text: &str, source: &str) {
         let style = self.look.theme.code.add_modifier(self.style().add_modifier);
         let shown = if self.manner == Manner::Typed { source } else { text };
         for link in &mut self.open {
@@ -105,7 +105,7 @@ impl<'a> Inline<'a> {
     }
 
     /// A line break that is kept, with the indentation of the line after it in `rest`.
-    pub fn line_break(&mut self, rest: &str) {
+    pub(crate) fn line_break(&mut self, rest: &str) {
         if self.line.is_empty() {
             self.lines.push(Vec::new());
         }
@@ -118,7 +118,7 @@ impl<'a> Inline<'a> {
     }
 
     /// From here on a heading.
-    pub fn heading(&mut self, level: HeadingLevel) {
+    pub(crate) fn heading(&mut self, level: HeadingLevel) {
         let theme = self.look.theme;
         self.base = Style { add_modifier: heading_modifier(level), ..theme.heading };
         if self.manner == Manner::Typed {
@@ -127,13 +127,13 @@ impl<'a> Inline<'a> {
     }
 
     /// From here on prose again.
-    pub fn plain(&mut self) {
+    pub(crate) fn plain(&mut self) {
         self.base = self.look.theme.text;
         self.styles.clear();
     }
 
     /// Begins a span.
-    pub fn start(&mut self, tag: Tag<'_>, source: &str) {
+    pub(crate) fn start(&mut self, tag: Tag<'_>, source: &str) {
         match tag {
             Tag::Emphasis => self.marked(Modifier::ITALIC, source, 1),
             Tag::Strong => self.marked(Modifier::BOLD, source, 2),
@@ -162,7 +162,7 @@ impl<'a> Inline<'a> {
     }
 
     /// Ends a span.
-    pub fn end(&mut self, end: TagEnd, source: &str) {
+    pub(crate) fn end(&mut self, end: TagEnd, source: &str) {
         match end {
             TagEnd::Emphasis => self.unmarked(source, 1),
             TagEnd::Strong => self.unmarked(source, 2),
@@ -233,13 +233,13 @@ impl<'a> Inline<'a> {
 }
 
 /// Characters of a text that leave ink.
-pub fn ink(text: &str) -> usize {
+pub(crate) fn ink(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
 /// Text as it may be shown. Entities such as `&#27;` are decoded after the text was cleaned, so it is
 /// cleaned again.
-pub fn safe(text: &str) -> Cow<'_, str> {
+pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.into();
     }
@@ -252,7 +252,7 @@ fn is_web(address: &str) -> bool {
 }
 
 /// HTML that says nothing but "new line".
-pub fn is_line_break(tag: &str) -> bool {
+pub(crate) fn is_line_break(tag: &str) -> bool {
     let name = tag.trim_start_matches('<').trim_end_matches(['>', '/', ' ']);
     name.eq_ignore_ascii_case("br")
 }

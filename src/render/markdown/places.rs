@@ -25,7 +25,7 @@ pub struct Places {
 
 impl Places {
     /// At the beginning of a text.
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let breaks = text.match_indices('\n').map(|(at, _)| at + 1).collect();
         Self { breaks, marks: Vec::new(), line: 0, block: 0 }
     }
@@ -42,14 +42,14 @@ impl Places {
     }
 
     /// At an element; `ink` has been gathered before it.
-    pub fn enter(&mut self, event: &Event<'_>, range: &Range<usize>, ink: usize) {
+    pub(crate) fn enter(&mut self, event: &Event<'_>, range: &Range<usize>, ink: usize) {
         self.block = self.line_at(range.start);
         let byte = if matches!(event, Event::End(_)) { range.end.saturating_sub(1) } else { range.start };
         self.stand(self.line_at(byte.max(range.start)), ink);
     }
 
     /// Behind an element; what follows may begin on another line.
-    pub fn leave(&mut self, end: usize, ink: usize) {
+    pub(crate) fn leave(&mut self, end: usize, ink: usize) {
         let line = self.line_at(end.saturating_sub(1));
         if line > self.line {
             self.stand(line, ink);
@@ -57,27 +57,27 @@ impl Places {
     }
 
     /// At the line so many below the one of this byte.
-    pub fn go_to(&mut self, byte: usize, below: usize, ink: usize) {
+    pub(crate) fn go_to(&mut self, byte: usize, below: usize, ink: usize) {
         self.stand(self.line_at(byte) + below, ink);
     }
 
     /// On the next line.
-    pub fn next_line(&mut self, ink: usize) {
+    pub(crate) fn next_line(&mut self, ink: usize) {
         self.stand(self.line + 1, ink);
     }
 
     /// The line that one is on.
-    pub fn line(&self) -> Source {
+    pub(crate) fn line(&self) -> Source {
         Source::line(self.line)
     }
 
     /// A line of the element that one is in, counted from its first.
-    pub fn block_line(&self, below: usize) -> Source {
+    pub(crate) fn block_line(&self, below: usize) -> Source {
         Source::line(self.block + below)
     }
 
     /// Begins to tell of rows what was gathered from where.
-    pub fn take(&mut self) -> Reading {
+    pub(crate) fn take(&mut self) -> Reading {
         let marks = std::mem::replace(&mut self.marks, vec![(0, self.line)]);
         Reading { marks, seen: 0 }
     }
@@ -96,7 +96,7 @@ impl Reading {
     }
 
     /// The lines of the next row.
-    pub fn row(&mut self, spans: &[Piece]) -> Source {
+    pub(crate) fn row(&mut self, spans: &[Piece]) -> Source {
         let count: usize = spans.iter().map(|span| ink(&span.content)).sum();
         let (first, last) = (self.seen, self.seen + count.saturating_sub(1));
         self.seen += count;

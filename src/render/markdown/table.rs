@@ -26,17 +26,17 @@ type Cell = Vec<Vec<Piece>>;
 
 impl Table {
     /// An empty table.
-    pub fn new(alignments: &[Alignment]) -> Self {
+    pub(crate) fn new(alignments: &[Alignment]) -> Self {
         Self { alignments: alignments.iter().take(MAX_COLUMNS).copied().collect(), rows: Vec::new() }
     }
 
     /// Begins a row.
-    pub fn begin_row(&mut self) {
+    pub(crate) fn begin_row(&mut self) {
         self.rows.push(Vec::new());
     }
 
     /// Adds a cell to the last row.
-    pub fn cell(&mut self, lines: Cell) {
+    pub(crate) fn cell(&mut self, lines: Cell) {
         if let Some(row) = self.rows.last_mut() {
             row.push(lines);
         }
@@ -44,7 +44,7 @@ impl Table {
 
     /// Ends a row. The parser drops cells beyond the last column; mostly they come from a bar in a cell, and
     /// they stay in the last one as they were written.
-    pub fn end_row(&mut self, source: &str, look: &Look<'_>) {
+    pub(crate) fn end_row(&mut self, source: &str, look: &Look<'_>) {
         let beyond = source.trim().trim_start_matches('|').trim_end_matches('|');
         let mut bars =
             beyond.match_indices('|').filter(|(at, _)| !beyond.get(..*at).is_some_and(ends_in_escape));
@@ -60,7 +60,7 @@ impl Table {
     }
 
     /// The lines of the table, each with the line of the source that it shows a part of.
-    pub fn lines(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
+    pub(crate) fn lines(&self, width: usize, look: &Look<'_>) -> Vec<(usize, Vec<Piece>)> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, look),
             None => self.records(width, look),

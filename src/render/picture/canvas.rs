@@ -30,7 +30,7 @@ pub enum Choice {
 }
 
 /// What the choices are called.
-pub const CHOICES: [(&str, Choice); 6] = [
+pub(crate) const CHOICES: [(&str, Choice); 6] = [
     ("auto", Choice::Auto),
     ("kitty", Choice::Only(Means::Kitty)),
     ("iterm2", Choice::Only(Means::ITerm2)),
@@ -73,13 +73,13 @@ impl Canvas {
     pub const BLOCKS: Self = Self { means: Means::Blocks, cell: (1, 2), in_tmux: false };
 
     /// Whether images are more than cells of text.
-    pub fn is_graphic(&self) -> bool {
+    pub(crate) fn is_graphic(self) -> bool {
         matches!(self.means, Means::Kitty | Means::ITerm2 | Means::Sixel)
     }
 
     /// Columns and rows that an image of so many pixels takes: of its shape, not larger than it is, not
     /// larger than the room (columns and rows), never nothing.
-    pub fn fit(&self, size: (u32, u32), room: (u16, u16)) -> (u16, u16) {
+    pub(crate) fn fit(self, size: (u32, u32), room: (u16, u16)) -> (u16, u16) {
         let whole = |number: u16| u64::from(number.max(1));
         let (cell_width, cell_height) = (whole(self.cell.0), whole(self.cell.1));
         let (columns, rows) = (whole(room.0), whole(room.1));

@@ -14,11 +14,11 @@ const MOST_PIXELS: u32 = 4 << 20;
 
 /// The size and the kind of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Columns and rows.
-    pub cells: (u16, u16),
+    pub(crate) cells: (u16, u16),
     /// What it is drawn on.
-    pub canvas: Canvas,
+    pub(crate) canvas: Canvas,
 }
 
 /// An image, encoded.
@@ -27,7 +27,7 @@ pub struct Drawing {
     /// Its number: no other drawing of this process has it.
     pub id: u32,
     /// Its size and kind.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     form: Form,
 }
 
@@ -41,17 +41,19 @@ enum Form {
 
 impl Drawing {
     /// A drawing of a PNG that the terminal keeps.
-    pub fn whole(shape: Shape, png: Vec<u8>) -> Self {
+    #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "without images nothing is drawn"))]
+    pub(crate) fn whole(shape: Shape, png: Vec<u8>) -> Self {
         Self { id: kitty::next_id(), shape, form: Form::Whole(png) }
     }
 
     /// A drawing of which each row of cells is shown by itself.
-    pub fn strips(shape: Shape, strips: Vec<String>) -> Self {
+    #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "without images nothing is drawn"))]
+    pub(crate) fn strips(shape: Shape, strips: Vec<String>) -> Self {
         Self { id: kitty::next_id(), shape, form: Form::Strips(strips) }
     }
 
     /// What must be sent before its cells are shown.
-    pub fn transmission(&self) -> Option<String> {
+    pub(crate) fn transmission(&self) -> Option<String> {
         match &self.form {
             Form::Whole(png) => {
                 Some(kitty::transmit(self.id, self.shape.cells, png, self.shape.canvas.in_tmux))
@@ -61,7 +63,7 @@ impl Drawing {
     }
 
     /// What shows a row of it at the cursor.
-    pub fn strip(&self, row: u16) -> Option<&str> {
+    pub(crate) fn strip(&self, row: u16) -> Option<&str> {
         match &self.form {
             Form::Whole(_) => None,
             Form::Strips(strips) => strips.get(usize::from(row)).map(String::as_str),
@@ -69,7 +71,7 @@ impl Drawing {
     }
 
     /// Bytes that it holds.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match &self.form {
             Form::Whole(png) => png.len(),
             Form::Strips(strips) => strips.iter().map(String::len).sum(),
@@ -79,7 +81,7 @@ impl Drawing {
 
 /// Makes a drawing of the data of an image.
 #[cfg(feature = "images")]
-pub fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
+pub(crate) fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
     use super::canvas::Means;
     use image::imageops::{FilterType, resize};
     let whole = super::decoding::flat(&super::decoding::open(data)?.into_rgba8());
@@ -109,7 +111,7 @@ pub fn draw(data: &[u8], shape: Shape) -> Result<Drawing, String> {
 
 /// Without the decoders nothing can be drawn.
 #[cfg(not(feature = "images"))]
-pub fn draw(_data: &[u8], _shape: Shape) -> Result<Drawing, String> {
+pub(crate) fn draw(_data: &[u8], _shape: Shape) -> Result<Drawing, String> {
     Err("not shown: this program was built without images".to_owned())
 }
 

@@ -125,7 +125,7 @@ fn mark(number: u32) -> Option<char> {
 }
 
 /// A number for an image that nothing else is likely to use. They begin anywhere and go on from there.
-pub fn next_id() -> u32 {
+pub(crate) fn next_id() -> u32 {
     static START: OnceLock<u16> = OnceLock::new();
     static COUNT: AtomicU16 = AtomicU16::new(0);
     let [.., low, high] = RandomState::new().hash_one(0).to_be_bytes();
@@ -140,7 +140,7 @@ pub fn next_id() -> u32 {
 }
 
 /// The colour of the text of a cell of an image, one of the 256.
-pub fn colour(id: u32) -> u8 {
+pub(crate) fn colour(id: u32) -> u8 {
     let [.., low] = id.to_be_bytes();
     low
 }
@@ -153,7 +153,7 @@ pub fn symbol(id: u32, row: u16, column: u16) -> Option<String> {
 }
 
 /// Sends an image (PNG) that takes so many columns and rows wherever cells name it.
-pub fn transmit(id: u32, (columns, rows): (u16, u16), png: &[u8], in_tmux: bool) -> String {
+pub(crate) fn transmit(id: u32, (columns, rows): (u16, u16), png: &[u8], in_tmux: bool) -> String {
     let data = STANDARD.encode(png);
     let mut pieces = data.as_bytes().chunks(PIECE).peekable();
     let mut out = String::with_capacity(data.len() + data.len() / 50 + 100);
@@ -168,17 +168,17 @@ pub fn transmit(id: u32, (columns, rows): (u16, u16), png: &[u8], in_tmux: bool)
 }
 
 /// Takes an image away, data and all.
-pub fn delete(id: u32, in_tmux: bool) -> String {
+pub(crate) fn delete(id: u32, in_tmux: bool) -> String {
     wrapped(&format!("a=d,d=I,q=2,i={id}"), in_tmux)
 }
 
 /// Asks whether the terminal knows the protocol; [`is_yes`] reads the answer.
-pub fn question(in_tmux: bool) -> String {
+pub(crate) fn question(in_tmux: bool) -> String {
     wrapped(&format!("i={ASKED},s=1,v=1,a=q,t=d,f=24;AAAA"), in_tmux)
 }
 
 /// Whether an answer (what stands between `ESC _` and ST) says that it does.
-pub fn is_yes(answer: &str) -> bool {
+pub(crate) fn is_yes(answer: &str) -> bool {
     answer.strip_prefix('G').and_then(|rest| rest.split_once(';')).is_some_and(|(keys, message)| {
         message == "OK" && keys.split(',').any(|key| key.strip_prefix("i=") == Some(&ASKED.to_string()))
     })

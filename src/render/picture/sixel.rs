@@ -13,7 +13,7 @@ const LOOKS: usize = 60_000;
 const BAND: usize = 6;
 
 /// What shows each row of cells of an image, which are so many pixels high.
-pub fn strips(pixels: &RgbImage, height: usize) -> Vec<String> {
+pub(crate) fn strips(pixels: &RgbImage, height: usize) -> Vec<String> {
     let width = usize::try_from(pixels.width()).unwrap_or(1).max(1);
     let (indices, palette) = reduced(pixels);
     indices.chunks(width * height.max(1)).map(|strip| sixels(strip, width, &palette)).collect()

@@ -40,7 +40,7 @@ const CHANGE: (usize, usize) = (12, 0);
 const RESULT: Of = Of::Body(1);
 
 /// A call that is being laid out.
-pub struct Card<'a> {
+pub(crate) struct Card<'a> {
     look: &'a Look<'a>,
     call: &'a ToolCall,
     detail: Detail,
@@ -60,7 +60,7 @@ pub struct Card<'a> {
 
 impl<'a> Card<'a> {
     /// Looks for the change that the call made.
-    pub fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
+    pub(crate) fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
         let change = match call.kind {
             ToolKind::Edit | ToolKind::Write => change_of(call),
             ToolKind::Run
@@ -80,7 +80,7 @@ impl<'a> Card<'a> {
     }
 
     /// Added and removed lines.
-    pub fn change(&self) -> Option<(usize, usize)> {
+    pub(crate) fn change(&self) -> Option<(usize, usize)> {
         self.change.as_deref().map(diff::counts).or_else(|| {
             let written = written(self.call)?;
             Some((written.lines().count(), 0))
@@ -88,7 +88,7 @@ impl<'a> Card<'a> {
     }
 
     /// The rows below the head.
-    pub fn rows(&self) -> Vec<Row> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let mut rows = match self.detail {
             Detail::Closed => return Vec::new(),
             Detail::Raw => return self.raw(),
@@ -347,12 +347,12 @@ impl<'a> Card<'a> {
 }
 
 /// Rows that open with a closed head row.
-pub fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
+pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
     if detail == Detail::Closed { lines } else { 0 }
 }
 
 /// A result by itself.
-pub fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
+pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     let shown = Shown { detail, preview: OUTPUT, nodes: sheet.nodes(RESULT_TREE) };
     let mut rows = body_rows(&result.body, shown, sheet.room(), sheet.look);
     rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
@@ -367,7 +367,7 @@ fn rest_of(body: &Body) -> String {
 }
 
 /// The change that a call made or asks for, as a patch; else the file that it writes.
-pub fn change_text(call: &ToolCall) -> Option<Text> {
+pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     match call.kind {
         ToolKind::Edit | ToolKind::Write => {
             change_of(call).map(|lines| diff::text(&lines)).or_else(|| written(call).cloned())
@@ -383,7 +383,7 @@ pub fn change_text(call: &ToolCall) -> Option<Text> {
 }
 
 /// Lines that a call added and removed; of a whole file, all of them. Nothing while that is on disk.
-pub fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
+pub(crate) fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
     let of_change = change_of(call).map(|lines| diff::counts(&lines));
     of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
 }

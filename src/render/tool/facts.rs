@@ -13,7 +13,7 @@ const DURATION: usize = 6;
 const FACT: usize = 80;
 
 /// The facts, the most important one last.
-pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
+pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let is_given_up = call.state.is_open() && !sheet.item.is_awaited;
@@ -42,7 +42,7 @@ pub fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
 }
 
 /// Facts on one line.
-pub fn short(facts: &Text) -> String {
+pub(crate) fn short(facts: &Text) -> String {
     without_sgr(wrap::head(facts, FACT)).lines().next().unwrap_or_default().trim().to_owned()
 }
 

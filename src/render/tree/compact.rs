@@ -8,14 +8,14 @@ use crate::model::text::without_sgr;
 use crate::render::wrap;
 
 /// A tree on one line, cut where `max` bytes are reached.
-pub fn compact(tree: &Tree, max: usize) -> String {
+pub(crate) fn compact(tree: &Tree, max: usize) -> String {
     let mut out = String::new();
     push_compact(&mut out, tree, max, 0);
     out
 }
 
 /// Members of an object as `key=value`, strings in full, parted by blanks.
-pub fn arguments(tree: &Tree, max: usize) -> String {
+pub(crate) fn arguments(tree: &Tree, max: usize) -> String {
     let Tree::Map(members) = tree else { return compact(tree, max) };
     let mut out = String::new();
     for (key, value) in members {

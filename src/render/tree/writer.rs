@@ -29,17 +29,17 @@ const MANY_ROWS: usize = 200;
 #[derive(Clone, Copy)]
 pub(super) struct Manner {
     /// Deeper nodes are closed.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// Rows of a string.
-    pub strings: usize,
+    pub(crate) strings: usize,
     /// Children of a node that are shown at first.
-    pub page: usize,
+    pub(crate) page: usize,
     /// Whether folds by hand count.
-    pub by_hand: bool,
+    pub(crate) by_hand: bool,
     /// Whether the reader goes from node to node.
-    pub walks: bool,
+    pub(crate) walks: bool,
     /// Whether everything is shown as it was recorded.
-    pub is_raw: bool,
+    pub(crate) is_raw: bool,
 }
 
 /// A value on its way to its rows: what stands in front of it, and where it stands in the tree.

@@ -27,7 +27,7 @@ const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// An open database.
-pub struct Database {
+pub(crate) struct Database {
     path: PathBuf,
     look: RefCell<Look>,
     patience: Duration,
@@ -49,23 +49,23 @@ impl Look {
 
 impl Database {
     /// Opens a database for a look.
-    pub fn open(path: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Trouble> {
         Self::open_patiently(path, PATIENCE)
     }
 
     /// Opens a database; it and every statement waits so long for a writer.
-    pub fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Trouble> {
         let look = tried(patience, || Look::begin(path))?;
         Ok(Self { path: path.to_owned(), look: RefCell::new(look), patience })
     }
 
     /// Whether nothing was committed since it was opened.
-    pub fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         Marks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
     }
 
     /// What is to be said of the files beside it. Reads all of them.
-    pub fn anomaly(&self) -> Option<&'static str> {
+    pub(crate) fn anomaly(&self) -> Option<&'static str> {
         let is_broken = self.look.borrow().marks.has_broken_log();
         is_broken.then_some(
             "the log beside this database (-wal) is damaged; changes that were only in it are missing",
@@ -74,7 +74,7 @@ impl Database {
 
     /// The tables with their columns. Views are none: what they do is up to who made the database. Nor are
     /// virtual tables: their modules may be missing here (`vec0` of OpenClaw's memory).
-    pub fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
+    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
                    WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.rowid, c.cid";
@@ -90,12 +90,12 @@ impl Database {
     }
 
     /// A number that changes with the tables, and when their rows were moved.
-    pub fn schema(&self) -> Result<i64, Trouble> {
+    pub(crate) fn schema(&self) -> Result<i64, Trouble> {
         Ok(self.value("PRAGMA schema_version", &[])?.and_then(|cell| cell.int()).unwrap_or(0))
     }
 
     /// Runs a query. Its rows are all of one state of the database.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         sql: &str,
         parameters: &[Cell],
@@ -110,7 +110,7 @@ impl Database {
 
     /// The first values of queries that may fail one by one: of the first of them, and of more as long as they are
     /// small. All are of one state of the database.
-    pub fn values(
+    pub(crate) fn values(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
     ) -> Result<Vec<Result<Option<Cell>, Trouble>>, Trouble> {
@@ -135,7 +135,7 @@ impl Database {
     }
 
     /// The first value of a query.
-    pub fn value(&self, sql: &str, parameters: &[Cell]) -> Result<Option<Cell>, Trouble> {
+    pub(crate) fn value(&self, sql: &str, parameters: &[Cell]) -> Result<Option<Cell>, Trouble> {
         let mut first = None;
         self.each(sql, parameters, &mut |row| {
             first = first.take().or_else(|| row.into_iter().next());

@@ -71,7 +71,7 @@ const OPENS: &[(i64, u8)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 const OPENS: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
 
 /// Binds this thread for as long as it lives. Answers whether the kernel knows how.
-pub fn bind_this_thread() -> bool {
+pub(crate) fn bind_this_thread() -> bool {
     program().is_some_and(|program| apply_filter(&program).is_ok())
 }
 

@@ -8,16 +8,16 @@ use std::fs::File;
 use crate::source::stamp::{read_at, read_range};
 
 /// The header of a log.
-pub const HEADER: usize = 32;
+pub(crate) const HEADER: usize = 32;
 /// What it begins with, but for its last bit, which is the order of the bytes in sums.
 const MAGIC: u32 = 0x377f_0682;
 /// Before the page of each frame: its number, the size of the database if the frame ends a change, salts, sums.
 const FRAME: usize = 24;
 
 /// The header of a log that SQLite takes for one.
-pub struct Header {
+pub(crate) struct Header {
     /// Bytes of a frame.
-    pub frame: usize,
+    pub(crate) frame: usize,
     salts: [u8; 8],
     order: fn([u8; 4]) -> u32,
     sums: (u32, u32),
@@ -25,7 +25,7 @@ pub struct Header {
 
 impl Header {
     /// Reads a header, if it is sound.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let magic = word(bytes, 0, u32::from_be_bytes)?;
         let order = if magic & 1 == 1 { u32::from_be_bytes } else { u32::from_le_bytes };
         let sums = summed((0, 0), bytes.get(..24)?, order);
@@ -37,13 +37,13 @@ impl Header {
     }
 
     /// Whether frames were written after these salts.
-    pub fn has_salts(&self, salts: [u8; 8]) -> bool {
+    pub(crate) fn has_salts(&self, salts: [u8; 8]) -> bool {
         self.salts == salts
     }
 }
 
 /// The first frame that is not sound, if a change was completed behind it: that is lost.
-pub fn first_lost(file: &File) -> Option<u64> {
+pub(crate) fn first_lost(file: &File) -> Option<u64> {
     let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
     let mut frame = vec![0; header.frame];
     let (mut sums, mut broken) = (header.sums, None);

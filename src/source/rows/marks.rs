@@ -61,7 +61,7 @@ struct Index {
 
 impl Marks {
     /// The state now, if no change is being made.
-    pub fn of(path: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn of(path: &Path) -> Result<Self, Trouble> {
         let unreadable = |error: io::Error| Trouble::of(&error);
         let files = Files {
             base: path.to_owned(),
@@ -81,7 +81,7 @@ impl Marks {
     }
 
     /// Whether what was read since is all of one state.
-    pub fn hold(&self) -> bool {
+    pub(crate) fn hold(&self) -> bool {
         let log = Log::of(&self.files);
         match (&self.log, &log) {
             (None, None) => self.is_unchanged().unwrap_or(false),
@@ -101,12 +101,12 @@ impl Marks {
     }
 
     /// Whether changes wait in a log.
-    pub fn has_log(&self) -> bool {
+    pub(crate) fn has_log(&self) -> bool {
         self.log.is_some()
     }
 
     /// Whether there is a log that SQLite does not take for one, or not all of it.
-    pub fn has_broken_log(&self) -> bool {
+    pub(crate) fn has_broken_log(&self) -> bool {
         self.log.as_ref().is_some_and(|log| log.is_broken(&self.files.log))
     }
 

@@ -11,10 +11,10 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 use super::{Cell, Trouble};
 
 /// The rows of a statement, each of some cells.
-pub type Rows = Vec<Vec<Cell>>;
+pub(crate) type Rows = Vec<Vec<Cell>>;
 
 /// A statement with its parameters.
-pub type Question = (String, Vec<Cell>);
+pub(crate) type Question = (String, Vec<Cell>);
 
 /// Of further questions asked at once none is answered when this many bytes were read.
 const ENOUGH: usize = 1 << 20;
@@ -29,7 +29,7 @@ pub struct Reader {
 
 impl Reader {
     /// Opens a database, with or without a log beside it.
-    pub fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
+    pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
         let (questions, asked) = bounded(1);
         let (tell, answers) = bounded(1);
         let path = path.to_owned();
@@ -40,7 +40,7 @@ impl Reader {
     }
 
     /// What is answered to questions, to the first of them at least.
-    pub fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Trouble>> {
+    pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Trouble>> {
         let asked = self.questions.as_ref().is_some_and(|all| all.send(questions).is_ok());
         let answers = if asked { self.answers.recv().ok() } else { None };
         answers.unwrap_or_else(|| vec![Err(Trouble::Unreadable("its reader has ended".to_owned()))])

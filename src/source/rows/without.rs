@@ -10,46 +10,46 @@ const ADVICE: &str = "a SQLite database, which this tv was built without. \
      archives beside its database";
 
 /// A database that cannot be opened.
-pub struct Database;
+pub(crate) struct Database;
 
 impl Database {
     /// Says what helps.
-    pub fn open(_: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn open(_: &Path) -> Result<Self, Trouble> {
         Err(Trouble::Unreadable(ADVICE.to_owned()))
     }
 
     /// Says what helps.
-    pub fn open_patiently(path: &Path, _: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn open_patiently(path: &Path, _: Duration) -> Result<Self, Trouble> {
         Self::open(path)
     }
 
     /// Nothing.
-    pub fn anomaly(&self) -> Option<&'static str> {
+    pub(crate) fn anomaly(&self) -> Option<&'static str> {
         None
     }
 
     /// Nothing.
-    pub fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
+    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
         Ok(Vec::new())
     }
 
     /// Nothing.
-    pub fn schema(&self) -> Result<i64, Trouble> {
+    pub(crate) fn schema(&self) -> Result<i64, Trouble> {
         Ok(0)
     }
 
     /// Nothing.
-    pub fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Trouble> {
+    pub(crate) fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Trouble> {
         Ok(())
     }
 
     /// Nothing.
-    pub fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Trouble> {
+    pub(crate) fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Trouble> {
         Ok(None)
     }
 
     /// Nothing.
-    pub fn values(
+    pub(crate) fn values(
         &self,
         _: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
     ) -> Result<Vec<Result<Option<Cell>, Trouble>>, Trouble> {
@@ -57,7 +57,7 @@ impl Database {
     }
 
     /// Never.
-    pub fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         false
     }
 }

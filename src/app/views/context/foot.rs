@@ -22,7 +22,7 @@ const TOOLS: usize = 6;
 
 /// The foot, with what was counted for it.
 #[derive(Clone, Debug, Default)]
-pub struct Foot {
+pub(crate) struct Foot {
     tools: Option<Tools>,
 }
 
@@ -38,7 +38,13 @@ struct Tools {
 
 impl Foot {
     /// Its lines; at most so many.
-    pub fn lines(&mut self, scene: &Scene<'_>, row: &Row, density: f64, most: usize) -> Vec<Line<'static>> {
+    pub(crate) fn lines(
+        &mut self,
+        scene: &Scene<'_>,
+        row: &Row,
+        density: f64,
+        most: usize,
+    ) -> Vec<Line<'static>> {
         let told = match row {
             Row::Request(request) => vec![
                 cache(scene, request),

@@ -16,7 +16,7 @@ use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Columns of the table.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::words("time", 8, 3),
     Column::figures("turn", 4, 2),
     Column::figures("prompt", 6, 9),
@@ -28,7 +28,7 @@ pub const COLUMNS: &[Column] = &[
     Column::words("missed", 8, 8),
 ];
 /// The column of the bar.
-pub const BAR: usize = 4;
+pub(crate) const BAR: usize = 4;
 /// The column of what a prompt grew by.
 const BY: usize = 6;
 
@@ -78,7 +78,7 @@ impl Fill {
 }
 
 /// What the parts of the bars mean.
-pub fn legend(width: usize, theme: &Theme) -> Line<'static> {
+pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
     let mut spans = Vec::new();
     for fill in Fill::ALL {
         let (glyph, style) = fill.look(theme);
@@ -92,18 +92,18 @@ pub fn legend(width: usize, theme: &Theme) -> Line<'static> {
 /// What rows are drawn with.
 pub struct Drawing<'a> {
     /// What the page may look at.
-    pub scene: &'a Scene<'a>,
+    pub(crate) scene: &'a Scene<'a>,
     /// The columns.
-    pub table: &'a Table,
+    pub(crate) table: &'a Table,
     /// Bytes of texts that make a token.
-    pub density: f64,
+    pub(crate) density: f64,
     /// The largest prompt of the lane: the end of the bars where no window is known.
-    pub largest: u64,
+    pub(crate) largest: u64,
 }
 
 impl Drawing<'_> {
     /// A row.
-    pub fn line(&self, row: &Row, is_chosen: bool) -> Line<'static> {
+    pub(crate) fn line(&self, row: &Row, is_chosen: bool) -> Line<'static> {
         match row {
             Row::Request(request) => self.request(request, is_chosen),
             Row::Compaction(compaction) => self.compaction(compaction),
@@ -237,7 +237,7 @@ fn columns(tokens: u64, whole: u64, width: usize) -> usize {
 }
 
 /// Tokens before or after a compaction: `148k` as recorded, `~22k` from the request beside it.
-pub fn told(told: Option<Told>) -> String {
+pub(crate) fn told(told: Option<Told>) -> String {
     match told {
         Some(Told { tokens, is_recorded: true }) => figures::tokens(tokens),
         Some(Told { tokens, is_recorded: false }) => format!("~{}", figures::tokens(tokens)),

@@ -40,7 +40,7 @@ const LOOKED_AT: usize = 32_000;
 
 /// The uses of a file.
 #[derive(Debug, Default)]
-pub struct History {
+pub(crate) struct History {
     uses: List<Place>,
     generation: Option<u64>,
     /// Lines that calls added and removed, by the state of their entries.
@@ -49,7 +49,7 @@ pub struct History {
 
 impl History {
     /// Takes in the uses as they are now.
-    pub fn refresh(&mut self, file: &File, generation: u64, follows: bool) {
+    pub(crate) fn refresh(&mut self, file: &File, generation: u64, follows: bool) {
         if self.generation != Some(generation) {
             self.generation = Some(generation);
             self.uses.set(file.uses.iter().map(|one| one.place).collect(), follows);
@@ -57,7 +57,7 @@ impl History {
     }
 
     /// Chooses the use of an item; without one, the last.
-    pub fn look_at(&mut self, focus: Option<Focus>) {
+    pub(crate) fn look_at(&mut self, focus: Option<Focus>) {
         match focus {
             Some(focus) => self.uses.choose_key(&Place { entry: focus.entry, block: focus.block }),
             None => self.uses.choose(usize::MAX),
@@ -65,22 +65,22 @@ impl History {
     }
 
     /// Chooses a row.
-    pub fn choose(&mut self, number: usize) {
+    pub(crate) fn choose(&mut self, number: usize) {
         self.uses.choose(number);
     }
 
     /// Moves the cursor, if that is what an action does.
-    pub fn act(&mut self, action: Action, times: usize) -> bool {
+    pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
         self.uses.act(action, times)
     }
 
     /// The call of the chosen use.
-    pub fn target(&self) -> Option<Focus> {
+    pub(crate) fn target(&self) -> Option<Focus> {
         self.uses.chosen().copied().map(focus_of)
     }
 
     /// Writes out the window.
-    pub fn arrange(&mut self, path: &Text, scene: &Scene<'_>) -> Sheet {
+    pub(crate) fn arrange(&mut self, path: &Text, scene: &Scene<'_>) -> Sheet {
         let Some(file) = scene.indexes.files.file(path) else { return Sheet::default() };
         let (least, most, share) = FOOT;
         let (height, foot) = scene.divide(1, (scene.height / share).clamp(least, most));
@@ -188,7 +188,7 @@ fn first_line(text: &Text) -> String {
 }
 
 /// What went wrong with a use, in a sentence.
-pub fn words_of(one: &Use, scene: &Scene<'_>) -> String {
+pub(crate) fn words_of(one: &Use, scene: &Scene<'_>) -> String {
     let who = |place: Place| {
         let lane = scene.transcript.get(place.entry).and_then(|entry| entry.lane.as_ref());
         let at = call_of(place, scene)

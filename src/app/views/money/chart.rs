@@ -9,14 +9,14 @@ use crate::render::glyphs::Glyphs;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bar {
     /// How high.
-    pub height: f64,
+    pub(crate) height: f64,
     /// Whether it stands out.
-    pub is_chosen: bool,
+    pub(crate) is_chosen: bool,
 }
 
 /// Bars of a running sum, each of them for the terms that fall into a column. Terms are money of charges in
 /// the order of the file; a sum may go down where a run corrects its requests.
-pub fn bars(terms: &[(i128, bool)], width: usize) -> Vec<Bar> {
+pub(crate) fn bars(terms: &[(i128, bool)], width: usize) -> Vec<Bar> {
     let columns = width.min(terms.len().max(1)).max(1);
     let stretch = if terms.len() < width { (width / terms.len().max(1)).clamp(1, WIDEST) } else { 1 };
     let mut sum = 0_i128;

@@ -73,7 +73,7 @@ impl Money {
 const BEYOND: &str = "the whole run, beyond its requests";
 
 /// Rows that cost twice the average, and the one that costs most, stand out; of two rows none does.
-pub fn dear(rows: &[Row]) -> i128 {
+pub(crate) fn dear(rows: &[Row]) -> i128 {
     let costs: Vec<i128> =
         rows.iter().map(|row| row.amount.money.picos()).filter(|picos| *picos > 0).collect();
     let Some(most) = costs.iter().max().filter(|_| costs.len() > 2) else { return i128::MAX };
@@ -82,7 +82,7 @@ pub fn dear(rows: &[Row]) -> i128 {
 }
 
 /// What rows are sorted by.
-pub fn figure(amount: &Amount, column: usize) -> i128 {
+pub(crate) fn figure(amount: &Amount, column: usize) -> i128 {
     match column {
         3 => amount.requests.into(),
         4 => amount.input.total.into(),
@@ -95,19 +95,19 @@ pub fn figure(amount: &Amount, column: usize) -> i128 {
 }
 
 /// Tokens; nothing if nobody told.
-pub fn tokens_words(tokens: Option<i64>) -> String {
+pub(crate) fn tokens_words(tokens: Option<i64>) -> String {
     let Some(tokens) = tokens else { return String::new() };
     let words = figures::tokens(tokens.unsigned_abs());
     if tokens < 0 { format!("-{words}") } else { words }
 }
 
 /// `$1.84`, `~$0.02`, `$?`; nothing if nothing was spent.
-pub fn amount_words(amount: &Amount) -> String {
+pub(crate) fn amount_words(amount: &Amount) -> String {
     cost_words(&amount.money.cost(), amount)
 }
 
 /// The same of a row.
-pub fn row_words(row: &Row) -> String {
+pub(crate) fn row_words(row: &Row) -> String {
     cost_words(&row.cost(), &row.amount)
 }
 
@@ -120,7 +120,7 @@ fn cost_words(cost: &Cost, amount: &Amount) -> String {
 }
 
 /// A share; nothing where it says nothing.
-pub fn percent_of(picos: i128, all: i128) -> String {
+pub(crate) fn percent_of(picos: i128, all: i128) -> String {
     if all <= 0 || picos <= 0 {
         return String::new();
     }
@@ -132,22 +132,22 @@ pub fn percent_of(picos: i128, all: i128) -> String {
 }
 
 /// The number of a turn, from 1.
-pub fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
+pub(crate) fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
     transcript.place_of(prompt).and_then(|place| transcript.turn_at(place)).map_or(0, |turn| turn + 1)
 }
 
 /// The first line of a prompt.
-pub fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
+pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
     transcript.get(prompt).map(|entry| title_of(entry).to_string()).unwrap_or_default()
 }
 
 /// Whether it is a turn on a branch that the session left.
-pub fn is_left(row: &Row, transcript: &Transcript) -> bool {
+pub(crate) fn is_left(row: &Row, transcript: &Transcript) -> bool {
     matches!(row.group, Group::Turn(prompt) if transcript.branches().abandoned.contains(&prompt))
 }
 
 /// What a row is the sum of.
-pub fn what(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
+pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
     match group {
         Group::Model(name) => named(name),
         Group::Lane(None) => "main".to_owned(),
@@ -200,7 +200,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
 }
 
 /// What all was spent up to a row; nothing while no price is known.
-pub fn so_far(row: &Row, statement: &Statement) -> String {
+pub(crate) fn so_far(row: &Row, statement: &Statement) -> String {
     let is_known = statement.total.money.usd().is_some();
     if is_known { phrases::usd(usd(row.cumulative)) } else { String::new() }
 }

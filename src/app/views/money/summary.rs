@@ -17,7 +17,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures::{count, exact};
 
 /// Columns of the summary.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::words("", 16, 9),
     Column::figures("tokens", 13, 8),
     Column::figures("cost", 10, 9),
@@ -26,11 +26,11 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The column of what else there is to say.
-pub const NOTE: usize = 4;
+pub(crate) const NOTE: usize = 4;
 
 /// Which charges a line of the summary is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum About {
+pub(crate) enum About {
     /// All of them.
     #[default]
     All,
@@ -48,23 +48,23 @@ pub enum About {
 #[derive(Clone, Debug, Default)]
 pub struct Fact {
     /// What it tells.
-    pub label: String,
+    pub(crate) label: String,
     /// Tokens, or how many.
-    pub tokens: String,
+    pub(crate) tokens: String,
     /// Money.
-    pub cost: String,
+    pub(crate) cost: String,
     /// The share of all that was spent.
-    pub share: String,
+    pub(crate) share: String,
     /// What else there is to say.
-    pub note: String,
+    pub(crate) note: String,
     /// Whether it heads the lines that follow.
-    pub is_heading: bool,
+    pub(crate) is_heading: bool,
     /// Whether it is about money that was spent for nothing, or that nobody knows of.
-    pub is_warning: bool,
+    pub(crate) is_warning: bool,
     /// What it is about.
-    pub about: About,
+    pub(crate) about: About,
     /// Where it leads.
-    pub target: Option<EntryId>,
+    pub(crate) target: Option<EntryId>,
 }
 
 impl Fact {
@@ -77,7 +77,7 @@ impl Fact {
     }
 
     /// Its cells.
-    pub fn cells(&self, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
+    pub(crate) fn cells(&self, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let label = match (is_chosen, self.is_heading, self.is_warning) {
             (true, ..) => theme.focus,
@@ -100,7 +100,7 @@ impl Fact {
 const DEAREST: usize = 5;
 
 /// The charges that a line is about.
-pub fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
+pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
     let all = statement.charges.iter().enumerate();
     let wanted = all.filter(|(number, charge)| match about {
         About::All => true,
@@ -113,7 +113,7 @@ pub fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
 }
 
 /// All lines.
-pub fn facts(statement: &Statement, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
+pub(crate) fn facts(statement: &Statement, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
     let mut facts = vec![cost(statement), requests(statement)];
     facts.extend(classes(statement));
     facts.extend(cache(statement));

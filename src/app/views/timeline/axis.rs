@@ -19,7 +19,7 @@ const DAY: i64 = 86_400_000;
 
 /// Columns and the time that each of them stands for.
 #[derive(Clone, Debug, Default)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// Where each column begins, and where the last one ends.
     edges: Vec<Timestamp>,
     /// First column, columns and length in ms of what is left out.
@@ -32,7 +32,11 @@ pub struct Axis {
 
 impl Axis {
     /// The time between two moments in so many columns.
-    pub fn new((from, to): (Timestamp, Timestamp), gaps: &[(Timestamp, Timestamp)], columns: usize) -> Self {
+    pub(crate) fn new(
+        (from, to): (Timestamp, Timestamp),
+        gaps: &[(Timestamp, Timestamp)],
+        columns: usize,
+    ) -> Self {
         let columns = columns.max(1);
         let to = to.max(Timestamp(from.0.saturating_add(1)));
         let gaps = left_out((from, to), gaps, columns);
@@ -74,40 +78,40 @@ impl Axis {
     }
 
     /// How many columns there are.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.edges.len().saturating_sub(1)
     }
 
     /// The time of a column.
-    pub fn span(&self, column: usize) -> (Timestamp, Timestamp) {
+    pub(crate) fn span(&self, column: usize) -> (Timestamp, Timestamp) {
         let edge = |n: usize| self.edges.get(n).or(self.edges.last()).copied().unwrap_or(Timestamp(0));
         (edge(column), edge(column + 1))
     }
 
     /// The column of a moment; the nearest one, if it is not shown.
-    pub fn column(&self, at: Timestamp) -> usize {
+    pub(crate) fn column(&self, at: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge <= at);
         after.saturating_sub(1).min(self.columns().saturating_sub(1))
     }
 
     /// The column in which something ends that ends then.
-    pub fn last_column(&self, end: Timestamp) -> usize {
+    pub(crate) fn last_column(&self, end: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge < end);
         after.saturating_sub(1).min(self.columns().saturating_sub(1))
     }
 
     /// What is left out: first columns, numbers of columns and lengths in ms.
-    pub fn gaps(&self) -> &[(usize, usize, u64)] {
+    pub(crate) fn gaps(&self) -> &[(usize, usize, u64)] {
         &self.gaps
     }
 
     /// Ms that a column stands for, but for gaps.
-    pub fn scale(&self) -> u64 {
+    pub(crate) fn scale(&self) -> u64 {
         self.shown.1.div_ceil(self.shown.0.max(1) as u64).max(1)
     }
 
     /// Words and the columns in which they begin; gaps tell their length.
-    pub fn ticks(&self) -> Vec<(usize, String)> {
+    pub(crate) fn ticks(&self) -> Vec<(usize, String)> {
         let mut taken: Vec<(usize, String)> = Vec::new();
         for (first, columns, ms) in &self.gaps {
             let words = short(*ms);

@@ -49,21 +49,21 @@ impl Cell {
 }
 
 /// What bars are painted from.
-pub struct Painter<'a> {
+pub(crate) struct Painter<'a> {
     /// The session.
-    pub scene: &'a Scene<'a>,
+    pub(crate) scene: &'a Scene<'a>,
     /// The columns.
-    pub axis: &'a Axis,
+    pub(crate) axis: &'a Axis,
     /// What decided the ends of turns.
-    pub paths: &'a Paths,
+    pub(crate) paths: &'a Paths,
     /// The cursor.
-    pub chosen: Option<SpanId>,
+    pub(crate) chosen: Option<SpanId>,
     /// It is now, if something is waited for.
-    pub now: Option<Timestamp>,
+    pub(crate) now: Option<Timestamp>,
 }
 
 /// The cells of a row.
-pub struct Cells(Vec<Option<Cell>>);
+pub(crate) struct Cells(Vec<Option<Cell>>);
 
 impl Painter<'_> {
     fn timeline(&self) -> &Timeline {
@@ -71,12 +71,12 @@ impl Painter<'_> {
     }
 
     /// Until when a span is shown.
-    pub fn end(&self, span: &Stretch) -> Timestamp {
+    pub(crate) fn end(&self, span: &Stretch) -> Timestamp {
         span.end(self.now)
     }
 
     /// Whether a span is on the critical path of its turn, as far as that was walked.
-    pub fn is_on_path(&self, id: SpanId) -> bool {
+    pub(crate) fn is_on_path(&self, id: SpanId) -> bool {
         self.paths.holds(self.timeline().turn_at(id.from).0, id)
     }
 
@@ -88,12 +88,12 @@ impl Painter<'_> {
     }
 
     /// An empty row.
-    pub fn cells(&self) -> Cells {
+    pub(crate) fn cells(&self) -> Cells {
         Cells(vec![None; self.axis.columns()])
     }
 
     /// Puts a row's spans into cells.
-    pub fn put(&self, row: &Row, cells: &mut Cells) {
+    pub(crate) fn put(&self, row: &Row, cells: &mut Cells) {
         let columns = self.axis.columns();
         let (from, to) = (self.axis.span(0).0, self.axis.span(columns.saturating_sub(1)).1);
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
@@ -157,7 +157,7 @@ impl Painter<'_> {
     }
 
     /// What the agent does since the last sign, which no entry has told so far.
-    pub fn put_growing(&self, class: Class, from: Timestamp, to: Timestamp, cells: &mut Cells) {
+    pub(crate) fn put_growing(&self, class: Class, from: Timestamp, to: Timestamp, cells: &mut Cells) {
         let (first, last) = (self.axis.column(from), self.axis.last_column(to));
         for column in first..=last {
             let mark = if column == last { Mark::Running } else { Mark::None };
@@ -176,7 +176,11 @@ impl Painter<'_> {
     }
 
     /// The cells as text; bars that are long enough say what they are.
-    pub fn write(&self, cells: &Cells, label: impl Fn(SpanId) -> Option<String>) -> Vec<Span<'static>> {
+    pub(crate) fn write(
+        &self,
+        cells: &Cells,
+        label: impl Fn(SpanId) -> Option<String>,
+    ) -> Vec<Span<'static>> {
         let mut out: Vec<Span<'static>> = Vec::new();
         let mut column = 0;
         while column < cells.0.len() {
@@ -295,13 +299,13 @@ impl Cells {
     }
 
     /// What stands in a column.
-    pub fn at(&self, column: usize) -> Option<SpanId> {
+    pub(crate) fn at(&self, column: usize) -> Option<SpanId> {
         self.0.get(column).copied().flatten().map(|cell| cell.id)
     }
 }
 
 /// The style of bars.
-pub fn class_style(scene: &Scene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
+pub(crate) fn class_style(scene: &Scene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
     let theme = scene.theme;
     match class {
         _ if is_passed => theme.dim,
@@ -326,6 +330,6 @@ pub fn focus_of(transcript: &Transcript, id: SpanId) -> Focus {
 }
 
 /// Whether a lane reaches into a time.
-pub fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
+pub(crate) fn is_within(lane: &Lane, (from, to): (Timestamp, Timestamp)) -> bool {
     lane.reach.is_some_and(|(start, end)| start < to && end >= from)
 }

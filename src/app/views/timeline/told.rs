@@ -22,17 +22,17 @@ use crate::render::wrap;
 const MEANWHILE: usize = 3;
 
 /// What there is to tell.
-pub struct Telling<'a> {
+pub(crate) struct Telling<'a> {
     /// The session and the columns.
-    pub painter: &'a Painter<'a>,
+    pub(crate) painter: &'a Painter<'a>,
     /// The window.
-    pub view: &'a View<'a>,
+    pub(crate) view: &'a View<'a>,
     /// What the window shows.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// From when to when.
-    pub range: (Timestamp, Timestamp),
+    pub(crate) range: (Timestamp, Timestamp),
     /// Columns in front of the bars.
-    pub label: usize,
+    pub(crate) label: usize,
 }
 
 impl Telling<'_> {
@@ -41,7 +41,7 @@ impl Telling<'_> {
     }
 
     /// What is shown, from when to when, and whose time it was; what has no room is left out.
-    pub fn title(&self, growing: Growing) -> Vec<Span<'static>> {
+    pub(crate) fn title(&self, growing: Growing) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let shown = format!("  {}", self.shown());
         let (from, to) = self.range;
@@ -130,7 +130,7 @@ impl Telling<'_> {
     }
 
     /// The scale and the ticks.
-    pub fn axis(&self) -> Line<'static> {
+    pub(crate) fn axis(&self) -> Line<'static> {
         let theme = self.scene().theme;
         let scale = duration(self.painter.axis.scale());
         let full = format!("{scale}/col");
@@ -148,7 +148,7 @@ impl Telling<'_> {
 
     /// The chosen span in two lines; above them the size of the context, and in the end what the signs
     /// mean, if so many lines hold that too.
-    pub fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
+    pub(crate) fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
         let theme = self.scene().theme;
         let legend = Line::from(wrap::fit(&self.legend(), self.scene().columns(), theme.glyphs().cut));
         let legend = (lines > super::FOOT + 1).then_some(legend);
@@ -299,13 +299,13 @@ fn call(transcript: &Transcript, place: Place) -> Option<&ToolCall> {
 }
 
 /// What a call is about.
-pub fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
+pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
     let call = call(transcript, id.call()?)?;
     call.headline.lines().next().filter(|line| !line.trim().is_empty()).map(str::to_owned)
 }
 
 /// What a span of a sub-agent is: its tool, or the model.
-pub fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
+pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
     let timeline = &painter.scene.indexes.timeline;
     let (span, row) = timeline.get(id)?;
     let is_caller = timeline.row(row)?.what == crate::analysis::timeline::What::Caller;
@@ -318,7 +318,7 @@ pub fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
 }
 
 /// Words in so many columns.
-pub fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
+pub(crate) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = wrap::fit(&[Span::styled(words.to_owned(), style)], width, theme.glyphs().cut);
     let left = width.saturating_sub(wrap::width_of(&spans));
     spans.push(Span::raw(" ".repeat(left)));

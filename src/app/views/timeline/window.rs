@@ -30,15 +30,15 @@ pub enum Scope {
 }
 
 /// A window on a session.
-pub struct View<'a> {
+pub(crate) struct View<'a> {
     /// The session.
-    pub timeline: &'a Timeline,
+    pub(crate) timeline: &'a Timeline,
     /// From when to when it reaches; up to now, if it goes on.
-    pub reach: (Timestamp, Timestamp),
+    pub(crate) reach: (Timestamp, Timestamp),
     /// The cursor.
-    pub chosen: Option<SpanId>,
+    pub(crate) chosen: Option<SpanId>,
     /// It is now, if the session goes on.
-    pub now: Option<Timestamp>,
+    pub(crate) now: Option<Timestamp>,
 }
 
 impl View<'_> {
@@ -80,7 +80,7 @@ impl View<'_> {
     }
 
     /// From when to when a scope shows.
-    pub fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
+    pub(crate) fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
         match scope {
             Scope::Auto if self.work(self.reach.0, self.reach.1) <= SHORT_MS => self.reach,
             Scope::Session => self.reach,
@@ -93,7 +93,7 @@ impl View<'_> {
     }
 
     /// Whether a scope shows the turn of the cursor.
-    pub fn is_turn(&self, scope: Scope) -> bool {
+    pub(crate) fn is_turn(&self, scope: Scope) -> bool {
         match scope {
             Scope::Auto => self.range(scope) != self.reach,
             Scope::Turn => true,
@@ -112,7 +112,7 @@ impl View<'_> {
     }
 
     /// A window of another length around the cursor: by so many halves closer, or farther away.
-    pub fn zoom(&self, scope: Scope, closer: bool, times: usize) -> Option<Scope> {
+    pub(crate) fn zoom(&self, scope: Scope, closer: bool, times: usize) -> Option<Scope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);
         let times = u32::try_from(times).unwrap_or(u32::MAX).min(40);
@@ -129,7 +129,7 @@ impl View<'_> {
     }
 
     /// The cursor's span with so much around it: a multiple of its length.
-    pub fn around(&self, times: u64) -> Option<Scope> {
+    pub(crate) fn around(&self, times: u64) -> Option<Scope> {
         let id = self.chosen?;
         let end = self.timeline.get(id)?.0.end(self.now);
         let length = end.since(id.from).max(LEAST_MS / 2);
@@ -138,7 +138,7 @@ impl View<'_> {
     }
 
     /// The window moved by a share of its length, in quarters.
-    pub fn pan(&self, scope: Scope, quarters: usize, later: bool) -> Option<Scope> {
+    pub(crate) fn pan(&self, scope: Scope, quarters: usize, later: bool) -> Option<Scope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);
         let by = (length / 4).max(1).saturating_mul(quarters as u64);
@@ -153,7 +153,7 @@ impl View<'_> {
     }
 
     /// The window moved so that it shows the cursor.
-    pub fn reveal(&self, scope: Scope) -> Scope {
+    pub(crate) fn reveal(&self, scope: Scope) -> Scope {
         let (from, to) = self.range(scope);
         let Some(id) = self.chosen else { return scope };
         let end = self.timeline.get(id).map_or(id.from, |(span, _)| span.end(self.now));

@@ -21,16 +21,16 @@ const SYNTHETIC: &str = "synthetic-result";
 #[derive(Clone, Copy)]
 pub struct Told<'a> {
     /// Where it is.
-    pub place: Place,
+    pub(crate) place: Place,
     /// Its entry.
-    pub entry: &'a Entry,
+    pub(crate) entry: &'a Entry,
     /// The call.
-    pub call: &'a ToolCall,
+    pub(crate) call: &'a ToolCall,
 }
 
 /// How a call fares: what needs a look comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
+pub(crate) enum Status {
     /// Ended with an error.
     Failed,
     /// Was not allowed.
@@ -49,53 +49,53 @@ pub enum Status {
 
 impl<'a> Told<'a> {
     /// The call at a place.
-    pub fn at(scene: &Scene<'a>, place: Place) -> Option<Self> {
+    pub(crate) fn at(scene: &Scene<'a>, place: Place) -> Option<Self> {
         let entry = scene.transcript.get(place.entry)?;
         Some(Self { place, entry, call: call_at(entry, place.block)? })
     }
 
     /// When it was made.
-    pub fn made_at(&self) -> Option<Timestamp> {
+    pub(crate) fn made_at(&self) -> Option<Timestamp> {
         self.call.started.or(self.entry.at)
     }
 
     /// How long it took.
-    pub fn took(&self) -> Option<Took> {
+    pub(crate) fn took(&self) -> Option<Took> {
         self.call.took(self.entry.said(self.call))
     }
 
     /// Size of its result, or of what it has put out so far, in bytes.
-    pub fn bytes(&self) -> Option<u64> {
+    pub(crate) fn bytes(&self) -> Option<u64> {
         let body = self.call.state.result().map(|result| &result.body).or(self.call.state.live());
         body.map(|body| u64::from(body.bytes))
     }
 
     /// What the request that asked for it spent, if that is recorded. Calls of one answer share it.
-    pub fn usage(&self) -> Option<&'a Usage> {
+    pub(crate) fn usage(&self) -> Option<&'a Usage> {
         self.entry.usage.as_deref().filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
     /// What it asks for on one line; files as seen from where the session began.
-    pub fn argument(&self, scene: &Scene<'_>) -> &'a str {
+    pub(crate) fn argument(&self, scene: &Scene<'_>) -> &'a str {
         let line = self.call.headline.trim().lines().next().unwrap_or_default();
         let is_path = matches!(self.call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
         if is_path { below(line, scene.transcript.meta().root.as_deref()) } else { line }
     }
 
     /// What the lint found in it.
-    pub fn findings(&self, scene: &Scene<'a>) -> impl Iterator<Item = &'a Finding> {
+    pub(crate) fn findings(&self, scene: &Scene<'a>) -> impl Iterator<Item = &'a Finding> {
         let block = self.place.block;
         scene.findings.of_entry(self.place.entry).iter().filter(move |finding| finding.block == block)
     }
 
     /// The worst of it, and how much there is.
-    pub fn marks(&self, scene: &Scene<'a>) -> Option<(Severity, usize)> {
+    pub(crate) fn marks(&self, scene: &Scene<'a>) -> Option<(Severity, usize)> {
         let worst = self.findings(scene).map(|finding| finding.severity).max()?;
         Some((worst, self.findings(scene).count()))
     }
 
     /// How it fares.
-    pub fn status(&self, scene: &Scene<'a>) -> Status {
+    pub(crate) fn status(&self, scene: &Scene<'a>) -> Status {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
             Outcome::Lost => Status::Interrupted,
@@ -112,7 +112,7 @@ impl<'a> Told<'a> {
     }
 
     /// The sub-agent that made it, by its label.
-    pub fn lane(&self, scene: &Scene<'a>) -> Option<&'a Text> {
+    pub(crate) fn lane(&self, scene: &Scene<'a>) -> Option<&'a Text> {
         let name = self.entry.lane.as_ref()?;
         Some(scene.transcript.lane(name).map_or(name, |lane| &lane.label))
     }
@@ -120,7 +120,7 @@ impl<'a> Told<'a> {
 
 impl Status {
     /// In a word or two.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Failed => "failed",
             Self::Refused => "refused",
@@ -133,7 +133,7 @@ impl Status {
     }
 
     /// Its sign with its colour.
-    pub fn sign(self, theme: &Theme) -> (&'static str, Style) {
+    pub(crate) fn sign(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {
             Self::Failed => (glyphs.failed, theme.bad),
@@ -147,12 +147,12 @@ impl Status {
 }
 
 /// `41.2s`, and `≤41.2s` for a bound.
-pub fn took_words(took: Took, theme: &Theme) -> String {
+pub(crate) fn took_words(took: Took, theme: &Theme) -> String {
     at_most(took.ms, took.by == Clocked::Bound, theme)
 }
 
 /// `41.2s`, and `≤41.2s` for a bound.
-pub fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
+pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
     let sign = match (is_bound, theme.ascii) {
         (false, _) => "",
         (true, false) => "≤",

@@ -26,7 +26,7 @@ const FOUND: usize = 8;
 const LANE: usize = 9;
 
 /// Columns that are sorted with the greatest on top.
-pub const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
+pub(crate) const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
 
 const fn columns(number: usize, tool: usize, status: usize, lane: usize) -> [Column; 10] {
     [
@@ -53,7 +53,7 @@ const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
 
 /// The columns for a screen; without sub-agents all is of one lane.
-pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+pub(crate) fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
     let all = match scene.columns() {
         WIDE_FROM.. => WIDE,
         MIDDLE_FROM.. => MIDDLE,
@@ -64,12 +64,12 @@ pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
 }
 
 /// What a column holds.
-pub fn title(column: usize) -> &'static str {
+pub(crate) fn title(column: usize) -> &'static str {
     MIDDLE.get(column).map_or("", |column| column.title)
 }
 
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
-pub fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
+pub(crate) fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
     let calls = &scene.indexes.calls;
     let passes = |place: &Place| {
         let focus = crate::app::viewport::Focus { entry: place.entry, block: place.block };
@@ -82,7 +82,7 @@ pub fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
 }
 
 /// Sorts calls that stand in the order of the file.
-pub fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
+pub(crate) fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
     let told = |place: &Place| Told::at(scene, *place);
     let figure = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     match sort.column {
@@ -107,7 +107,7 @@ pub fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
 }
 
 /// The cells of a call.
-pub fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
+pub(crate) fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let Some(told) = Told::at(scene, place) else { return Vec::new() };
     let number = scene.indexes.calls.number(place).map(|number| number.to_string());

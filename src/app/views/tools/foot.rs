@@ -24,7 +24,7 @@ const FEW: u32 = 4;
 const ARGUMENT: usize = 8_000;
 
 /// Facts with dots between them, cut to the page.
-pub fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
+pub(crate) fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
     let dot = Span::styled(format!(" {} ", scene.theme.glyphs().dot), scene.theme.dim);
     let mut spans = Vec::new();
     for part in parts.into_iter().filter(|part| wrap::width_of(part) > 0) {
@@ -37,7 +37,7 @@ pub fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
 }
 
 /// All about a call in so many lines.
-pub fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
+pub(crate) fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
     let Some(told) = Told::at(scene, place) else { return Vec::new() };
     let mut out = vec![line(scene, standing(scene, &told))];
     let arguments = if lines > 4 { 2 } else { 1 };
@@ -185,7 +185,7 @@ fn findings(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
 
 /// Calls of a tool that stand for the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Examples {
+pub(crate) struct Examples {
     slowest: Option<Place>,
     failed: Option<Place>,
     biggest: Option<Place>,
@@ -193,7 +193,7 @@ pub struct Examples {
 
 impl Examples {
     /// Of these calls of one tool, in the order of the file.
-    pub fn of(scene: &Scene<'_>, places: &[Place]) -> Self {
+    pub(crate) fn of(scene: &Scene<'_>, places: &[Place]) -> Self {
         let told = || places.iter().filter_map(|place| Told::at(scene, *place));
         let timed = told().filter_map(|told| Some((told.took()?.ms, told.place)));
         let sized = told().filter_map(|told| Some((told.bytes()?, told.place)));
@@ -207,7 +207,11 @@ impl Examples {
 }
 
 /// A tool in four lines: what became of its calls, and those that stand out.
-pub fn of_tool(scene: &Scene<'_>, (name, tool): (&Name, &Tool), examples: &Examples) -> Vec<Line<'static>> {
+pub(crate) fn of_tool(
+    scene: &Scene<'_>,
+    (name, tool): (&Name, &Tool),
+    examples: &Examples,
+) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let ends = [
         (Outcome::Done, "done"),

@@ -7,22 +7,22 @@ use crate::app::views::table::{Order, Table};
 
 /// A column and a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sort {
+pub(crate) struct Sort {
     /// The number of the column.
-    pub column: usize,
+    pub(crate) column: usize,
     /// The direction.
-    pub order: Order,
+    pub(crate) order: Order,
 }
 
 impl Sort {
     /// The way in which a column is sorted at first: figures with the greatest on top.
-    pub fn by(column: usize, falling: &[usize]) -> Self {
+    pub(crate) fn by(column: usize, falling: &[usize]) -> Self {
         let order = if falling.contains(&column) { Order::Falling } else { Order::Rising };
         Self { column, order }
     }
 
     /// Sorts by the next column in sight of those that can be sorted by. `false` if there is none.
-    pub fn shift(&mut self, way: Way, columns: usize, table: &Table, falling: &[usize]) -> bool {
+    pub(crate) fn shift(&mut self, way: Way, columns: usize, table: &Table, falling: &[usize]) -> bool {
         let is_shown = |column: &usize| table.width_of(*column).is_some();
         let next = match way {
             Way::Next => (self.column + 1..columns).find(is_shown),
@@ -35,12 +35,12 @@ impl Sort {
     }
 
     /// The other way round.
-    pub fn reverse(&mut self) {
+    pub(crate) fn reverse(&mut self) {
         self.order = self.order.reversed();
     }
 
     /// Sorts rows that stand in the order of the file.
-    pub fn sort<T, K: Ord>(self, rows: Vec<T>, key: impl Fn(&T) -> Option<K>) -> Vec<T> {
+    pub(crate) fn sort<T, K: Ord>(self, rows: Vec<T>, key: impl Fn(&T) -> Option<K>) -> Vec<T> {
         let mut keyed: Vec<(Option<K>, T)> = rows.into_iter().map(|row| (key(&row), row)).collect();
         keyed.sort_by(|(one, _), (other, _)| match (one, other, self.order) {
             (Some(one), Some(other), Order::Rising) => one.cmp(other),

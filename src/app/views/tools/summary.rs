@@ -12,14 +12,14 @@ use crate::model::text::Name;
 use crate::render::wrap;
 
 /// Columns that are sorted with the greatest on top: all but the name.
-pub const FALLING: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+pub(crate) const FALLING: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 /// The column of the calls' time.
-pub const TIME: usize = 7;
+pub(crate) const TIME: usize = 7;
 /// Columns of the bar.
 const BAR: usize = 10;
 
 /// The columns.
-pub const COLUMNS: &[Column] = &[
+pub(crate) const COLUMNS: &[Column] = &[
     Column::rest("tool", 14),
     Column::figures("calls", 6, 10),
     Column::figures("failed", 10, 9),
@@ -33,7 +33,7 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Sorts tools that stand in the order of their names.
-pub fn sorted(tools: &Tools, sort: Sort) -> Vec<Name> {
+pub(crate) fn sorted(tools: &Tools, sort: Sort) -> Vec<Name> {
     let names: Vec<Name> = tools.iter().map(|(name, _)| name.clone()).collect();
     if sort.column == 0 {
         return sort.sort(names, |name| Some(name.clone()));
@@ -60,7 +60,7 @@ pub fn open(tool: &Tool) -> usize {
 }
 
 /// The cells of a tool; `all` is the time of all tools in ms.
-pub fn cells(
+pub(crate) fn cells(
     scene: &Scene<'_>,
     (name, tool): (&Name, &Tool),
     all: u64,

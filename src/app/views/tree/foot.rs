@@ -26,16 +26,16 @@ const TEXT: usize = 1_000;
 const SIDE: usize = 11;
 
 /// Lines of the foot.
-pub const LINES: usize = 4;
+pub(crate) const LINES: usize = 4;
 
 /// What a node holds with all that hangs on it.
-pub struct Whole {
+pub(crate) struct Whole {
     /// Branches.
-    pub branches: usize,
+    pub(crate) branches: usize,
     /// Sub-agents.
-    pub agents: usize,
+    pub(crate) agents: usize,
     /// The node itself and they together.
-    pub facts: PathFacts,
+    pub(crate) facts: PathFacts,
 }
 
 /// `12 entries, 1 turn, 4 calls, $0.31, 2m05s`
@@ -55,7 +55,7 @@ fn figures(facts: &PathFacts) -> String {
 }
 
 /// A branch against the active path.
-pub fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
+pub(crate) fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let Some(branch) = branch_of(scene, number) else { return Vec::new() };
     let text = |words: String| vec![Span::styled(words, theme.text)];
@@ -157,7 +157,7 @@ fn said(scene: &Scene<'_>, id: EntryId) -> String {
 }
 
 /// A sub-agent: who started it, for what, what it spent with those that it started, and what it did last.
-pub fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
+pub(crate) fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
     let Some(lane) = scene.transcript.lane(name) else { return Vec::new() };
     let theme = scene.theme;
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
@@ -216,7 +216,7 @@ fn model_of<'a>(scene: &Scene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
 }
 
 /// The active path with all that hangs on it, or a turn.
-pub fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) -> Vec<Line<'static>> {
+pub(crate) fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let text = |words: String| vec![Span::styled(words, theme.text)];
     let left = scene.transcript.branches().list.iter().filter(|branch| !branch.is_active).count();

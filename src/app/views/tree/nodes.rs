@@ -15,7 +15,7 @@ use crate::model::transcript::Transcript;
 
 /// A node, whatever stands above it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Node {
+pub(crate) enum Node {
     /// The path that the session took.
     Active,
     /// The turn with this prompt; only turns that hold something have nodes.
@@ -30,22 +30,22 @@ pub enum Node {
 
 /// A node in its place.
 #[derive(Clone, Debug)]
-pub struct Twig {
+pub(crate) struct Twig {
     /// Which.
-    pub node: Node,
+    pub(crate) node: Node,
     /// The twig that it hangs on.
-    pub parent: Option<usize>,
+    pub(crate) parent: Option<usize>,
     /// How deep it hangs.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// Whether no other one hangs below it on the same twig.
-    pub is_last: bool,
+    pub(crate) is_last: bool,
     /// The first twig behind it that does not hang on it.
-    pub end: usize,
+    pub(crate) end: usize,
 }
 
 /// The tree, each twig before those that hang on it.
 #[derive(Clone, Debug, Default)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     twigs: Vec<Twig>,
     places: HashMap<Node, usize>,
 }
@@ -62,7 +62,7 @@ type Below = HashMap<Node, Vec<((usize, usize), Node)>>;
 
 impl Nodes {
     /// The tree of a session.
-    pub fn of(transcript: &Transcript, calls: &Calls) -> Self {
+    pub(crate) fn of(transcript: &Transcript, calls: &Calls) -> Self {
         let mut hung = branches(transcript);
         hung.extend(agents(transcript, calls));
         hung.extend(turns(transcript, &hung));
@@ -105,28 +105,28 @@ impl Nodes {
     }
 
     /// The twig of a node.
-    pub fn twig(&self, node: &Node) -> Option<&Twig> {
+    pub(crate) fn twig(&self, node: &Node) -> Option<&Twig> {
         self.twigs.get(*self.places.get(node)?)
     }
 
     /// The twig that another one hangs on.
-    pub fn above(&self, twig: &Twig) -> Option<&Twig> {
+    pub(crate) fn above(&self, twig: &Twig) -> Option<&Twig> {
         self.twigs.get(twig.parent?)
     }
 
     /// Whether anything hangs on a node.
-    pub fn has_below(&self, node: &Node) -> bool {
+    pub(crate) fn has_below(&self, node: &Node) -> bool {
         !self.below(node).is_empty()
     }
 
     /// All that hangs on a node, however deep.
-    pub fn below(&self, node: &Node) -> &[Twig] {
+    pub(crate) fn below(&self, node: &Node) -> &[Twig] {
         let range = self.places.get(node).zip(self.twig(node)).map(|(place, twig)| place + 1..twig.end);
         range.and_then(|range| self.twigs.get(range)).unwrap_or_default()
     }
 
     /// Nodes in sight while some are folded.
-    pub fn in_sight(&self, folded: &HashSet<Node>) -> Vec<Node> {
+    pub(crate) fn in_sight(&self, folded: &HashSet<Node>) -> Vec<Node> {
         let mut shown = Vec::new();
         let mut place = 0;
         while let Some(twig) = self.twigs.get(place) {
@@ -137,7 +137,7 @@ impl Nodes {
     }
 
     /// Nodes on which others hang, with their depth.
-    pub fn holding(&self) -> impl Iterator<Item = &Twig> {
+    pub(crate) fn holding(&self) -> impl Iterator<Item = &Twig> {
         let twigs = self.twigs.iter().enumerate();
         twigs.filter(|(place, twig)| twig.end > place + 1).map(|(_, twig)| twig)
     }
@@ -174,7 +174,7 @@ fn cut_circles(hung: &mut [Hung]) {
 }
 
 /// The node on which something hangs that begins at an entry.
-pub fn holder(transcript: &Transcript, id: EntryId) -> Node {
+pub(crate) fn holder(transcript: &Transcript, id: EntryId) -> Node {
     if let Some(lane) = transcript.get(id).and_then(|entry| entry.lane.as_ref()) {
         return Node::Lane(lane.clone());
     }
@@ -239,7 +239,7 @@ fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
 }
 
 /// The call that started a sub-agent.
-pub fn caller(transcript: &Transcript, lane: &LaneFacts) -> Option<Place> {
+pub(crate) fn caller(transcript: &Transcript, lane: &LaneFacts) -> Option<Place> {
     let id = transcript.caller(lane)?;
     let (entry, key) = (transcript.get(id)?, lane.call.as_ref()?);
     let is_it = |block: &usize| call_at(entry, *block).is_some_and(|call| call.key == *key);

@@ -40,7 +40,7 @@ const WIDE: &[Column] = &columns(34);
 const WIDE_FROM: usize = 60;
 
 /// The columns for a screen.
-pub fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+pub(crate) fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
     if scene.columns() < WIDE_FROM { NARROW } else { WIDE }
 }
 
@@ -50,7 +50,7 @@ const DEEP: usize = 10;
 const TITLE: usize = 400;
 
 /// The line in front of a row, a sign whether it is folded, and its title.
-pub fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
+pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
     let glyphs = theme.glyphs();
     let mut parts = Vec::new();
     let mut at = Some(twig);
@@ -78,7 +78,7 @@ pub fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> Stri
 }
 
 /// A row as the table has it; what leads to it is dim.
-pub fn line(
+pub(crate) fn line(
     scene: &Scene<'_>,
     table: &Table,
     (front, node): (&str, &Node),
@@ -232,12 +232,12 @@ fn left(why: Why) -> &'static str {
 }
 
 /// The branch of a number.
-pub fn branch_of<'a>(scene: &Scene<'a>, number: usize) -> Option<&'a Branch> {
+pub(crate) fn branch_of<'a>(scene: &Scene<'a>, number: usize) -> Option<&'a Branch> {
     scene.transcript.branches().list.get(number.checked_sub(1)?)
 }
 
 /// The call at a place.
-pub fn call_of<'a>(scene: &Scene<'a>, place: Place) -> Option<&'a ToolCall> {
+pub(crate) fn call_of<'a>(scene: &Scene<'a>, place: Place) -> Option<&'a ToolCall> {
     call_at(scene.transcript.get(place.entry)?, place.block)
 }
 
@@ -251,7 +251,7 @@ fn title_of_branch(scene: &Scene<'_>, branch: &Branch) -> String {
 }
 
 /// The call that started a sub-agent, and how it fares.
-pub fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'a ToolCall)>, Fate) {
+pub(crate) fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'a ToolCall)>, Fate) {
     let place = caller(scene.transcript, lane);
     let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
     let last = lane.entries.last().map(|id| Place { entry: *id, block: 0 });
@@ -268,7 +268,7 @@ fn is_worked_on(scene: &Scene<'_>, place: Place) -> bool {
 
 /// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
 /// known all the same.
-pub fn told(fate: Fate, call: Option<&ToolCall>, theme: &Theme) -> (&'static str, Style, String) {
+pub(crate) fn told(fate: Fate, call: Option<&ToolCall>, theme: &Theme) -> (&'static str, Style, String) {
     let glyphs = theme.glyphs();
     let (sign, style) = match fate {
         Fate::Done => (glyphs.done, theme.good),

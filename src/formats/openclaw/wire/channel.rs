@@ -13,7 +13,7 @@ use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
 use crate::model::text::Text;
 
 /// A message in the gateway's form; `record` is all that was sent with it.
-pub fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(out.origin_key(), Role::User, json.get("Timestamp").moment());
     entry.marks.prompt = true;
     let word = |name: &str| word(json.get(name));
@@ -35,7 +35,7 @@ pub fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> Entry {
 }
 
 /// A message as Telegram sends it, alone or in an update.
-pub fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
     let told = if json.has("message_id") { json } else { update(json) };
     let from = told.get("from");
     let chat = told.get("chat");
@@ -57,7 +57,7 @@ pub fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
 }
 
 /// A message as WhatsApp sends it.
-pub fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
     let key = json.get("key");
     let is_own = key.get("fromMe").is_true();
     let chat = word(key.get("remoteJid"));
@@ -103,7 +103,7 @@ fn native(
 }
 
 /// What the agent says to a channel.
-pub fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
+pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(out.origin_key(), Role::Assistant, json.get("timestamp").moment());
     let text = json.get("text").filled().or_else(|| json.get("content").filled()).unwrap_or_default();
     if json.get("isError").is_true() {

@@ -64,13 +64,13 @@ pub fn of(json: &Json<'_>) -> Option<Frame> {
 }
 
 /// `{text}` alone: nothing tells it from lines of other programs, so it is a reply only among frames.
-pub fn is_plain_reply(json: &Json<'_>) -> bool {
+pub(crate) fn is_plain_reply(json: &Json<'_>) -> bool {
     let is_text = |name: &str| matches!(name, "text" | "content");
     matches!(json.members(), [(name, Json::Str(_))] if is_text(name))
 }
 
 /// What an event or a response carries.
-pub fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
+pub(crate) fn payload<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
     let names = ["payload", "data", "result"];
     names
         .iter()
@@ -87,7 +87,7 @@ pub fn update<'j, 'a>(json: &'j Json<'a>) -> &'j Json<'a> {
 }
 
 /// Whether a line can be nothing but OpenClaw's.
-pub fn is_decisive(line: &Json<'_>) -> bool {
+pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
     match of(line) {
         Some(Frame::Event) => {
             let payload = payload(line);
@@ -104,7 +104,10 @@ pub fn is_decisive(line: &Json<'_>) -> bool {
 }
 
 /// Whether lines are frames, and why. `is_other` knows further lines that may stand among them.
-pub fn sniff(lines: &[Json<'_>], is_other: impl Fn(&Json<'_>) -> bool) -> Option<(Confidence, &'static str)> {
+pub(crate) fn sniff(
+    lines: &[Json<'_>],
+    is_other: impl Fn(&Json<'_>) -> bool,
+) -> Option<(Confidence, &'static str)> {
     if lines.iter().any(is_answer_event) {
         return Some((Confidence::Likely, "events of a streamed answer"));
     }

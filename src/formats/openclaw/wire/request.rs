@@ -12,13 +12,13 @@ use crate::model::text::Text;
 
 /// Requests by id. An id may be used again: the last request counts.
 #[derive(Debug, Default)]
-pub struct Requests {
+pub(crate) struct Requests {
     asked: HashMap<String, Entry>,
 }
 
 impl Requests {
     /// A request.
-    pub fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
+    pub(crate) fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
         let entry = request(json, out);
         let head = Entry { blocks: Vec::new(), ..entry.clone() };
         if !json.get("id").is_null() {
@@ -29,7 +29,7 @@ impl Requests {
 
     /// A response; whether its request is known. One request may be answered twice: that it was
     /// accepted, and how it ended.
-    pub fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
+    pub(crate) fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
         let id = json.get("id").to_source();
         let asked = self.asked.get(&id);
         let mut entry =

@@ -27,7 +27,7 @@ const NAMES: [&str; 3] = ["runId", "sessionKey", "agentId"];
 
 /// The runs so far.
 #[derive(Debug, Default)]
-pub struct Runs {
+pub(crate) struct Runs {
     known: HashMap<Key, Run>,
     /// The run that the next frame will tell again, longer.
     held: Option<Key>,
@@ -52,7 +52,7 @@ struct Run {
 
 impl Runs {
     /// A `chat` event; `None` if it is none of a run.
-    pub fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+    pub(crate) fn chat(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let message = payload.get("message");
         let is_answer = !message.has("role") || message.get("role").str() == Some("assistant");
         let state = payload.get("state").filled().filter(|_| is_answer)?;
@@ -90,7 +90,7 @@ impl Runs {
     }
 
     /// An `agent` event; `None` if it says nothing that belongs to an answer.
-    pub fn agent(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+    pub(crate) fn agent(&mut self, payload: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let stream = payload.get("stream").str_or_empty();
         let data = payload.get("data");
         let phase = data.get("phase").str_or_empty();
@@ -124,7 +124,7 @@ impl Runs {
     }
 
     /// Gives out what was held back.
-    pub fn give_out(&mut self, out: &mut Batch) {
+    pub(crate) fn give_out(&mut self, out: &mut Batch) {
         if let Some(run) = self.held.take().and_then(|key| self.known.get(&key)) {
             out.entry(run.entry(out));
         }

@@ -9,7 +9,7 @@ use crate::model::entry::Entry;
 
 /// What is known of a message so far.
 #[derive(Debug, Default)]
-pub struct Draft {
+pub(crate) struct Draft {
     /// Members other than the content, as JSON.
     head: BTreeMap<String, String>,
     /// The content by its index.
@@ -31,7 +31,7 @@ enum Part {
 }
 
 /// Whether a line of this type tells a part of a message.
-pub fn is_part(kind: &str) -> bool {
+pub(crate) fn is_part(kind: &str) -> bool {
     let step = kind.strip_prefix("text_").or_else(|| kind.strip_prefix("thinking_"));
     let step = step.or_else(|| kind.strip_prefix("toolcall_"));
     matches!(step, Some("start" | "delta" | "end"))
@@ -39,14 +39,14 @@ pub fn is_part(kind: &str) -> bool {
 
 impl Draft {
     /// Takes over a message that is told whole as far as it is.
-    pub fn set(&mut self, message: &Json<'_>) {
+    pub(crate) fn set(&mut self, message: &Json<'_>) {
         self.head = members(message, &["content"]);
         let blocks = message.get("content").blocks().iter();
         self.parts = (0..).zip(blocks.map(Part::of)).collect();
     }
 
     /// Takes a part.
-    pub fn grow(&mut self, event: &Json<'_>) {
+    pub(crate) fn grow(&mut self, event: &Json<'_>) {
         let kind = event.get("type").str_or_empty();
         let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
         let last = self.parts.keys().next_back().copied();
@@ -60,14 +60,14 @@ impl Draft {
     }
 
     /// Takes the outcome that a proxy tells instead of the message.
-    pub fn end(&mut self, json: &Json<'_>) {
+    pub(crate) fn end(&mut self, json: &Json<'_>) {
         let reason = json.get("reason");
         self.head.insert("stopReason".to_owned(), reason.to_source());
         self.head.extend(members(json, &["type", "reason", "message", "error"]));
     }
 
     /// The message, as JSON.
-    pub fn source(&self) -> String {
+    pub(crate) fn source(&self) -> String {
         let mut members = vec![r#""role":"assistant""#.to_owned()];
         let head = self.head.iter().filter(|(name, _)| *name != "role");
         members.extend(head.map(|(name, value)| format!("{}:{value}", quoted(name))));
@@ -171,7 +171,7 @@ impl Part {
 
 /// No record holds the texts of a message that is told by deltas, so they stay in their stubs and are
 /// never left on disk.
-pub fn keep_texts(entry: &mut Entry) {
+pub(crate) fn keep_texts(entry: &mut Entry) {
     for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {
         if let Held::Text(text) = &body.held {
             body.stub = text.clone();

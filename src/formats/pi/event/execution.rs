@@ -22,7 +22,7 @@ const CALLS_TOGETHER: usize = 64;
 
 /// The executions of a stream.
 #[derive(Debug, Default)]
-pub struct Executions {
+pub(crate) struct Executions {
     /// Calls that messages told, each with the message that told it last.
     in_messages: HashMap<Key, Key>,
     /// Calls of this turn that no message told.
@@ -49,18 +49,18 @@ struct Place {
 
 /// What changes beside a message when it takes over calls that were born, or leaves out some of its own.
 #[derive(Debug, Default)]
-pub struct Rest {
+pub(crate) struct Rest {
     /// The entry of calls that were born and are in no message yet.
-    pub entry: Option<Box<Entry>>,
+    pub(crate) entry: Option<Box<Entry>>,
     /// The entry of such calls, if the message holds all that was in it.
-    pub gone: Option<Key>,
+    pub(crate) gone: Option<Key>,
     /// Results of the calls that have another entry now, or none.
-    pub results: Vec<(Key, Box<ToolResult>)>,
+    pub(crate) results: Vec<(Key, Box<ToolResult>)>,
 }
 
 impl Executions {
     /// Whether a message holds the call.
-    pub fn is_in_message(&self, call: &Key) -> bool {
+    pub(crate) fn is_in_message(&self, call: &Key) -> bool {
         self.in_messages.contains_key(call)
     }
 
@@ -70,28 +70,33 @@ impl Executions {
     }
 
     /// Notes how a call fares that a message holds.
-    pub fn note_state(&mut self, call: &Key, state: &ToolState) {
+    pub(crate) fn note_state(&mut self, call: &Key, state: &ToolState) {
         if let Some(known) = self.taken.get_mut(call) {
             known.clone_from(state);
         }
     }
 
     /// Notes the result of a call.
-    pub fn note_result(&mut self, call: &Key, result: &ToolResult) {
+    pub(crate) fn note_result(&mut self, call: &Key, result: &ToolResult) {
         if identifies(call) {
             self.results.insert(call.clone(), Box::new(result.clone()));
         }
     }
 
     /// Notes when a tool started, if that is told.
-    pub fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
+    pub(crate) fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
         if let Some(at) = at.filter(|_| identifies(call)) {
             self.started.entry(call.clone()).or_insert(at);
         }
     }
 
     /// Notes when a tool ended. How long it took, as recorded or by the two times.
-    pub fn note_end(&mut self, call: &Key, at: Option<Timestamp>, recorded: Option<u64>) -> Option<u64> {
+    pub(crate) fn note_end(
+        &mut self,
+        call: &Key,
+        at: Option<Timestamp>,
+        recorded: Option<u64>,
+    ) -> Option<u64> {
         let started = self.started.get(call).copied();
         let lasted = recorded.or_else(|| Some(at?.since(started?)))?;
         self.lasted.insert(call.clone(), lasted);
@@ -99,12 +104,12 @@ impl Executions {
     }
 
     /// How long a tool took.
-    pub fn lasted(&self, call: &Key) -> Option<u64> {
+    pub(crate) fn lasted(&self, call: &Key) -> Option<u64> {
         self.lasted.get(call).copied()
     }
 
     /// Adds a call that no message told to the entry of its turn. Whether that entry is new.
-    pub fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
+    pub(crate) fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
         let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
         let holds = |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
         let fitting = self.born.take().filter(|entry| holds(entry) || !is_full(entry));
@@ -129,7 +134,7 @@ impl Executions {
     /// Notes the calls of a message. If some of them were born by their executions, the message takes
     /// that entry's place, unless an earlier record gave it one. Answers with what changes beside the message
     /// by that.
-    pub fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
+    pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> Rest {
         let calls = message.calls().map(|call| call.key.clone()).filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
         let mut rest = self.part(&message.key, &calls, is_new);
@@ -196,7 +201,7 @@ impl Executions {
     }
 
     /// Calls of the next turn have an entry of their own.
-    pub fn end_turn(&mut self) {
+    pub(crate) fn end_turn(&mut self) {
         self.born = None;
         self.results.clear();
         self.taken.clear();
@@ -204,18 +209,18 @@ impl Executions {
 }
 
 /// The call that an execution tells of.
-pub fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
+pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
     ToolCall { state, ..block::execution(json, key, out) }
 }
 
 /// What a tool has put out so far.
-pub fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
+pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
     let body = payload(Key::default(), so_far, None, out).body;
     (body.bytes > 0).then_some(body)
 }
 
 /// The result that an execution ends with.
-pub fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
+pub(crate) fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
     let at = json.get("timestamp").moment();
     let mut told = payload(result_key(call), json.get("result"), at, out);
     if json.get("isError").is_true() {
@@ -237,6 +242,6 @@ fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -
 }
 
 /// What the result of a call is known by, whichever line brings it.
-pub fn result_key(call: &Key) -> Key {
+pub(crate) fn result_key(call: &Key) -> Key {
     entry::result_key(call)
 }

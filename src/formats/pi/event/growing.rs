@@ -6,7 +6,7 @@ use crate::model::entry::{Entry, Piece};
 
 /// The entries that are open.
 #[derive(Default)]
-pub struct Growing {
+pub(crate) struct Growing {
     /// The one that was told last.
     entry: Option<Box<Entry>>,
     /// One that another came after.
@@ -17,7 +17,7 @@ pub struct Growing {
 
 impl Growing {
     /// Tells an entry, in place of what was told of it before.
-    pub fn tell(&mut self, entry: Box<Entry>, out: &mut Batch) {
+    pub(crate) fn tell(&mut self, entry: Box<Entry>, out: &mut Batch) {
         if self.entry.as_ref().is_some_and(|told| told.key != entry.key) {
             self.aside = self.entry.take().or(self.aside.take());
         }
@@ -32,7 +32,7 @@ impl Growing {
     }
 
     /// Nothing that is open will go on.
-    pub fn close(&mut self, out: &mut Batch) {
+    pub(crate) fn close(&mut self, out: &mut Batch) {
         for mut entry in self.entry.take().into_iter().chain(self.aside.take()) {
             entry.marks.open = false;
             out.push(Edit::Entry(entry));

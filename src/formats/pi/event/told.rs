@@ -13,7 +13,7 @@ use crate::model::record::Origin;
 
 /// What tells messages apart: role and time, and the call of a result; without a time the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Identity {
+pub(crate) struct Identity {
     role: String,
     call: String,
     time: Option<i64>,
@@ -22,7 +22,7 @@ pub struct Identity {
 
 impl Identity {
     /// Of a message, whole or in part.
-    pub fn of(message: &Json<'_>) -> Self {
+    pub(crate) fn of(message: &Json<'_>) -> Self {
         let time = message.get("timestamp").moment().map(|at| at.0);
         Self {
             role: message.get("role").str_or_empty().to_owned(),
@@ -33,7 +33,7 @@ impl Identity {
     }
 
     /// Whether a message that was begun with this identity may have the other one when it is complete.
-    pub fn may_be(&self, whole: &Self) -> bool {
+    pub(crate) fn may_be(&self, whole: &Self) -> bool {
         let same_time = self.time == whole.time || self.time.is_none() || whole.time.is_none();
         self.role.is_empty() || (self.role == whole.role && self.call == whole.call && same_time)
     }
@@ -47,13 +47,13 @@ fn hash(message: &Json<'_>) -> u64 {
 
 /// A message that was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub(crate) struct Known {
     /// Its key.
-    pub key: Key,
+    pub(crate) key: Key,
     /// The record that told of it first.
-    pub first: Origin,
+    pub(crate) first: Origin,
     /// Whether it was told to its end.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// All that were told.
@@ -67,11 +67,11 @@ pub struct Told {
 
 /// How often a summary has named each identity so far.
 #[derive(Debug, Default)]
-pub struct List(HashMap<Identity, usize>);
+pub(crate) struct List(HashMap<Identity, usize>);
 
 impl List {
     /// Counts a message, and says how many there were before it.
-    pub fn see(&mut self, identity: &Identity) -> usize {
+    pub(crate) fn see(&mut self, identity: &Identity) -> usize {
         let count = self.0.entry(identity.clone()).or_default();
         *count += 1;
         *count - 1
@@ -80,12 +80,12 @@ impl List {
 
 impl Told {
     /// A new run: messages without a time are not those of the run before.
-    pub fn begin_run(&mut self) {
+    pub(crate) fn begin_run(&mut self) {
         self.messages.retain(|identity, _| identity.time.is_some());
     }
 
     /// A message has another identity than before, or a first one.
-    pub fn rename(&mut self, before: &Identity, identity: Identity, known: &Known) {
+    pub(crate) fn rename(&mut self, before: &Identity, identity: Identity, known: &Known) {
         if *before == identity && self.has(&identity, known) {
             return;
         }
@@ -96,12 +96,12 @@ impl Told {
     }
 
     /// Whether the message was told with this identity.
-    pub fn has(&self, identity: &Identity, known: &Known) -> bool {
+    pub(crate) fn has(&self, identity: &Identity, known: &Known) -> bool {
         self.messages.get(identity).is_some_and(|told| told.iter().any(|other| other.key == known.key))
     }
 
     /// A message is told to its end.
-    pub fn complete(&mut self, message: &Json<'_>, known: &Known) {
+    pub(crate) fn complete(&mut self, message: &Json<'_>, known: &Known) {
         let identity = Identity::of(message);
         let told = self.messages.get_mut(&identity).into_iter().flatten();
         told.filter(|other| other.key == known.key).for_each(|other| other.is_whole = true);
@@ -111,23 +111,23 @@ impl Told {
     }
 
     /// An equal message with a time that was told to its end.
-    pub fn same(&self, message: &Json<'_>) -> Option<Known> {
+    pub(crate) fn same(&self, message: &Json<'_>) -> Option<Known> {
         self.contents.get(&(Identity::of(message), hash(message))).cloned()
     }
 
     /// The next message of a summary, if it was told.
-    pub fn next_in(&self, list: &mut List, identity: &Identity) -> Option<Known> {
+    pub(crate) fn next_in(&self, list: &mut List, identity: &Identity) -> Option<Known> {
         let place = list.see(identity);
         self.messages.get(identity)?.get(place).cloned()
     }
 
     /// The result of a call was told by a message of its own.
-    pub fn result(&mut self, call: Key) {
+    pub(crate) fn result(&mut self, call: Key) {
         self.results.insert(call);
     }
 
     /// Whether it was.
-    pub fn has_result(&self, call: &Key) -> bool {
+    pub(crate) fn has_result(&self, call: &Key) -> bool {
         self.results.contains(call)
     }
 }

@@ -27,7 +27,7 @@ pub struct ToPack {
 pub struct WasPacked {
     number: usize,
     /// What it was packed of. Who packed it lets go of it last, and so has the work of freeing it.
-    pub entries: Arc<Vec<Entry>>,
+    pub(crate) entries: Arc<Vec<Entry>>,
     packed: Option<Packed>,
 }
 
@@ -41,7 +41,7 @@ impl ToPack {
 
 impl Pages {
     /// As [`Pages::tidy`], but gives out what is to be packed.
-    pub fn hand_out(&mut self, print: Printing<'_>) -> Vec<ToPack> {
+    pub(crate) fn hand_out(&mut self, print: Printing<'_>) -> Vec<ToPack> {
         if !self.has_many_open() {
             return Vec::new();
         }
@@ -59,7 +59,7 @@ impl Pages {
     }
 
     /// Takes a page that was packed. Gives it back if it is none of these, or another one by now.
-    pub fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
+    pub(crate) fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
         let is_same = |place: &&mut Page| {
             place.entries.get().is_some_and(|entries| Arc::ptr_eq(entries, &page.entries))
         };

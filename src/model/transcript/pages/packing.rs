@@ -14,16 +14,16 @@ use crate::model::text::Name;
 
 /// A page that was packed.
 #[derive(Clone, Debug)]
-pub struct Packed {
+pub(crate) struct Packed {
     bytes: Box<[u8]>,
     /// Number of the bytes before they were packed.
     len: usize,
     /// What a glance at its entries tells.
-    pub glances: Box<[Kept]>,
+    pub(crate) glances: Box<[Kept]>,
     /// The sub-agents that they belong to; empty if none does.
-    pub lanes: Box<[Option<Name>]>,
+    pub(crate) lanes: Box<[Option<Name>]>,
     /// Fingerprints of the keys of their parents; empty if none has one.
-    pub parents: Box<[Option<Print>]>,
+    pub(crate) parents: Box<[Option<Print>]>,
 }
 
 /// How well it packs: less does without codes made for the page, and takes a fifth more room.
@@ -94,7 +94,7 @@ impl Packer {
 }
 
 /// Fingerprints of the keys of the parents of entries; empty if none has one.
-pub fn parents_of(entries: &[Entry], print: Printing<'_>) -> Box<[Option<Print>]> {
+pub(crate) fn parents_of(entries: &[Entry], print: Printing<'_>) -> Box<[Option<Print>]> {
     if entries.iter().all(|entry| entry.parent.is_none()) {
         return Box::default();
     }
@@ -103,7 +103,7 @@ pub fn parents_of(entries: &[Entry], print: Printing<'_>) -> Box<[Option<Print>]
 
 /// The entries of a page.
 #[expect(clippy::expect_used, reason = "the bytes were made here, and stayed in memory")]
-pub fn unpack(packed: &Packed) -> Vec<Entry> {
+pub(crate) fn unpack(packed: &Packed) -> Vec<Entry> {
     let mut plain = Vec::with_capacity(packed.len);
     DeflateDecoder::new(&*packed.bytes).read_to_end(&mut plain).expect("packed bytes");
     postcard::from_bytes(&plain).expect("packed entries")

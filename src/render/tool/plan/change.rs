@@ -23,15 +23,15 @@ pub enum Change {
 
 /// A task of the new plan, or one that it dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub(crate) struct Changed {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// What became of it.
-    pub change: Change,
+    pub(crate) change: Change,
 }
 
 /// The tasks of the new plan in their order, then what it dropped.
-pub fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
+pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     let mut left: Vec<Option<&Task>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Task>> =
         after.iter().map(|task| take(&mut left, |old| is_same(old, task))).collect();

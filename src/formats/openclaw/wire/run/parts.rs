@@ -15,7 +15,7 @@ use crate::model::tool::{ToolCall, ToolState};
 
 /// What is said to whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voice {
+pub(crate) enum Voice {
     /// To the reader.
     Answer,
     /// To itself.
@@ -24,7 +24,7 @@ pub enum Voice {
 
 /// The parts of a run.
 #[derive(Debug, Default)]
-pub struct Parts {
+pub(crate) struct Parts {
     told: Vec<Part>,
     ending: Vec<Block>,
     is_concluded: bool,
@@ -44,7 +44,7 @@ enum Part {
 
 impl Parts {
     /// All blocks, in order.
-    pub fn blocks(&self) -> Vec<Block> {
+    pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
         for part in &self.told {
             match part {
@@ -57,7 +57,7 @@ impl Parts {
     }
 
     /// Something is said: all so far, or only what is new. `blocks` is `said` as its frame tells it.
-    pub fn say(&mut self, voice: Voice, said: &str, blocks: Vec<Block>, is_all: bool, from: Origin) {
+    pub(crate) fn say(&mut self, voice: Voice, said: &str, blocks: Vec<Block>, is_all: bool, from: Origin) {
         let (said, blocks) = self.after_sealed(voice, said, blocks, from);
         let is_over = self.is_concluded;
         match self.open(voice) {
@@ -72,7 +72,7 @@ impl Parts {
     }
 
     /// Something more is said.
-    pub fn add(&mut self, voice: Voice, delta: &str, from: Origin) {
+    pub(crate) fn add(&mut self, voice: Voice, delta: &str, from: Origin) {
         if let Some((text, blocks)) = self.open(voice) {
             text.push_str(delta);
             *blocks = kept(voice, text, from);
@@ -83,7 +83,7 @@ impl Parts {
     }
 
     /// The run's answer is complete: it takes the place of what was said since the last tool.
-    pub fn conclude(&mut self, said: &str, blocks: Vec<Block>, from: Origin) {
+    pub(crate) fn conclude(&mut self, said: &str, blocks: Vec<Block>, from: Origin) {
         self.is_concluded = true;
         if blocks.is_empty() {
             return;
@@ -109,12 +109,12 @@ impl Parts {
     }
 
     /// The run ended so, as `told` by a frame.
-    pub fn end(&mut self, ending: Break, told: Block) {
+    pub(crate) fn end(&mut self, ending: Break, told: Block) {
         self.ending = vec![Batch::block(Piece(0), BlockKind::Break(ending)), told];
     }
 
     /// A call, or how it fares.
-    pub fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
+    pub(crate) fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
         let known = self.told.iter_mut().find_map(|part| match part {
             Part::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
             Part::Call(_) | Part::Said { .. } => None,
@@ -132,7 +132,7 @@ impl Parts {
     }
 
     /// How long a call has run.
-    pub fn since_start(&self, call: &Key, at: Option<Timestamp>) -> Option<u64> {
+    pub(crate) fn since_start(&self, call: &Key, at: Option<Timestamp>) -> Option<u64> {
         Some(at?.since(self.known_call(call)?.started?))
     }
 
