@@ -27,12 +27,12 @@ use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
 use self::wait::WaitArgs;
 
-use crate::app::keymap::Keymap;
+use crate::app::input::keymap::Keymap;
 use crate::ingest::find::{self, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{self, doctor, list, manual, show, stats, themes};
+use crate::report::{self, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::look;
 
@@ -50,9 +50,9 @@ pub enum Config {
     /// Open the viewer.
     View(Box<ViewConfig>),
     /// Write a transcript.
-    Show(show::Options),
+    Show(printer::Options),
     /// Write a transcript because there is no screen to view it on.
-    Print(show::Options),
+    Print(printer::Options),
     /// Write figures.
     Stats(stats::Options),
     /// Write what is wrong with calls and results.
@@ -65,7 +65,7 @@ pub enum Config {
     Doctor(doctor::Options),
     /// Write which sessions there are.
     List(list::Options),
-    /// Nothing: the session that was named cannot be told.
+    /// Nothing: it is not known which session was named.
     Refuse(OpenError),
     /// Write a completion script.
     Completions(clap_complete::Shell),
@@ -197,7 +197,7 @@ struct ShowArgs {
     follow: bool,
     /// `all` in file order, `active`, or the number of a branch that the session left (see `tv stats`)
     #[arg(long, default_value = "all", value_parser = branch, conflicts_with = "follow")]
-    branch: show::Choice,
+    branch: printer::Choice,
     /// Entries as JSON, one a line (schema tv.entry/1)
     #[arg(long)]
     json: bool,
@@ -288,7 +288,7 @@ impl Config {
         if ingest::is_choice(&target) {
             return Ok(Self::List(choices(target, surroundings)));
         }
-        Ok(Self::Print(show::Options { entry, ..show_instead(target, look, &surroundings) }))
+        Ok(Self::Print(printer::Options { entry, ..show_instead(target, look, &surroundings) }))
     }
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
@@ -369,22 +369,22 @@ fn choices(target: Target, surroundings: Surroundings) -> list::Options {
 }
 
 /// The viewer's arguments, when there is no screen to view on.
-fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> show::Options {
+fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) -> printer::Options {
     let color = if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto };
-    show::Options {
+    printer::Options {
         target,
         entry: None,
         paper: paper(None, color, surroundings),
         level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
         json: false,
         follow: None,
-        branch: show::Choice::All,
+        branch: printer::Choice::All,
         redact: false,
     }
 }
 
-fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) -> show::Options {
-    show::Options {
+fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) -> printer::Options {
+    printer::Options {
         target,
         entry: None,
         paper: paper(args.width, args.color, surroundings),
@@ -421,11 +421,11 @@ fn watch(poll: bool) -> WatchMode {
     if poll { WatchMode::Poll } else { WatchMode::Native }
 }
 
-fn branch(argument: &str) -> Result<show::Choice, String> {
+fn branch(argument: &str) -> Result<printer::Choice, String> {
     match (argument, argument.parse()) {
-        ("all", _) => Ok(show::Choice::All),
-        ("active", _) => Ok(show::Choice::Active),
-        (_, Ok(number)) if number > 0 => Ok(show::Choice::Number(number)),
+        ("all", _) => Ok(printer::Choice::All),
+        ("active", _) => Ok(printer::Choice::Active),
+        (_, Ok(number)) if number > 0 => Ok(printer::Choice::Number(number)),
         _ => Err("must be `all`, `active` or a number from 1".to_owned()),
     }
 }

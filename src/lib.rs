@@ -55,7 +55,8 @@
 //! * Content of an entry does not depend on how it was read; a record read again alone gives the same bodies.
 //! * No string of a file reaches a cell but through [`model::text::Text::clean`].
 //! * Cost of a record is constant on average, whatever the session's shape; cost of a frame is that of its window.
-//! * The reader's place moves with the reader's keys only ([`app::viewport`]).
+//! * The reader's place moves with the reader's keys only ([`app::text::viewport`]).
+//! * A pane changes itself only; the session changes by what its files say ([`app::scene`], [`session`]).
 //!
 //! Each is a law that tests hold over every fixture. Why a thing is as it is stands at the head of its file.
 //!

@@ -11,12 +11,12 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tv::analysis::prices;
+use tv::analysis::money::prices;
 use tv::cli::{Config, Surroundings, charset, completions, own_prices};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
-use tv::report::outcome::{Outcome, Trouble};
+use tv::report::outcome::{Outcome, ReportError};
 use tv::report::{check, doctor, list, manual, show, stats, themes, wait};
 use tv::runtime;
 
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             run(&config, charset).unwrap_or_else(|error| end(&error, charset))
         }
         Err(usage) => {
-            // If even this cannot be printed, the code still tells.
+            // If even this cannot be printed, the exit code still says so.
             let _ = if usage.use_stderr() { refuse(&usage, charset) } else { usage.print() };
             ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED))
         }
@@ -123,9 +123,9 @@ fn end(error: &anyhow::Error, charset: Charset) -> ExitCode {
 
 /// Whoever read the output has enough of it: `tv show FILE | head`.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let written = match error.downcast_ref::<Trouble>() {
-        Some(Trouble::Write(written)) => Some(written),
-        Some(Trouble::Open(_)) => None,
+    let written = match error.downcast_ref::<ReportError>() {
+        Some(ReportError::Write(written)) => Some(written),
+        Some(ReportError::Open(_)) => None,
         None => error.downcast_ref::<io::Error>(),
     };
     written.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -14,12 +14,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use self::table::{in_order, place_of};
-use crate::analysis::prices::Prices;
-use crate::app::action::Action;
+use crate::analysis::money::prices::Prices;
 use crate::app::alarms::{Ring, Wish};
-use crate::app::keymap::Preset;
-use crate::app::keys::{Press, parse_keys};
-use crate::app::wrapping::Numbers;
+use crate::app::input::action::Action;
+use crate::app::input::keymap::Preset;
+use crate::app::input::keys::{Press, parse_keys};
+use crate::app::text::wrapping::Numbers;
 use crate::render::picture::canvas::Choice;
 
 /// What the file says; `None` where it says nothing.
@@ -27,45 +27,23 @@ use crate::render::picture::canvas::Choice;
 pub struct Settings {
     /// Name of the colours.
     pub(crate) theme: Option<String>,
-    /// Level of detail to start with, 1 to 5.
-    pub(crate) level: Option<u8>,
+    /// What of a session is shown from the start.
+    pub(crate) view: ViewSettings,
     /// Only ASCII glyphs.
     pub(crate) ascii: Option<bool>,
-    /// Thinking shown.
-    pub(crate) thinking: Option<bool>,
-    /// Outline shown.
-    pub(crate) outline: Option<bool>,
-    /// Inspector shown where it has room.
-    pub(crate) inspector: Option<bool>,
-    /// Time strip shown.
-    pub(crate) strip: Option<bool>,
     /// Mouse on from the start.
     pub(crate) mouse: Option<bool>,
-    /// Line of hints shown.
-    pub(crate) hints: Option<bool>,
-    /// What the model did not see at the cursor dimmed.
-    pub(crate) asof: Option<bool>,
-    /// Characters that are not seen marked.
-    pub(crate) marks: Option<bool>,
     /// Copies without control characters and such as are not seen.
     pub(crate) clean: Option<bool>,
     /// Copies with keys and tokens masked.
     pub(crate) redact: Option<bool>,
-    /// Long lines wrapped.
-    pub(crate) wrap: Option<bool>,
-    /// Numbers beside the text.
-    pub(crate) gutter: Option<Numbers>,
-    /// Lanes of calls in flight beside the text.
-    pub(crate) lanes: Option<bool>,
-    /// Long times between entries.
-    pub(crate) rulers: Option<bool>,
     /// Whether marks and the like are kept for the next time.
     pub(crate) state: Option<bool>,
     /// How images are shown.
     pub(crate) images: Option<Choice>,
     /// What is watched in every session.
     pub(crate) watch: Vec<Wish>,
-    /// How alarms are told.
+    /// How alarms are announced.
     pub(crate) notify: Option<Ring>,
     /// Whose keys.
     pub(crate) preset: Preset,
@@ -75,6 +53,37 @@ pub struct Settings {
     pub(crate) prices: Vec<(String, Prices)>,
     /// What could not be understood: `line:column: what`.
     pub complaints: Vec<String>,
+}
+
+/// What of a session is shown from the start; `None` where the file says nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ViewSettings {
+    /// Level of detail to start with, 1 to 5.
+    pub(crate) level: Option<u8>,
+    /// Thinking shown.
+    pub(crate) thinking: Option<bool>,
+    /// Calls say what they are for.
+    pub(crate) intents: Option<bool>,
+    /// Outline shown.
+    pub(crate) outline: Option<bool>,
+    /// Inspector shown where it has room.
+    pub(crate) inspector: Option<bool>,
+    /// Time strip shown.
+    pub(crate) strip: Option<bool>,
+    /// Line of hints shown.
+    pub(crate) hints: Option<bool>,
+    /// What the model did not see at the cursor dimmed.
+    pub(crate) asof: Option<bool>,
+    /// Characters that are not seen marked.
+    pub(crate) marks: Option<bool>,
+    /// Long lines wrapped.
+    pub(crate) wrap: Option<bool>,
+    /// Numbers beside the text.
+    pub(crate) gutter: Option<Numbers>,
+    /// Lanes of calls in flight beside the text.
+    pub(crate) lanes: Option<bool>,
+    /// Long times between entries.
+    pub(crate) rulers: Option<bool>,
 }
 
 /// Reads the text of a settings file.
@@ -103,25 +112,26 @@ impl Reading<'_> {
     fn take(&mut self, key: &Spanned<Cow<'_, str>>, value: &Spanned<DeValue<'_>>) {
         match key.get_ref().as_ref() {
             "theme" => self.settings.theme = self.string(value),
-            "level" => self.settings.level = self.level(value),
+            "level" => self.settings.view.level = self.level(value),
             "ascii" => self.settings.ascii = self.switch(value),
-            "thinking" => self.settings.thinking = self.switch(value),
-            "outline" => self.settings.outline = self.switch(value),
-            "inspector" => self.settings.inspector = self.switch(value),
-            "strip" => self.settings.strip = self.switch(value),
+            "thinking" => self.settings.view.thinking = self.switch(value),
+            "intents" => self.settings.view.intents = self.switch(value),
+            "outline" => self.settings.view.outline = self.switch(value),
+            "inspector" => self.settings.view.inspector = self.switch(value),
+            "strip" => self.settings.view.strip = self.switch(value),
             "mouse" => self.settings.mouse = self.switch(value),
-            "hints" => self.settings.hints = self.switch(value),
-            "asof" => self.settings.asof = self.switch(value),
-            "marks" => self.settings.marks = self.switch(value),
+            "hints" => self.settings.view.hints = self.switch(value),
+            "asof" => self.settings.view.asof = self.switch(value),
+            "marks" => self.settings.view.marks = self.switch(value),
             "clean" => self.settings.clean = self.switch(value),
             "redact" => self.settings.redact = self.switch(value),
-            "wrap" => self.settings.wrap = self.switch(value),
+            "wrap" => self.settings.view.wrap = self.switch(value),
             "gutter" => {
                 let numbers = value.get_ref().as_str().and_then(Numbers::named);
-                self.settings.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
+                self.settings.view.gutter = self.wanted(numbers, value, "a gutter is none, lines or bytes");
             }
-            "lanes" => self.settings.lanes = self.switch(value),
-            "rulers" => self.settings.rulers = self.switch(value),
+            "lanes" => self.settings.view.lanes = self.switch(value),
+            "rulers" => self.settings.view.rulers = self.switch(value),
             "state" => self.settings.state = self.switch(value),
             "images" => self.settings.images = self.images(value),
             "watch" => self.take_watches(value),
@@ -219,8 +229,9 @@ impl Reading<'_> {
 
     fn finish(mut self) -> Settings {
         self.complaints.sort();
-        let told = self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
-        self.settings.complaints = told.collect();
+        let sentences =
+            self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
+        self.settings.complaints = sentences.collect();
         self.settings
     }
 
@@ -239,9 +250,9 @@ impl Reading<'_> {
 #[cfg(test)]
 mod tests {
     use super::parse;
-    use crate::app::action::{Action, Kind, Way};
     use crate::app::alarms::Ring;
-    use crate::app::keymap::Preset;
+    use crate::app::input::action::{Action, Kind, Way};
+    use crate::app::input::keymap::Preset;
     use crate::render::picture::canvas::{Choice, Means};
 
     #[test]
@@ -253,7 +264,10 @@ mod tests {
         assert_eq!(settings.complaints, Vec::<String>::new());
         assert_eq!(settings.theme.as_deref(), Some("nord"));
         assert_eq!(settings.images, Some(Choice::Only(Means::Sixel)));
-        assert_eq!((settings.level, settings.hints, settings.preset), (Some(4), Some(false), Preset::Vim));
+        assert_eq!(
+            (settings.view.level, settings.view.hints, settings.preset),
+            (Some(4), Some(false), Preset::Vim)
+        );
         assert_eq!(
             settings.keys.first().map(|(action, _)| *action),
             Some(Action::Seek(Kind::Error, Way::Next))
@@ -312,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_with_its_place_and_the_rest_counts() {
+    fn what_is_not_understood_is_a_complaint_with_its_place_and_the_rest_counts() {
         let settings = parse("level = 9\nwarp = 1\nascii = true\n[keys]\nfly = \"x\"\nnext = \"nokey!\"\n");
         assert_eq!(settings.ascii, Some(true));
         assert_eq!(
@@ -325,7 +339,7 @@ mod tests {
             ]
         );
         let broken = parse("level = 2\nascii = \n");
-        assert_eq!(broken.level, Some(2));
+        assert_eq!(broken.view.level, Some(2));
         assert!(broken.complaints.first().is_some_and(|what| what.starts_with("2:")), "{broken:?}");
     }
 }

@@ -30,7 +30,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// What must be written before the terminal is given back.
 static OWED: Mutex<String> = Mutex::new(String::new());
 
-/// Whether the terminal is to tell of the mouse while it is in our hands.
+/// Whether the terminal is to report the mouse while it is in our hands.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 /// Presses, releases, the wheel, and motion while a button is held; places beyond column 223, too.
@@ -52,7 +52,7 @@ pub struct Screen {
     terminal: Terminal<CrosstermBackend<Out>>,
 }
 
-/// What the terminal is told goes through the gate for what it knows.
+/// What is written to the terminal goes through the gate for what it knows.
 type Out = BufWriter<Outlet<Stdout>>;
 
 /// Puts the terminal back when it goes.
@@ -112,16 +112,16 @@ pub fn take() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
     execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-    if MOUSE.load(Ordering::SeqCst) { tell_mouse(true) } else { Ok(()) }
+    if MOUSE.load(Ordering::SeqCst) { report_mouse(true) } else { Ok(()) }
 }
 
-/// Has the terminal tell of the mouse or not, now if it is in our hands, and whenever it comes back.
+/// Has the terminal report the mouse or not, now if it is in our hands, and whenever it comes back.
 pub(crate) fn set_mouse(is_on: bool) -> io::Result<()> {
     MOUSE.store(is_on, Ordering::SeqCst);
-    if TAKEN.load(Ordering::SeqCst) { tell_mouse(is_on) } else { Ok(()) }
+    if TAKEN.load(Ordering::SeqCst) { report_mouse(is_on) } else { Ok(()) }
 }
 
-fn tell_mouse(is_on: bool) -> io::Result<()> {
+fn report_mouse(is_on: bool) -> io::Result<()> {
     let mut out = io::stdout();
     out.write_all(if is_on { MOUSE_ON } else { MOUSE_OFF }.as_bytes())?;
     out.flush()
@@ -135,7 +135,7 @@ pub(crate) fn give_back() {
             let _ = io::stdout().write_all(owed.as_bytes());
         }
         if MOUSE.load(Ordering::SeqCst) {
-            let _ = tell_mouse(false);
+            let _ = report_mouse(false);
         }
         let _ =
             execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, Show, LeaveAlternateScreen);
@@ -180,7 +180,7 @@ impl Screen {
         self.terminal.backend_mut().flush()
     }
 
-    /// Pixels of a cell, across and down, if the terminal tells its size in pixels.
+    /// Pixels of a cell, across and down, if the terminal knows its size in pixels.
     pub(crate) fn cell() -> Option<(u16, u16)> {
         let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
         let cell = (size.ws_xpixel.checked_div(size.ws_col)?, size.ws_ypixel.checked_div(size.ws_row)?);
@@ -194,10 +194,10 @@ impl Screen {
         self.terminal.resize(Rect { x: 0, y: 0, width, height })
     }
 
-    /// Tells the terminal something; if it answers, the answer comes among the keys.
-    pub(crate) fn tell(&mut self, question: &str) -> io::Result<()> {
+    /// Writes a sequence to the terminal; if it answers, the answer comes among the keys.
+    pub(crate) fn send(&mut self, sequence: &str) -> io::Result<()> {
         let backend = self.terminal.backend_mut();
-        write!(backend, "{question}")?;
+        write!(backend, "{sequence}")?;
         backend.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! The account of a session: what each turn, each lane and all of it came to. Every surface that tells of a turn, a
+//! The account of a session: what each turn, each lane and all of it came to. Every surface that shows a turn, a
 //! lane or the session reads it here, so that two of them never say different things.
 //!
 //! * A **prompt** is what a human typed, also while the agent was at work. What agents write to each other, summaries,
@@ -25,9 +25,9 @@
 
 use std::collections::HashMap;
 
-use super::cost::{self, Cost};
 use super::index::lanes::{Lanes, PAGE, Track};
 use super::index::{Index, Live};
+use super::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::totals::Totals;
@@ -44,7 +44,7 @@ mod sweep;
 mod time;
 
 pub(crate) use as_of::AsOf;
-pub(crate) use class::{Class, Stretch, Sums};
+pub(crate) use class::{Class, Sums, TimeSpan};
 pub(crate) use figures::{Figures, PathFacts};
 use homes::Homes;
 use pages::{Books, Sheet};

@@ -1,6 +1,6 @@
-//! What the agent is doing right now, as far as the file tells.
+//! What the agent is doing right now, as far as the file says.
 //!
-//! **Records tell when a session was alive, not its file.** A file that changed long after its newest record was
+//! **Records say when a session was alive, not its file.** A file that changed long after its newest record was
 //! copied (`analysis::activity`).
 
 use crate::model::body::Body;
@@ -50,7 +50,7 @@ pub enum Activity {
     Ended,
     /// It stopped in the middle of work.
     Unclean,
-    /// The file does not tell.
+    /// The file does not say.
     Unknown,
 }
 
@@ -188,64 +188,95 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
         return Activity::Unknown;
     };
-    let told_at = entry.last_time();
-    let silence = last_seen(last_write, entry).map(|seen| now.since(seen));
-    let is_running = transcript.meta().live == Some(true);
-    // A program that died leaves its mark of a running session behind.
-    let within = |patience: u64| {
-        let patience = if is_running { MARK_PATIENCE_MS } else { patience };
-        silence.map_or(is_running, |silence| silence <= patience)
-    };
-    let is_alive = within(IDLE_AFTER_MS * 24);
-    let asked = match block {
-        BlockKind::Break(Break::Waiting(what)) => Some((told_at, Wish::of(what), what)),
-        _ => None,
+    let silence = Silence {
+        ms: last_seen(last_write, entry).map(|seen| now.since(seen)),
+        is_running: transcript.meta().live == Some(true),
     };
     let open = open_call(transcript);
-    let asked = asked.or_else(|| {
-        let (call, since) = open.filter(|(call, _)| asks(call))?;
-        Some((since, Wish::Question, &call.headline))
-    });
     // Before an open call: what it waits for is what the user was asked.
-    if let Some((since, wish, what)) = asked {
-        return if is_alive {
+    if let Some((since, wish, what)) = asked(entry, block, open) {
+        return if silence.is_within(IDLE_AFTER_MS * 24) {
             Activity::Waiting { since, wish, what: what.clone() }
         } else {
             Activity::Idle { since }
         };
     }
-    if let Some((call, since)) = open {
-        return if entry.marks.open && within(MODEL_PATIENCE_MS) {
-            // Its arguments are still being written.
-            Activity::Model { since: told_at }
-        } else if within(TOOL_PATIENCE_MS) {
-            Activity::Tool { name: call.name.clone(), since }
-        } else {
-            Activity::Unclean
-        };
+    match open {
+        Some((call, since)) => judge_call(call, since, entry, silence),
+        None => judge_end(entry, block, silence),
     }
-    let working =
-        || if within(MODEL_PATIENCE_MS) { Activity::Model { since: told_at } } else { Activity::Unclean };
-    let is_retried = |error: &Text| {
-        let is_told = entry.marks.retried || entry.marks.open || (is_running && passes(error));
-        if is_told { within(MODEL_PATIENCE_MS) } else { passes(error) && within(RETRY_PATIENCE_MS) }
+}
+
+/// How long nothing has been heard of an agent.
+#[derive(Clone, Copy)]
+struct Silence {
+    /// Nothing if the file does not say.
+    ms: Option<u64>,
+    /// The session bears the mark of a running one.
+    is_running: bool,
+}
+
+impl Silence {
+    /// Whether it has lasted no longer than that. A program that died leaves its mark of a running session behind.
+    fn is_within(self, patience: u64) -> bool {
+        let patience = if self.is_running { MARK_PATIENCE_MS } else { patience };
+        self.ms.map_or(self.is_running, |ms| ms <= patience)
+    }
+}
+
+/// What the user was asked: by the last block, or by a call that is open.
+fn asked<'t>(
+    entry: &Entry,
+    block: &'t BlockKind,
+    open: Option<(&'t ToolCall, Option<Timestamp>)>,
+) -> Option<(Option<Timestamp>, Wish, &'t Text)> {
+    if let BlockKind::Break(Break::Waiting(what)) = block {
+        return Some((entry.last_time(), Wish::of(what), what));
+    }
+    let (call, since) = open.filter(|(call, _)| asks(call))?;
+    Some((since, Wish::Question, &call.headline))
+}
+
+/// Judges a call that has no result.
+fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: Silence) -> Activity {
+    if last.marks.open && silence.is_within(MODEL_PATIENCE_MS) {
+        // Its arguments are still being written.
+        Activity::Model { since: last.last_time() }
+    } else if silence.is_within(TOOL_PATIENCE_MS) {
+        Activity::Tool { name: call.name.clone(), since }
+    } else {
+        Activity::Unclean
+    }
+}
+
+/// Judges from the last block, where no call is open.
+fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
+    let last_time = entry.last_time();
+    let working = || {
+        let is_work = silence.is_within(MODEL_PATIENCE_MS);
+        if is_work { Activity::Model { since: last_time } } else { Activity::Unclean }
     };
-    let goes_on = |entry: &Entry, body: &Body| {
+    let is_retried = |error: &Text| {
+        let is_expected = entry.marks.retried || entry.marks.open || (silence.is_running && passes(error));
+        let patience = if is_expected { MODEL_PATIENCE_MS } else { RETRY_PATIENCE_MS };
+        (is_expected || passes(error)) && silence.is_within(patience)
+    };
+    let goes_on = |body: &Body| {
         let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
-        let is_open = entry.stop == Stop::Untold && entry.role == Role::Assistant;
-        is_open && silence.is_some_and(|ms| ms < patience)
+        let is_open = entry.stop == Stop::Unrecorded && entry.role == Role::Assistant;
+        is_open && silence.ms.is_some_and(|ms| ms < patience)
     };
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => {
-            Activity::Retry { since: told_at, why: why.clone() }
+            Activity::Retry { since: last_time, why: why.clone() }
         }
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
         _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
-        BlockKind::Text(body) if goes_on(entry, body) => Activity::Model { since: told_at },
-        _ if silence.is_some_and(|silence| silence > IDLE_AFTER_MS) => Activity::Idle { since: told_at },
-        _ => Activity::Waiting { since: told_at, wish: Wish::Prompt, what: Text::clean("the next prompt") },
+        BlockKind::Text(body) if goes_on(body) => Activity::Model { since: last_time },
+        _ if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) => Activity::Idle { since: last_time },
+        _ => Activity::Waiting { since: last_time, wish: Wish::Prompt, what: Text::clean("the next prompt") },
     }
 }
 
@@ -253,10 +284,10 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
 /// not all that is written has a time of its own, parts of a message have that of its beginning, and what was seen to
 /// be written is news, whatever clock its agent goes by.
 fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Timestamp> {
-    let told_at = last.last_time();
-    let is_late = |write: Timestamp| told_at.is_some_and(|told| write.since(told) > IDLE_AFTER_MS);
+    let last_time = last.last_time();
+    let is_late = |write: Timestamp| last_time.is_some_and(|last| write.since(last) > IDLE_AFTER_MS);
     let is_copy = |write: &LastWrite| !write.is_seen && !last.marks.open && is_late(write.at);
-    last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(told_at)
+    last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(last_time)
 }
 
 /// Whether the session says that it ended, and nothing came after that.
@@ -333,8 +364,8 @@ pub(crate) fn silence(
     if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
         return None;
     }
-    let told_at = main_lane_backwards(transcript).next().and_then(Entry::last_time);
-    last_write.map(|write| write.at).max(told_at).map(|seen| now.since(seen))
+    let last_time = main_lane_backwards(transcript).next().and_then(Entry::last_time);
+    last_write.map(|write| write.at).max(last_time).map(|seen| now.since(seen))
 }
 
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not

@@ -25,7 +25,7 @@ pub enum Fate {
     Open,
     /// What it did is recorded in a file that is not here.
     Missing,
-    /// Nobody tells.
+    /// It is not recorded.
     Unknown,
 }
 
@@ -106,7 +106,7 @@ fn is_end(entry: &Entry) -> bool {
     entry.stop == Stop::Done
         || entry.blocks.iter().any(|block| ended(&block.kind))
         || (entry.role == Role::Assistant
-            && entry.stop == Stop::Untold
+            && entry.stop == Stop::Unrecorded
             && !entry.marks.open
             && entry.blocks.last().is_some_and(|block| says(&block.kind))
             && entry.calls().next().is_none())

@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use super::activity::{Activity, Wish};
 use super::calls::Place;
 use super::context::ContextUse;
-use super::cost::Cost;
 use super::expression::judge::Judge;
 use super::expression::{Expr, Fill, State, Term};
 use super::loops::{self, Run};
+use super::money::cost::Cost;
 use super::phrases;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures;
@@ -22,7 +22,7 @@ use crate::model::transcript::Transcript;
 /// Characters of a text that say enough of an item.
 const WORDS_MOST: usize = 120;
 
-/// A session at a moment.
+/// A session as it is now.
 #[derive(Clone, Copy, Debug)]
 pub struct Status<'a> {
     /// The session.
@@ -55,12 +55,12 @@ pub(crate) struct Rung {
 pub(crate) struct Alarm {
     /// What is watched.
     pub(crate) expr: Expr,
-    parts: Vec<Part>,
+    alternatives: Vec<Alternative>,
 }
 
-/// An alternative.
+/// One of the alternatives of an expression, with what it held for at the last look.
 #[derive(Clone, Debug)]
-struct Part {
+struct Alternative {
     expr: Expr,
     judge: Judge,
     has_entry_facts: bool,
@@ -71,20 +71,20 @@ struct Part {
 }
 
 impl Alarm {
-    /// An alarm that has seen nothing yet. Times in it are told from the last entry's.
+    /// An alarm that has seen nothing yet. Times in it are counted from the last entry's.
     pub(crate) fn new(expr: Expr, last: Option<Timestamp>) -> Self {
         let alternatives = match &expr {
-            Expr::Any(parts) => parts.clone(),
+            Expr::Any(alternatives) => alternatives.clone(),
             other => vec![other.clone()],
         };
-        let part = |expr: Expr| Part {
+        let alternative = |expr: Expr| Alternative {
             judge: Judge::new(&expr, last),
             has_entry_facts: expr.terms().iter().any(|term| !matches!(term, Term::State(_))),
             held: false,
             items: HashSet::new(),
             expr,
         };
-        Self { expr, parts: alternatives.into_iter().map(part).collect() }
+        Self { expr, alternatives: alternatives.into_iter().map(alternative).collect() }
     }
 
     /// Whether it asks for this.
@@ -94,12 +94,12 @@ impl Alarm {
 
     /// What there is now rings no alarm; facts of the session do if `counts_states`.
     pub(crate) fn begin(&mut self, status: &Status<'_>, counts_states: bool) {
-        for part in &mut self.parts {
-            part.held = !counts_states && part.holds(status, None);
-            part.items.clear();
-            if part.has_entry_facts {
+        for alternative in &mut self.alternatives {
+            alternative.held = !counts_states && alternative.holds(status, None);
+            alternative.items.clear();
+            if alternative.has_entry_facts {
                 let all = status.transcript.order().iter();
-                part.items = all.flat_map(|id| part.matching(status, *id)).collect();
+                alternative.items = all.flat_map(|id| alternative.matching(status, *id)).collect();
             }
         }
     }
@@ -107,16 +107,16 @@ impl Alarm {
     /// Looks at the session, and at the entries that have come or changed since the last look.
     pub(crate) fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
         let mut rung = None;
-        for part in &mut self.parts {
-            // Each part must see everything, whichever rings first.
-            let own = part.look(status, touched);
+        for alternative in &mut self.alternatives {
+            // Each alternative must see everything, whichever rings first.
+            let own = alternative.look(status, touched);
             rung = rung.or(own);
         }
         rung
     }
 }
 
-impl Part {
+impl Alternative {
     fn holds(&self, status: &Status<'_>, place: Option<(&Entry, usize)>) -> bool {
         self.judge.holds(status.transcript, place, &|state| status.holds(state))
     }

@@ -1,9 +1,9 @@
-//! What is odd about a session as a whole: links that lead nowhere, calls and results that do not
-//! meet, times that run backwards. Each oddity is told once, with its count and its first place.
+//! What is anomalous about a session as a whole: links that lead nowhere, calls and results that do not
+//! meet, times that run backwards. Each anomaly is listed once, with its count and its first place.
 
 use std::collections::{HashMap, HashSet};
 
-use super::awaited::Awaited;
+use super::calls::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -50,7 +50,7 @@ pub(crate) struct Times {
     pub(crate) anomalies: Vec<Anomaly>,
 }
 
-/// Oddities by kind.
+/// Anomalies by kind.
 #[derive(Default)]
 struct Found(Vec<Anomaly>);
 

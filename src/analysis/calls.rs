@@ -4,9 +4,17 @@
 //! Invariant: an entry costs its own calls when it comes or changes; a question about a call costs as
 //! much in a long session as in a short one, but for the distinct durations of its tool.
 
+pub(crate) mod awaited;
+mod durations;
+pub mod flights;
+mod listing;
+pub mod pairing;
+mod tools;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+pub(crate) use self::tools::{Outcome, Tool, Tools};
 use super::index::Index;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{BlockKind, Entry, EntryId};
@@ -14,12 +22,6 @@ use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
-
-mod durations;
-mod listing;
-mod tools;
-
-pub(crate) use tools::{Outcome, Tool, Tools};
 
 /// Where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -206,18 +208,9 @@ impl Calls {
         found
     }
 
-    /// Calls before this one that asked the same tool for the same; at most `most` are looked at. Keeps in
-    /// mind what they ask for.
-    pub(crate) fn earlier(&mut self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
-        let alike: Vec<Place> = self.alike_before(place).take(most).chain([place]).collect();
-        for place in alike {
-            self.print(transcript, place);
-        }
-        self.earlier_known(transcript, place, most)
-    }
-
-    /// As [`Calls::earlier`], by what is in memory or in mind.
-    pub(crate) fn earlier_known(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
+    /// Calls before this one that asked the same tool for the same, by what is in memory or in mind; at most `most`
+    /// are looked at.
+    pub(crate) fn earlier(&self, transcript: &Transcript, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
         let mut before = self.alike_before(place);
         let looked_at: Vec<Place> = before.by_ref().take(most).collect();
@@ -249,14 +242,14 @@ impl Calls {
         before.unwrap_or_default().iter().rev().map(Rank::call)
     }
 
-    /// A number for the arguments of a call; nothing if they are on disk and were never seen.
-    fn print(&mut self, transcript: &Transcript, place: Place) -> Option<u64> {
-        let revision = transcript.get(place.entry)?.revision;
-        let print = self.print_known(transcript, place)?;
-        self.prints.insert(place, (revision, print));
-        Some(print)
+    fn print(&mut self, transcript: &Transcript, place: Place) {
+        let revision = transcript.get(place.entry).map(|entry| entry.revision);
+        if let Some((revision, print)) = revision.zip(self.print_known(transcript, place)) {
+            self.prints.insert(place, (revision, print));
+        }
     }
 
+    /// A number for the arguments of a call; nothing if they are on disk and were never seen.
     fn print_known(&self, transcript: &Transcript, place: Place) -> Option<u64> {
         let entry = transcript.get(place.entry)?;
         let kept = self.prints.get(&place).filter(|(revision, _)| *revision == entry.revision);
@@ -290,7 +283,7 @@ fn known_of(entry: &Entry) -> impl Iterator<Item = Known> {
     })
 }
 
-/// From when to when a call ran, as far as its times tell.
+/// From when to when a call ran, as far as its times say.
 pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
     let took = call.took(said)?;
     let ended = call.state.result()?.at;

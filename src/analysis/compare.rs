@@ -33,9 +33,9 @@ pub(crate) struct Compared {
     pub(crate) differs: [Option<Place>; 2],
 }
 
-/// A prompt or a call: what makes it the same as another one.
+/// A prompt or a call, with the hash by which equal ones are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
+struct ComparedStep {
     place: Place,
     likeness: u64,
 }
@@ -92,7 +92,7 @@ fn common(transcript: &Transcript, branch: &Branch) -> Option<EntryId> {
     None
 }
 
-fn steps<'a>(transcript: &'a Transcript, ids: &'a [EntryId]) -> impl Iterator<Item = Step> + 'a {
+fn steps<'a>(transcript: &'a Transcript, ids: &'a [EntryId]) -> impl Iterator<Item = ComparedStep> + 'a {
     let entries = ids.iter().filter_map(|id| Some((*id, transcript.get(*id)?)));
     entries.filter(|(_, entry)| !entry.marks.copy).flat_map(|(id, entry)| {
         let steps = entry.blocks.iter().enumerate().filter_map(move |(block, one)| {
@@ -105,7 +105,7 @@ fn steps<'a>(transcript: &'a Transcript, ids: &'a [EntryId]) -> impl Iterator<It
                 BlockKind::Call(call) => likeness_of(call),
                 _ => return None,
             };
-            Some(Step { place: Place { entry: id, block }, likeness })
+            Some(ComparedStep { place: Place { entry: id, block }, likeness })
         });
         steps.collect::<Vec<_>>()
     })

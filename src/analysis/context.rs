@@ -1,6 +1,10 @@
 //! How full the model's context is.
 
-use super::{models, prices};
+pub mod cache_breaks;
+pub(crate) mod seen;
+pub mod window;
+
+use super::money::{models, prices};
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Scope;
@@ -24,7 +28,7 @@ pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
 }
 
-/// The context when an entry was told, in the lane of that; nothing if no request near before it records usage.
+/// The context when an entry was recorded, in the lane of that; nothing if no request near before it records usage.
 pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     let entry = transcript.get(id)?;
     let (request, compaction) = if is_request(entry) {

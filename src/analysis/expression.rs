@@ -1,7 +1,7 @@
 //! The one language of conditions: what a filter asks of a block, what an alarm asks of the session, with
 //! `-`, `or` and parentheses.
 //!
-//! Facts of entries are true of a block, facts of the session of a moment; a filter has no use for the
+//! Facts of entries are true of a block, facts of the session of a time; a filter has no use for the
 //! latter. Invariant: an expression prints as it is parsed.
 
 pub mod judge;
@@ -58,7 +58,7 @@ pub enum Term {
     State(State),
 }
 
-/// A fact of the session at a moment.
+/// A fact of the session at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State {
     /// It waits for its user: a question, a permission, the next prompt.
@@ -132,7 +132,7 @@ pub enum When {
     Ago(u64),
     /// At this time of the day of the last entry.
     Clock(Clock),
-    /// This moment.
+    /// Now.
     Timestamp(Timestamp),
 }
 

@@ -4,7 +4,7 @@
 //! A file is known by its path without detours. Shell commands that name a file where they read or write
 //! it count for what the lanes know of it, but make no file of the list by themselves.
 //!
-//! Invariant: noting an entry again takes back what it told before. An entry that comes or changes costs
+//! Invariant: noting an entry again takes back what it added before. An entry that comes or changes costs
 //! its calls; that the uses of their files are judged anew is left for when somebody asks.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -71,23 +71,23 @@ impl Index for Files {
     /// need not be judged anew: one may have been used ten thousand times.
     fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
         let Some(entry) = transcript.get(id) else { return true };
-        let told = self.uses_of(place, id, entry);
+        let uses_now = self.uses_of(place, id, entry);
         let known: Vec<(Named, Text)> =
             self.of_entry(id).map(|(named, path)| (*named, path.clone())).collect();
-        if !known.iter().eq(told.iter().map(|(used, _)| used)) {
+        if !known.iter().eq(uses_now.iter().map(|(used, _)| used)) {
             self.forget(known);
-            for (used, one) in told {
+            for (used, one) in uses_now {
                 self.file_of(used).insert(one);
             }
             return true;
         }
         let mut by_path: BTreeMap<Text, Vec<Use>> = BTreeMap::new();
-        for ((_, path), one) in told {
+        for ((_, path), one) in uses_now {
             by_path.entry(path).or_default().push(one);
         }
         for (path, uses) in by_path {
             let file = self.known.by_path.get_mut(&path);
-            if file.is_some_and(|file| file.tell_again(id, uses)) {
+            if file.is_some_and(|file| file.update(id, uses)) {
                 self.stale.insert(path);
             }
         }
@@ -98,7 +98,7 @@ impl Index for Files {
         self.change(transcript, place, id);
     }
 
-    /// Where the session began is told first, or seldom a little later.
+    /// Where the session began is recorded first, or seldom a little later.
     fn begins_again(&self, transcript: &Transcript) -> bool {
         self.root != transcript.meta().root
     }

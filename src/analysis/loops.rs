@@ -13,7 +13,8 @@ pub(crate) use churn::Undone;
 pub(crate) use runs::{Results, Run};
 
 use self::churn::Churn;
-use self::runs::{Lane, Step};
+use self::runs::Lane;
+use self::steps::LaneStep;
 use super::calls::Place;
 use super::expression::LOOP;
 use super::index::Index;
@@ -22,7 +23,7 @@ use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// The troubles of a session.
+/// The loops of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
     numbers: HashMap<Option<Name>, usize>,
@@ -47,11 +48,11 @@ impl Index for Loops {
         self.last = Some(id);
         let Some(entry) = transcript.get(id) else { return };
         self.has_news |= self.churn.note(id, entry);
-        let steps = runs::steps_of(id, entry, &[]);
+        let steps = steps::steps_of(id, entry, &[]);
         if steps.is_empty() {
             return;
         }
-        let has_prompt = entry.lane.is_none() && steps.iter().any(Step::is_prompt);
+        let has_prompt = entry.lane.is_none() && steps.iter().any(LaneStep::is_prompt);
         if has_prompt {
             // What sub-agents did for the turn before is over.
             self.repeating.clear();
@@ -69,8 +70,8 @@ impl Index for Loops {
         let Some(entry) = transcript.get(id) else { return true };
         self.has_news |= self.churn.note(id, entry);
         let Some((number, first)) = self.places.get(id) else {
-            let steps = runs::steps_of(id, entry, &[]);
-            // It had nothing to tell so far, and others may stand behind it.
+            let steps = steps::steps_of(id, entry, &[]);
+            // It had nothing to compare so far, and others may stand behind it.
             let is_last = self.last == Some(id);
             if is_last && !steps.is_empty() {
                 self.append(id, entry.lane.as_ref(), steps);
@@ -82,7 +83,7 @@ impl Index for Loops {
         let Some(lane) = self.lanes.get_mut(number).filter(|_| is_its_lane) else {
             return false;
         };
-        let steps = runs::steps_of(id, entry, &lane.steps_of(id, first));
+        let steps = steps::steps_of(id, entry, &lane.steps_of(id, first));
         let Some(is_news) = lane.replace(id, first, steps) else { return false };
         self.has_news |= is_news;
         self.note_repeating(entry.lane.as_ref());
@@ -94,7 +95,7 @@ impl Index for Loops {
     }
 }
 impl Loops {
-    fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<Step>) {
+    fn append(&mut self, id: EntryId, name: Option<&Name>, steps: Vec<LaneStep>) {
         let number = *self.numbers.entry(name.cloned()).or_insert(self.lanes.len());
         if number == self.lanes.len() {
             self.lanes.push(Lane::default());

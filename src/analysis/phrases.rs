@@ -1,7 +1,7 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::account::{Account, Figures};
-use super::cost::{self, Cost};
+use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
@@ -39,7 +39,7 @@ pub(crate) fn turn(figures: &Figures, ascii: bool) -> String {
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
     let failed = (facts.failed > 0).then(|| format!("{}{mark}", facts.failed));
-    // Of other errors there is rarely room to tell; the outline has a sign for them.
+    // For other errors there is rarely room; the outline has a sign for them.
     let errors = if facts.calls == 0 { facts.errors } else { 0 };
     let work: Vec<String> = calls.into_iter().chain(failed).collect();
     let parts = [

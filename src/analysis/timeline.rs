@@ -7,13 +7,12 @@
 //! Invariant: spans of a row neither overlap nor run backwards; a span has one row. An entry that comes or
 //! changes costs its own spans and a page of the account; a question costs a search in sorted spans.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use super::account::{Account, Class, Stretch};
-use super::awaited::Awaited;
+use super::account::{Account, Class, TimeSpan};
+use super::calls::awaited::Awaited;
 use super::context::is_request;
 use super::index::{Index, Live};
-use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -21,12 +20,15 @@ use crate::model::transcript::{Touched, Transcript};
 
 mod ends;
 mod gaps;
+mod lanes;
 mod path;
 mod questions;
 mod rows;
 mod span;
+mod turns;
 
 pub(crate) use gaps::QUIET_MS;
+pub(crate) use lanes::Lane;
 pub(crate) use path::Paths;
 pub(crate) use questions::Request;
 pub(crate) use rows::Row;
@@ -34,7 +36,10 @@ pub(crate) use span::{Ending, Span, SpanId};
 
 use ends::Ends;
 use gaps::Busy;
-use span::{span_of_call, span_of_stretch};
+use lanes::Lanes;
+use rows::Rows;
+use span::{span_of_call, span_of_time};
+use turns::Turns;
 
 /// What a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,21 +54,6 @@ pub enum What {
     Tool(Name),
 }
 
-/// The main agent, or a sub-agent.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lane {
-    /// The name that its entries carry; none for the main agent.
-    pub(crate) name: Option<Name>,
-    /// Its rows, in the order in which they were needed.
-    pub(crate) rows: Vec<usize>,
-    /// From when to when its spans reach.
-    pub(crate) reach: Option<(Timestamp, Timestamp)>,
-    /// The lane and the call that started it.
-    pub(crate) caller: Option<(usize, SpanId)>,
-    /// Entries with calls whose results may still come.
-    open: BTreeSet<(u32, EntryId)>,
-}
-
 /// What was taken from an entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Taken {
@@ -75,7 +65,7 @@ struct Taken {
 }
 
 /// The index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Timeline {
     /// Entries that were taken in.
     read: usize,
@@ -85,61 +75,20 @@ pub struct Timeline {
     taken: HashMap<EntryId, Taken>,
     /// Spans that came from a page of the account.
     pages: HashMap<(usize, usize), Vec<(Span, usize)>>,
-    lanes: Vec<Lane>,
-    numbers: HashMap<Name, usize>,
-    rows: Vec<Row>,
-    row_of: HashMap<(usize, What), Vec<usize>>,
+    lanes: Lanes,
+    rows: Rows,
     by_time: BTreeMap<SpanId, usize>,
     ends: Ends,
     starts: HashMap<SpanId, usize>,
     busy: Busy,
     busy_is_stale: bool,
     removed: Vec<(SpanId, Option<Timestamp>)>,
-    prompts: BTreeSet<(Timestamp, EntryId)>,
+    turns: Turns,
     requests: BTreeMap<(Timestamp, EntryId), Request>,
     untimed: usize,
-    /// Lanes by the call that started them, and how many were known then.
-    callers: HashMap<Key, Name>,
-    known_lanes: Option<usize>,
     awaited: Awaited,
     /// Entries with calls that have no result, but may get one, or may again; and which of it is so.
     waiting: BTreeMap<EntryId, bool>,
-    /// Of each turn, by its beginning, a number that rises with what changes in it.
-    stamps: HashMap<Timestamp, u64>,
-    clock: u64,
-    unsettled_rows: HashSet<usize>,
-}
-
-impl Default for Timeline {
-    fn default() -> Self {
-        Self {
-            read: 0,
-            judged: 0,
-            beginnings: 0,
-            taken: HashMap::new(),
-            pages: HashMap::new(),
-            lanes: vec![Lane::default()],
-            numbers: HashMap::new(),
-            rows: Vec::new(),
-            row_of: HashMap::new(),
-            by_time: BTreeMap::new(),
-            ends: Ends::default(),
-            starts: HashMap::new(),
-            busy: Busy::default(),
-            busy_is_stale: false,
-            removed: Vec::new(),
-            prompts: BTreeSet::new(),
-            requests: BTreeMap::new(),
-            untimed: 0,
-            callers: HashMap::new(),
-            known_lanes: None,
-            awaited: Awaited::default(),
-            waiting: BTreeMap::new(),
-            stamps: HashMap::new(),
-            clock: 0,
-            unsettled_rows: HashSet::new(),
-        }
-    }
 }
 
 impl Index for Timeline {
@@ -158,12 +107,12 @@ impl Index for Timeline {
 
     fn note(&mut self, touched: &Touched) {
         if touched.lanes {
-            self.known_lanes = None;
+            self.lanes.look_again();
         }
     }
 
     fn begin_again(&mut self) {
-        *self = Self { clock: self.clock + 1, ..Self::default() };
+        *self = Self { turns: self.turns.begin_again(), ..Self::default() };
     }
 
     fn settle(&mut self, transcript: &Transcript, account: &Live<Account>, _most: usize) -> bool {
@@ -177,8 +126,8 @@ impl Index for Timeline {
             }
         }
         for judged in account.judged_since(self.judged) {
-            let lane = self.lane_number(judged.lane);
-            self.take_page(lane, judged.page, judged.stretches());
+            let lane = self.lanes.number(judged.lane);
+            self.take_page(lane, judged.page, judged.spans());
         }
         self.judged = account.revision();
         self.put_in_order();
@@ -187,31 +136,9 @@ impl Index for Timeline {
 }
 
 impl Timeline {
-    fn lane_number(&mut self, name: Option<&Name>) -> usize {
-        let Some(name) = name else { return 0 };
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        self.lanes.push(Lane { name: Some(name.clone()), ..Lane::default() });
-        self.numbers.insert(name.clone(), self.lanes.len() - 1);
-        self.lanes.len() - 1
-    }
-
-    /// Which calls started which lanes; calls that were read before that was known move to their lane.
+    /// Calls that were read before it was known which lane they started move to that lane.
     fn know_lanes(&mut self, transcript: &Transcript) {
-        let lanes = transcript.lanes();
-        if self.known_lanes == Some(lanes.len()) {
-            return;
-        }
-        self.known_lanes = Some(lanes.len());
-        let named = lanes.iter().filter_map(|lane| Some((lane.call.clone()?, lane.name.clone())));
-        let callers = named.filter(|(call, _)| !call.is_empty()).collect();
-        let before = std::mem::replace(&mut self.callers, callers);
-        let has_changed = |call: &&Key| before.get(*call) != self.callers.get(*call);
-        let changed = before.keys().chain(self.callers.keys()).filter(has_changed);
-        let entries: Vec<EntryId> =
-            changed.flat_map(|call| transcript.entries_with_call(call)).copied().collect();
-        for id in entries {
+        for id in self.lanes.know(transcript) {
             self.take_again(transcript, id);
         }
     }
@@ -231,7 +158,9 @@ impl Timeline {
                 self.remove(*span, *row);
             }
             self.untimed -= before.untimed;
-            before.prompt.map(|at| self.prompts.remove(&(at, id)));
+            if let Some(at) = before.prompt {
+                self.turns.remove(at, id);
+            }
             before.request.map(|at| self.requests.remove(&(at, id)));
             if let Some(lane) = self.lanes.get_mut(before.lane) {
                 lane.open.remove(&(rank, id));
@@ -240,12 +169,12 @@ impl Timeline {
         if entry.marks.copy {
             return;
         }
-        let lane = self.lane_number(entry.lane.as_ref());
+        let lane = self.lanes.number(entry.lane.as_ref());
         let mut taken = Taken { lane, ..Taken::default() };
         let is_left = !self.wait_for(transcript, id, rank, entry, lane);
         for (block, one) in entry.blocks.iter().enumerate() {
             let (BlockKind::Call(call), Ok(number)) = (&one.kind, u32::try_from(block)) else { continue };
-            let starts = call.lane.as_ref().or_else(|| self.callers.get(&call.key)).cloned();
+            let starts = call.lane.as_ref().or_else(|| self.lanes.started_by(&call.key)).cloned();
             match span_of_call(id, number, entry, call, lane) {
                 Some(span) => taken.spans.push(self.add_call(span.left(is_left), starts.as_ref())),
                 None => taken.untimed += 1,
@@ -255,8 +184,8 @@ impl Timeline {
         if let (0, Some(at)) = (lane, entry.at) {
             taken.prompt = entry.marks.prompt.then_some(at);
             if let Some(at) = taken.prompt {
-                self.touch(at, None);
-                self.prompts.insert((at, id));
+                self.turns.touch(at, None);
+                self.turns.insert(at, id);
             }
             if let Some(usage) = entry.usage.as_ref().filter(|_| is_request(entry)) {
                 taken.request = Some(at);
@@ -309,7 +238,7 @@ impl Timeline {
 
     fn add_call(&mut self, span: Span, starts: Option<&Name>) -> (SpanId, usize) {
         let id = span.id;
-        let starts = starts.map(|name| self.lane_number(Some(name))).filter(|lane| *lane != span.lane);
+        let starts = starts.map(|name| self.lanes.number(Some(name))).filter(|lane| *lane != span.lane);
         let (lane, what) = match (starts, span.class, &span.tool) {
             (Some(lane), ..) => (lane, What::Caller),
             (None, Class::Human, _) | (None, _, None) => (span.lane, What::Human),
@@ -326,11 +255,11 @@ impl Timeline {
 
     // === the account ===
 
-    fn take_page(&mut self, lane: usize, page: usize, told: impl Iterator<Item = Stretch>) {
+    fn take_page(&mut self, lane: usize, page: usize, times: impl Iterator<Item = TimeSpan>) {
         let mut known = self.pages.remove(&(lane, page)).unwrap_or_default();
         // Calls are read from their entries.
         let spans: Vec<Span> =
-            told.filter(|one| one.block.is_none()).map(|one| span_of_stretch(&one, lane)).collect();
+            times.filter(|one| one.block.is_none()).map(|one| span_of_time(&one, lane)).collect();
         let same = known.iter().zip(&spans).take_while(|((known, _), span)| known == *span).count();
         for (span, row) in known.drain(same..) {
             self.remove(span.id, row);
@@ -347,18 +276,11 @@ impl Timeline {
     // === spans ===
 
     fn add(&mut self, span: Span, lane: usize, what: What) -> usize {
-        let numbers = self.row_of.entry((lane, what.clone())).or_default();
-        let free = numbers.iter().copied().find(|n| self.rows.get(*n).is_some_and(|row| row.fits(&span)));
-        let number = free.unwrap_or_else(|| {
-            let number = self.rows.len();
-            self.rows.push(Row::new(lane, what, numbers.len()));
-            numbers.push(number);
-            if let Some(lane) = self.lanes.get_mut(lane) {
-                lane.rows.push(number);
-            }
-            number
-        });
-        self.touch(span.id.from, span.to);
+        let (number, is_new) = self.rows.room_for(&span, lane, what);
+        if let Some(lane) = self.lanes.get_mut(lane).filter(|_| is_new) {
+            lane.rows.push(number);
+        }
+        self.turns.touch(span.id.from, span.to);
         self.by_time.insert(span.id, number);
         if let Some(end) = span.end_key() {
             if span.is_busy() {
@@ -373,17 +295,13 @@ impl Timeline {
                 lane.reach = Some((from.min(reach.0), to.max(reach.1)));
             }
         }
-        if let Some(row) = self.rows.get_mut(number) {
-            row.insert(span);
-            self.unsettled_rows.insert(number);
-        }
+        self.rows.insert(number, span);
         number
     }
 
     fn remove(&mut self, id: SpanId, number: usize) {
-        let Some(span) = self.rows.get_mut(number).and_then(|row| row.remove(id)) else { return };
-        self.unsettled_rows.insert(number);
-        self.touch(id.from, span.to);
+        let Some(span) = self.rows.remove(number, id) else { return };
+        self.turns.touch(id.from, span.to);
         self.by_time.remove(&id);
         self.starts.remove(&id);
         if let Some(end) = span.end_key() {
@@ -406,15 +324,11 @@ impl Timeline {
         }
         if std::mem::take(&mut self.busy_is_stale) {
             self.busy = Busy::default();
-            for span in self.rows.iter().flat_map(Row::spans).filter(|span| span.is_busy()) {
+            for span in self.rows.list().iter().flat_map(Row::spans).filter(|span| span.is_busy()) {
                 self.busy.add(span.id.from, span.end(None));
             }
         }
-        for number in std::mem::take(&mut self.unsettled_rows) {
-            if let Some(row) = self.rows.get_mut(number) {
-                row.settle();
-            }
-        }
+        self.rows.settle();
     }
 }
 

@@ -17,7 +17,7 @@ use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Touched;
 
-/// How the reader is told.
+/// How the reader is notified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ring {
     /// By the terminal's bell.
@@ -40,7 +40,7 @@ pub struct Wish {
     pub command: Option<String>,
 }
 
-/// Something that came about, for whoever tells the reader.
+/// Something that came about, to be announced to the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What the session is called.
@@ -55,7 +55,7 @@ pub struct Notice {
     pub activity: &'static str,
     /// A shell command of the reader's.
     pub command: Option<String>,
-    /// How the reader is told.
+    /// How the reader is notified.
     pub means: Ring,
 }
 
@@ -71,13 +71,15 @@ struct Watch {
 /// All alarms of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Alarms {
-    /// How the reader is told.
+    /// How the reader is notified.
     pub means: Ring,
     list: Vec<Watch>,
     /// Entries that have come or changed since the last look.
     touched: Vec<EntryId>,
     /// Entries at which an alarm rang.
     pub marks: HashSet<EntryId>,
+    /// Whether some of them are not in the spine yet.
+    pub(crate) has_new_marks: bool,
     /// Findings of lost halves that were there at the last look.
     orphans: Option<HashSet<Place>>,
     has_begun: bool,
@@ -117,7 +119,7 @@ impl FromStr for Wish {
                 return Ok(Self { expr, command: Some(command.to_owned()) });
             }
         }
-        // A mistake before the bar is the one to be told.
+        // A mistake before the bar is the one to be reported.
         match typed.split_once('|') {
             Some((left, _)) if whole.is_err() => parse_alarm(left).and(whole),
             _ => whole,

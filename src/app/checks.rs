@@ -11,9 +11,9 @@ use std::borrow::Cow;
 use notes::{Notes, block_of};
 
 use super::outline::row::Sign;
-use super::viewport::Focus;
-use crate::analysis::awaited::Awaited;
+use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::index::Live;
 use crate::analysis::lint::{Alike, Findings, Severity, alike};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
@@ -84,8 +84,8 @@ impl Check {
         Self { kind, sign, count: Some(count), name, what: what.to_owned(), at }
     }
 
-    /// Something that is told, and not counted.
-    fn told(kind: Kind, sign: Sign, (name, what): (&str, &str), at: Option<Target>) -> Self {
+    /// Something that is named, and not counted.
+    fn named(kind: Kind, sign: Sign, (name, what): (&str, &str), at: Option<Target>) -> Self {
         Self { kind, sign, count: None, name: Cow::Owned(name.to_owned()), what: what.to_owned(), at }
     }
 
@@ -112,7 +112,7 @@ pub struct Checks {
     /// `None` until they are collected.
     notes: Option<Notes>,
     list: Vec<Check>,
-    /// State of the findings and of the troubles that the list was made of; `None` if entries changed since.
+    /// State of the findings and of the loops that the list was made of; `None` if entries changed since.
     judged: Option<(u64, u64)>,
     generation: u64,
 }
@@ -158,7 +158,7 @@ impl Checks {
         let mut list = of_rules(findings, Severity::Error);
         list.extend(of_rules(findings, Severity::Warning));
         list.extend(of_session(transcript, notes));
-        list.extend(of_troubles(loops, glyphs));
+        list.extend(of_loops(loops, glyphs));
         list.extend(of_rules(findings, Severity::Note));
         list.extend(of_pairing(notes));
         self.generation += 1;
@@ -237,14 +237,14 @@ const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");
 
 /// Loops, the newest first, and edits that were turned back.
-fn of_troubles(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
+fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = |place: Place| Target::Item(Focus { entry: place.entry, block: place.block });
     let runs = loops.loops();
     let row = |run: &Run<'_>| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));
-        Some(Check::told(Kind::Loop(first), Sign::Warn, words, Some(item(first))))
+        Some(Check::named(Kind::Loop(first), Sign::Warn, words, Some(item(first))))
     };
     let mut found: Vec<Check> = runs.iter().rev().take(LOOPS_MOST).filter_map(row).collect();
     if runs.len() > LOOPS_MOST {
@@ -264,7 +264,7 @@ fn of_troubles(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
 fn of_pairing(notes: &Notes) -> Option<Check> {
     let sign = if notes.paired == notes.calls { Sign::Good } else { Sign::None };
     let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
-    (notes.calls > 0).then(|| Check::told(Kind::Paired, sign, (&words, ""), None))
+    (notes.calls > 0).then(|| Check::named(Kind::Paired, sign, (&words, ""), None))
 }
 
 /// The entry of a record, or the next one of its file.

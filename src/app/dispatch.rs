@@ -1,42 +1,28 @@
 //! Who carries an action out: the pane that has the keys, the session, or the viewer.
 
-use super::action::Action;
-use super::alarms;
-use super::as_of;
-use super::command::Command;
-use super::effect::Effect;
-use super::filtering;
-use super::help;
-use super::inspector::{self};
-use super::layout::focused;
-use super::marks;
-use super::mode::Mode;
-use super::palette;
-use super::panes;
-use super::panes::Pane;
-use super::picker;
-use super::piping;
-use super::raw;
-use super::reading;
-use super::route::Request;
-use super::searching;
-use super::selecting;
-use super::state::App;
-use super::typing::{self, Finished};
-use super::views;
 use tui_input::Input;
+
+use super::alarms;
+use super::copying::piping;
+use super::effect::Effect;
+use super::find::{filtering, searching};
+use super::input::action::Action;
+use super::input::command::{Command, Setting};
+use super::input::mode::Mode;
+use super::input::route::Request;
+use super::input::typing::{self, Finished, kind_of};
+use super::places::marks;
+use super::pop_ups::help;
+use super::pop_ups::palette::Palette;
+use super::scene::Ask;
+use super::state::App;
+use super::text::{as_of, goto, selecting};
 
 /// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
 pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
-    let own = match focused(&app.reader) {
-        _ if !matches!(app.mode, Mode::Normal) => None,
-        // The page below it is what was opened last.
-        Pane::Transcript if action == Action::Quit => views::actions::act(&mut app.reader, action, times),
-        Pane::Transcript => None,
-        Pane::Outline => panes::actions::within_outline(&mut app.reader, action, times),
-        Pane::View => views::actions::act(&mut app.reader, action, times),
-        Pane::Inspector => inspector::actions::act(&mut app.reader, action, times)
-            .or_else(|| panes::actions::leave(&mut app.reader, action)),
+    let own = match app.mode {
+        Mode::Normal => app.reader.act_in_pane(action, times),
+        _ => None,
     };
     own.unwrap_or_else(|| act(app, action, times))
 }
@@ -44,130 +30,177 @@ pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effec
 /// Scrolls a pop-up; its last line stays at the foot.
 pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
-    let (top, lines) = match &mut app.mode {
-        Mode::Help { top, wanted, .. } => (top, help::lines(&app.keys.keymap, wanted.value()).len()),
-        Mode::Raw(view) => return view.scroll(by, height),
-        Mode::Palette(palette) => return palette::select(palette, by),
-        Mode::Picker => return picker::actions::select(app, by),
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => return,
-    };
-    *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
+    match &mut app.mode {
+        Mode::Help { top, wanted, .. } => {
+            let lines = help::lines(&app.keys.keymap, wanted.value()).len();
+            *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
+        }
+        Mode::Raw(view) => view.scroll(by, height),
+        Mode::Palette(palette) => palette.select(by),
+        Mode::Picker => app.picker.move_by(by),
+        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => {}
+    }
 }
 
 /// Carries out what keys asked for.
 pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
     if !goes_on {
-        app.reader.find.sought = None;
+        app.reader.text.find.sought = None;
     }
-    if matches!(request, Request::Type(_)) {
-        return act_on(app, request);
-    }
-    let mut effects = searching::catch_up(&mut app.reader);
-    effects.extend(act_on(app, request));
-    effects
-}
-
-fn act_on(app: &mut App, request: Request) -> Vec<Effect> {
-    match request {
+    let mut effects = match request {
+        Request::Type(_) => Vec::new(),
+        _ => app.reader.with_text(searching::catch_up),
+    };
+    effects.extend(match request {
         Request::Act(action, times) => dispatch(app, action, times),
-        Request::Type(request) => typing::type_on(app, request),
-        Request::Complete => {
-            typing::complete(app);
+        Request::Type(request) => {
+            typing::type_on(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader.text, request);
             Vec::new()
         }
-        Request::Accept if matches!(app.mode, Mode::Picker) => picker::actions::accept(app),
+        Request::Complete => {
+            typing::complete(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader.screen);
+            Vec::new()
+        }
         Request::Accept => match typing::accept(app) {
             Finished::Command(command) => run(app, command),
             Finished::Effects(effects) => effects,
         },
-        Request::Recall(is_older) => typing::recall(app, is_older),
-        Request::ToggleLiteral => searching::toggle_literal(&mut app.reader),
+        Request::Recall(is_older) => {
+            typing::recall(&mut app.mode, &mut app.history, &mut app.reader, is_older)
+        }
+        Request::ToggleLiteral => app.reader.with_text(searching::toggle_literal),
         Request::ScrollPopUp(by) => {
             scroll_pop_up(app, by);
             Vec::new()
         }
         Request::Wait => Vec::new(),
-    }
+    });
+    effects
 }
 
 /// Carries out a command.
 fn run(app: &mut App, command: Command) -> Vec<Effect> {
+    let reader = &mut app.reader;
     match command {
-        Command::Act(action) => dispatch(app, action, 1),
-        Command::Goto(place) => {
-            palette::actions::go(&mut app.reader, place);
-            Vec::new()
+        Command::Act(action) => return dispatch(app, action, 1),
+        Command::Goto(place) => reader.with_text(|text, scene| goto::go_to(text, scene, place)),
+        Command::Set(setting) => return set(app, setting),
+        Command::Pipe(command) => {
+            return reader.with_text(|text, scene| piping::run_on_focus(text, scene, &command));
         }
-        Command::Set(setting) => palette::actions::set(app, setting),
-        Command::Pipe(command) => piping::run_on_focus(app, &command),
         Command::Filter(expr) => {
             let typed = expr.to_string();
-            filtering::set(&mut app.reader, &typed, expr)
+            return reader.with_text(|text, scene| filtering::set(text, scene, &typed, expr));
         }
         Command::Context => {
-            as_of::make::list(app);
-            Vec::new()
+            let session = &mut reader.session;
+            while !session.indexes.windows.follow(&session.transcript, usize::MAX) {}
+            reader.with_text(as_of::make::list);
         }
-        Command::Help(page) => {
-            help::open_page(app, page);
-            Vec::new()
-        }
+        Command::Help(page) => app.mode = Mode::Raw(help::page(&reader.screen, page)),
         Command::Watch(wish) => {
-            alarms::actions::watch(&mut app.reader, wish);
-            Vec::new()
+            alarms::actions::watch(&mut reader.alarms, &mut reader.session, &mut reader.screen, wish);
         }
-        Command::Watched => {
-            alarms::actions::list(app);
-            Vec::new()
-        }
-        Command::Unwatch(name) => {
-            alarms::actions::unwatch(&mut app.reader, &name);
-            Vec::new()
-        }
+        Command::Watched => reader.lend(|lent, scene| alarms::actions::list(lent.alarms, scene)),
+        Command::Unwatch(name) => alarms::actions::unwatch(&mut reader.alarms, &mut reader.screen, &name),
         Command::Forget => {
-            app.reader.places.marks.clear();
-            (app.reader.places.seen, app.reader.places.news) = (None, None);
-            app.reader.look_changed();
-            vec![Effect::Forget]
+            let places = &mut reader.text.places;
+            places.marks.clear();
+            (places.seen, places.news) = (None, None);
+            reader.text.look_changed();
+            return vec![Effect::Forget];
         }
     }
+    Vec::new()
 }
 
-fn open_help(app: &mut App) {
-    let is_over_picker = matches!(app.mode, Mode::Picker);
-    app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+/// Changes how things are shown, or what the mouse and copies are.
+fn set(app: &mut App, setting: Setting) -> Vec<Effect> {
+    match setting {
+        Setting::Mouse(is_on) => return app.switch_mouse(is_on),
+        Setting::Theme(name) => return vec![Effect::Theme(name)],
+        Setting::Images(choice) => return vec![Effect::Images(choice)],
+        Setting::Clean(is_on) => app.copying.is_clean = is_on,
+        Setting::Redact(is_on) => app.copying.is_redacted = is_on,
+        setting => app.reader.set(&setting),
+    }
+    Vec::new()
 }
 
 /// Carries out an action so many times, whichever pane has the keys.
 pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
+    let reader = &mut app.reader;
     if matches!(app.mode, Mode::Normal)
-        && let Some(effects) = selecting::act(app, action)
+        && let Some(effects) = reader.with_text(|text, scene| selecting::act(text, scene, action))
     {
         return effects;
     }
-    app.reader.session.ends.forget_wish();
+    reader.session.ends.forget_wish();
+    if let (Mode::Raw(view), Action::Copy(what)) = (&app.mode, action) {
+        return view.copy(what, &mut reader.screen).map(Effect::Copy).into_iter().collect();
+    }
     match action {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
-            return searching::act(app, action, times);
+            return reader.with_text(|text, scene| searching::act(text, scene, action, times));
         }
-        Action::Filter | Action::Quick(_) => return filtering::act(app, action),
-        Action::SetMark | Action::ToMark | Action::Back | Action::Forward => {
-            return marks::act(app, action, times);
+        Action::Filter | Action::Quick(_) => {
+            return reader.with_text(|text, scene| filtering::act(text, scene, action));
         }
-        Action::Copy(what) if matches!(app.mode, Mode::Raw(_)) => return raw::actions::copy(app, what),
-        Action::Pipe => piping::begin(app, times),
-        Action::ToggleMouse => return palette::actions::switch_mouse(app, !app.mouse.is_on),
-        Action::Sessions => return picker::actions::open(app),
-        Action::Palette => palette::actions::open(app),
-        Action::Help => open_help(app),
+        Action::SetMark => {
+            let letter = app.keys.letter;
+            return reader.with_text(|text, scene| marks::set(text, scene, letter));
+        }
+        Action::ToMark => {
+            let letter = app.keys.letter;
+            reader.with_text(|text, scene| marks::go_to(text, scene, letter));
+        }
+        Action::Pipe => reader.with_text(|text, scene| piping::begin(text, scene, times)),
+        Action::ToggleMouse => return app.switch_mouse(!app.mouse.is_on),
+        Action::Sessions => {
+            app.mode = Mode::Picker;
+            app.picker.begin();
+            return vec![Effect::Seek];
+        }
+        Action::Palette => app.mode = Mode::Palette(Palette::empty(&app.keys.keymap)),
+        Action::Help => {
+            let is_over_picker = matches!(app.mode, Mode::Picker);
+            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+        }
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Cancel => return typing::cancel(app),
         Action::Quit if app.is_picked => return vec![Effect::Leave],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
-        action => return reading::act(&mut app.reader, action, times),
+        action => return reader.act(action, times),
     }
     Vec::new()
+}
+
+/// Answers what panes have asked of the viewer.
+pub fn answer(app: &mut App) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for ask in std::mem::take(&mut app.reader.asks) {
+        match ask {
+            Ask::Enter(mode) => {
+                if let Some(kind) = kind_of(&mode) {
+                    app.history.of(kind).rest();
+                }
+                app.mode = *mode;
+            }
+            Ask::Keep(kind, line) => app.history.of(kind).keep(&line),
+            Ask::Act(action) => effects.extend(act(app, action, 1)),
+            Ask::Order(effect) => effects.push(effect),
+            // The reader itself has answered these.
+            Ask::Say(_)
+            | Ask::Jump(_)
+            | Ask::Motion(_)
+            | Ask::Focus(_)
+            | Ask::Follow
+            | Ask::ShowText
+            | Ask::ShowInspector(_) => {}
+        }
+    }
+    effects
 }

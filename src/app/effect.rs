@@ -3,8 +3,8 @@
 //! Invariant: effects are orders, not deeds; only the runtime carries them out.
 
 use super::alarms::Notice;
-use super::filter::FilterJob;
-use super::search::Job;
+use super::find::filter::FilterJob;
+use super::find::search::Job;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
@@ -22,7 +22,7 @@ pub enum Effect {
         /// Their records.
         origins: Vec<Origin>,
     },
-    /// Read what records hold that no block tells.
+    /// Read what records hold that no block shows.
     Details {
         /// The records.
         origins: Vec<Origin>,
@@ -72,7 +72,7 @@ pub enum Effect {
     Open(Place),
     /// Leave the session for the picker.
     Leave,
-    /// Tell the reader that something came about that was watched.
+    /// Notify the reader that something came about that was watched.
     Notify(Notice),
     /// Keep the marks for the next time.
     Remember,
@@ -82,7 +82,7 @@ pub enum Effect {
     Reload,
     /// Draw everything anew.
     Redraw,
-    /// Ask the terminal to tell of the mouse, or no longer to.
+    /// Ask the terminal to report the mouse, or no longer to.
     Mouse(bool),
     /// Stop until `fg`.
     Suspend,

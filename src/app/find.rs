@@ -1,9 +1,17 @@
 //! What the reader searches for, and the filter that hides the rest.
 
-use super::filter::Filter;
-use super::saved_position::SavedPosition;
-use super::search::{AtHit, Search, Sought};
-use super::viewport::Focus;
+pub mod filter;
+pub mod filtering;
+pub(crate) mod mention;
+pub mod progress;
+pub(crate) mod reveal;
+pub mod search;
+pub mod searching;
+
+use super::find::filter::Filter;
+use super::find::search::{AtHit, Search, Sought};
+use super::places::saved_position::SavedPosition;
+use super::text::viewport::Focus;
 use crate::model::entry::EntryId;
 
 /// Searches and filters of a session.
@@ -25,7 +33,7 @@ pub struct Find {
     pub filter: Option<Filter>,
     /// A filter that takes its place as soon as all texts are read.
     pub next_filter: Option<Filter>,
-    /// Tells answers for the current search, or filter, from earlier ones.
+    /// Distinguishes answers for the current search, or filter, from earlier ones.
     pub generation: u32,
 }
 

@@ -3,16 +3,17 @@
 //! Invariant: rows are made for one item and for as far as the reader has scrolled, and are kept until
 //! the item, the session or the look changes. While the reader moves from item to item, nothing is made.
 
-use crate::app::action::Tab;
 use ratatui::text::Line;
 
-use super::viewport::Focus;
+use super::input::action::Tab;
+use super::text::viewport::Focus;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 
 pub mod actions;
 mod call;
 mod context;
+mod facts;
 mod item;
 mod page;
 mod raw;
@@ -59,6 +60,7 @@ struct Made {
     limit: usize,
     generation: u64,
     colours: u64,
+    look: u32,
     /// The second, while the item is running.
     second: i64,
 }
@@ -72,6 +74,12 @@ impl Inspector {
     /// Another transcript has taken the place of this one.
     pub fn clear(&mut self) {
         *self = Self { tab: self.tab, ..Self::default() };
+    }
+
+    /// Takes records that were asked for.
+    pub(crate) fn take(&mut self, records: Records) {
+        self.records = Some(records);
+        self.forget_rows();
     }
 
     /// The item that is shown.

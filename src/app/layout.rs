@@ -1,13 +1,14 @@
 //! Where the parts of a session are on the screen.
 //!
-//! Invariant: [`divide`] alone says where things are. Painters and motions use its rectangles; no two of
+//! Invariant: [`Wishes::divide`] alone says where things are. Painters and motions use its rectangles; no two of
 //! them overlap, but for a pushed inspector, which lies over the transcript.
 
 use ratatui::layout::Rect;
 
-use super::action::View;
-use super::panes::Pane;
-use super::reader::Reader;
+use super::input::action::View;
+use super::panes::{Pane, Panes};
+use super::screen::Screen;
+use crate::session::Session;
 
 /// Columns of the lane gutter; more of them where the text has all the room that it needs.
 const LANES: (u16, u16) = (2, 4);
@@ -106,46 +107,42 @@ impl Frame {
 }
 
 /// Divides the screen. Tiny screens give up hints, status and header in this order.
-pub fn divide(reader: &Reader) -> Frame {
-    divide_with(reader, reader.views.open())
-}
-
-/// Divides the screen as it is with a view.
-pub(crate) fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
-    let (columns, lines) = reader.screen.size;
-    let (x, y) = reader.screen.at;
+fn divide(wishes: &Wishes<'_>) -> Frame {
+    let view = wishes.view;
+    let (columns, lines) = wishes.screen.size;
+    let (x, y) = wishes.screen.at;
     let mut rest = Rect { x, y, width: columns, height: lines };
-    let is_strip_shown = match reader.panes.wants_strip {
+    let is_strip_shown = match wishes.panes.wants_strip {
         Some(is_wanted) => is_wanted && lines >= STRIP_LEAST_SCREEN,
         None => lines >= STRIP_FROM,
     };
     let header = from_top(&mut rest, lines >= 3);
-    let hints = from_bottom(&mut rest, reader.screen.shows_hints && lines >= 10);
+    let hints = from_bottom(&mut rest, wishes.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);
     let strip = from_bottom(&mut rest, is_strip_shown);
     let below = lines_from_bottom(&mut rest, view.map_or(0, |view| view.lines_below(lines)));
     let covers = view.is_some() && below.height == 0;
-    let (outline, outline_divider) = split_outline(reader, covers, &mut rest);
-    let (mut inspector, inspector_divider) = split_inspector(reader, columns, &mut rest);
+    let (outline, outline_divider) = split_outline(wishes, covers, &mut rest);
+    let (mut inspector, inspector_divider) = split_inspector(wishes, columns, &mut rest);
     let view = match view {
         Some(_) if covers => rest,
         Some(_) => below,
         None => Rect { width: 0, ..rest },
     };
-    let pill = from_bottom(&mut rest, !reader.text.view.follows() && reader.text.unseen > 0 && lines >= 6);
-    let is_pushed = reader.panes.is_pushed && columns < INSPECTOR_FROM;
+    let pill = from_bottom(&mut rest, wishes.margin.has_pill && lines >= 6);
+    let is_pushed = wishes.panes.is_pushed && columns < INSPECTOR_FROM;
     if is_pushed {
         inspector = Rect { height: rest.height + pill.height, ..rest };
     }
     let spine_width = rest.width.min(1);
     let transcript = Rect { width: rest.width - spine_width, ..rest };
     let spine = Rect { x: transcript.right(), width: spine_width, ..rest };
-    let numbers = reader.text.wrapping.numbers.width(&reader.session.transcript);
+    let numbers = wishes.margin.numbers;
     let numbers = if transcript.width >= numbers + TRANSCRIPT_LEAST { numbers } else { 0 };
     Frame {
         header,
         numbers,
-        lanes: width_of_lanes(reader, rest.width.saturating_sub(numbers)),
+        lanes: width_of_lanes(wishes, rest.width.saturating_sub(numbers)),
         outline,
         outline_divider,
         transcript,
@@ -163,8 +160,8 @@ pub(crate) fn divide_with(reader: &Reader, view: Option<View>) -> Frame {
 }
 
 /// Columns of the lane gutter where text and gutters have so many.
-fn width_of_lanes(reader: &Reader, columns: u16) -> u16 {
-    if !reader.text.wrapping.lanes {
+fn width_of_lanes(wishes: &Wishes<'_>, columns: u16) -> u16 {
+    if !wishes.margin.has_lanes {
         return 0;
     }
     let (least, most) = LANES;
@@ -173,30 +170,30 @@ fn width_of_lanes(reader: &Reader, columns: u16) -> u16 {
 }
 
 /// Columns of the outline where the reader did not choose any: half of what others can spare.
-fn width_of_outline(reader: &Reader, columns: u16) -> u16 {
+fn width_of_outline(wishes: &Wishes<'_>, columns: u16) -> u16 {
     let (least, most) = OUTLINE;
-    let inspector = if has_inspector_beside(reader, columns) { INSPECTOR_NAMED } else { 0 };
+    let inspector = if has_inspector_beside(wishes, columns) { INSPECTOR_NAMED } else { 0 };
     let taken = least + inspector + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
     (least + columns.saturating_sub(taken) / 2).min(most)
 }
 
 /// Whether the inspector is a pane of its own.
-fn has_inspector_beside(reader: &Reader, columns: u16) -> bool {
-    columns >= INSPECTOR_FROM && reader.panes.wants_inspector != Some(false)
+fn has_inspector_beside(wishes: &Wishes<'_>, columns: u16) -> bool {
+    columns >= INSPECTOR_FROM && wishes.panes.wants_inspector != Some(false)
 }
 
 /// A page needs the room of the outline, unless the reader asked for that. On wide screens the
 /// text keeps its width whatever the session holds; on others one turn needs no outline.
-fn split_outline(reader: &Reader, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
-    let is_wide = rest.width >= INSPECTOR_FROM || reader.session.transcript.turns().len() > 1;
-    let is_shown = match reader.panes.wants_outline {
+fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
+    let is_wide = rest.width >= INSPECTOR_FROM || wishes.session.transcript.turns().len() > 1;
+    let is_shown = match wishes.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
         None => rest.width >= OUTLINE_FROM && is_wide && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
     }
-    let width = reader.panes.outline_width.unwrap_or_else(|| width_of_outline(reader, rest.width));
+    let width = wishes.panes.outline_width.unwrap_or_else(|| width_of_outline(wishes, rest.width));
     let width = within(width, rest.width);
     let pane = Rect { width: width - 1, ..*rest };
     let divider = Rect { x: pane.right(), width: 1, ..*rest };
@@ -205,14 +202,14 @@ fn split_outline(reader: &Reader, is_paging: bool, rest: &mut Rect) -> (Rect, Re
     (pane, divider)
 }
 
-fn split_inspector(reader: &Reader, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
-    if !has_inspector_beside(reader, columns) {
+fn split_inspector(wishes: &Wishes<'_>, columns: u16, rest: &mut Rect) -> (Rect, Rect) {
+    if !has_inspector_beside(wishes, columns) {
         let nowhere = Rect { x: rest.right(), width: 0, ..*rest };
         return (nowhere, nowhere);
     }
     let beside = |text: u16| rest.width.saturating_sub(text + LANES.1 + MARK_AND_AIR + RIGHT);
     let least = if beside(TEXT_GOOD) >= INSPECTOR_NAMED { INSPECTOR_NAMED } else { INSPECTOR };
-    let width = within(reader.panes.inspector_width.unwrap_or(beside(TEXT_MOST).max(least)), rest.width);
+    let width = within(wishes.panes.inspector_width.unwrap_or(beside(TEXT_MOST).max(least)), rest.width);
     rest.width -= width;
     let divider = Rect { x: rest.right(), width: 1, ..*rest };
     (Rect { x: divider.right(), width: width - 1, ..*rest }, divider)
@@ -241,10 +238,44 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
     Rect { y: rest.bottom(), height, ..*rest }
 }
 
-/// The pane that has the keys: one that is not in sight cannot have them.
-pub fn focused(reader: &Reader) -> Pane {
-    let frame = divide(reader);
-    let wanted = reader.panes.focus;
+/// All that says where the parts of the screen are.
+pub(crate) struct Wishes<'a> {
+    /// The session.
+    pub(crate) session: &'a Session,
+    /// How large the screen is.
+    pub(crate) screen: &'a Screen,
+    /// What the reader wants to be shown.
+    pub(crate) panes: &'a Panes,
+    /// The page that is open.
+    pub(crate) view: Option<View>,
+    /// What stands beside the text.
+    pub(crate) margin: Margin,
+}
+
+/// What stands beside the text, and below it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Margin {
+    /// Columns of the numbers.
+    pub(crate) numbers: u16,
+    /// Whether there are lanes.
+    pub(crate) has_lanes: bool,
+    /// Whether a line says what has come below.
+    pub(crate) has_pill: bool,
+}
+
+impl Wishes<'_> {
+    /// Where the parts are.
+    pub(crate) fn divide(&self) -> Frame {
+        divide(self)
+    }
+
+    /// The pane that has the keys: one that is not in sight cannot have them.
+    pub(crate) fn focused(&self) -> Pane {
+        pane_with_keys(&self.divide(), self.panes.focus)
+    }
+}
+
+fn pane_with_keys(frame: &Frame, wanted: Pane) -> Pane {
     if frame.panes().any(|pane| pane == wanted) {
         wanted
     } else if frame.is_pushed {

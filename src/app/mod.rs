@@ -1,76 +1,41 @@
-//! What is looked at: state, actions and the arrangement of rows.
+//! What is looked at: sessions with their panes, and what keys do to them.
 //!
-//! Invariant: no terminal, no file, no clock. All meaning is in [`update::update`]; the only place
-//! where rows are laid out is [`arrange::arrange`].
+//! ```text
+//! update ── dispatch ── state::App      keys, mouse, typed lines, pop-ups, the sessions to choose from
+//!               │
+//! arrange ── reader::Reader             one session, and its panes; several of them may stand side by side
+//!               ├── text                the window onto the transcript, with what is searched, filtered and marked in it
+//!               └── outline, views, inspector, strip
+//!                                       panes that follow the reader's place in the text ([`panes::side`])
+//! ```
+//!
+//! A pane changes itself only. It sees the rest through a [`scene::Scene`], in which the session is only read, and
+//! asks for what is not its own: a message, another place, another mode, something outside. What it is and what it
+//! shows stand in its own file (`outline.rs`), what actions do to it beside that (`outline/actions.rs`).
+//!
+//! Invariant: no terminal, no file, no clock. An event gets its meaning in [`update::update`]; the only place where
+//! rows are laid out is [`arrange::arrange`].
 
-pub mod action;
 pub mod alarms;
-pub mod apply;
 pub mod arrange;
-pub mod as_of;
-pub mod bindings;
-pub mod branch_folds;
-pub(crate) mod branches;
 pub mod checks;
-pub mod chord;
-pub mod clipboard;
-pub mod command;
-pub mod details;
+pub mod copying;
 pub mod dispatch;
 pub mod effect;
-pub mod excerpt;
-pub mod filter;
-pub mod filtering;
 pub mod find;
-pub mod folding;
-pub mod folds;
-pub mod gutter;
-pub(crate) mod heights;
-pub mod help;
-pub mod history;
+pub mod input;
 pub mod inspector;
-pub mod items;
-pub mod keymap;
-pub mod keys;
-pub mod landmarks;
 pub mod layout;
-pub mod marks;
-pub(crate) mod mention;
-pub mod mode;
-pub mod mouse;
-pub mod moving;
-pub mod news;
 pub mod outline;
-pub mod paging;
-pub mod palette;
 pub mod panes;
 pub mod picker;
-pub mod piping;
 pub mod places;
-pub(crate) mod portions;
-pub mod raw;
-pub mod reach;
+pub mod pop_ups;
 pub mod reader;
-pub mod reading;
-pub mod route;
-pub mod rulers;
-pub mod saved_position;
+pub mod scene;
 pub mod screen;
-pub mod search;
-pub mod search_progress;
-pub mod searching;
-pub mod seek;
-pub mod selecting;
-pub mod sequence;
-pub mod spine;
 pub mod state;
 pub mod strip;
-pub(crate) mod telling;
 pub mod text;
-pub mod typing;
-pub(crate) mod uncover;
 pub mod update;
-pub mod viewport;
 pub mod views;
-pub mod window;
-pub mod wrapping;

@@ -4,6 +4,7 @@
 //! Invariant: facts are made for rows that are in sight; what all rows are is found anew only when the
 //! session changes.
 
+pub(crate) mod actions;
 mod keys;
 pub mod row;
 mod shares;
@@ -16,10 +17,11 @@ use row::{Key, Part, Row};
 use shares::{scrolled, shares};
 use sums::Sums;
 
-use super::as_of::Then;
-use super::branches;
 use super::checks::{Checks, notes};
-use super::viewport::Focus;
+use super::scene::Scene;
+use super::text::as_of::Then;
+use super::text::branches;
+use super::text::viewport::Focus;
 use crate::analysis::account::Account;
 use crate::analysis::files::Files;
 use crate::analysis::index::Live;
@@ -75,7 +77,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) transcript: &'a Transcript,
     /// What turns and lanes came to.
     pub(crate) account: &'a Account,
-    /// What they had come to at the cursor, if that is what is told.
+    /// What they had come to at the cursor, if that is what is shown.
     pub(crate) then: Option<&'a Then>,
     /// Its files.
     pub(crate) files: &'a Live<Files>,
@@ -131,7 +133,7 @@ impl Outline {
 
     /// Collects the rows in sight: around the cursor while the pane has the keys, else around the focused
     /// turn and branch.
-    pub(crate) fn arrange(&mut self, wanted: &Wanted<'_>) {
+    fn bring_up_to_date(&mut self, wanted: &Wanted<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
         let given = shares(wanted.height, Part::ALL.map(|part| keys.of(part).len()));
@@ -313,21 +315,15 @@ impl Outline {
         self.sections.iter().map(|section| section.rows.len()).sum()
     }
 
-    /// Puts the cursor on the row in this line of the pane, and tells where it leads.
-    pub(crate) fn click(
-        &mut self,
-        line: usize,
-        transcript: &Transcript,
-        files: &Files,
-        checks: &Checks,
-    ) -> Option<Focus> {
+    /// Puts the cursor on the row in this line of the pane, and says where it leads.
+    pub(crate) fn click(&mut self, line: usize, scene: &Scene<'_>) -> Option<Focus> {
         let mut heading = 0;
         for section in &self.sections {
             let place = line.checked_sub(heading + 1).filter(|place| *place < section.rows.len());
             if let Some(place) = place {
                 let top = self.tops.get(section.part as usize).copied().unwrap_or(0);
                 self.cursor = Some(Cursor { part: section.part, place: top + place });
-                return self.target(transcript, files, checks);
+                return self.target(scene);
             }
             heading += section.rows.len() + 2;
         }
@@ -335,7 +331,8 @@ impl Outline {
     }
 
     /// Where the row under the cursor leads.
-    pub(crate) fn target(&self, transcript: &Transcript, files: &Files, checks: &Checks) -> Option<Focus> {
+    pub(crate) fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+        let (transcript, files) = (&scene.session.transcript, &scene.session.indexes.files);
         let cursor = self.cursor?;
         match self.keys.as_ref()?.of(cursor.part).get(cursor.place)? {
             Key::Turn(turn) => row::start_of_turn(transcript, *turn),
@@ -347,7 +344,7 @@ impl Outline {
                 Some(Focus { entry: *entry, block })
             }
             Key::Branch(number) => branches::head_of(transcript, *number),
-            Key::Check(number) => checks.list().get(*number)?.target(transcript),
+            Key::Check(number) => scene.checks.list().get(*number)?.target(transcript),
             Key::File(path) => {
                 let first = files.file(path)?.uses.first()?.place;
                 Some(Focus { entry: first.entry, block: first.block })

@@ -1,6 +1,7 @@
 //! The panes of a session: which of them are shown, how wide they are, and which one has the keys.
 
-pub mod actions;
+pub(crate) mod actions;
+pub(crate) mod side;
 
 /// Columns by which a key moves a divider.
 const STEP: u16 = 2;
@@ -36,12 +37,4 @@ pub struct Panes {
     pub focus: Pane,
     /// Whether the inspector lies over the transcript, where it has no room beside it.
     pub is_pushed: bool,
-}
-
-fn step(times: usize) -> i32 {
-    i32::try_from(times.min(200)).unwrap_or(1) * i32::from(STEP)
-}
-
-fn moved(width: u16, by: i32) -> u16 {
-    u16::try_from((i32::from(width) + by).max(0)).unwrap_or(u16::MAX)
 }

@@ -2,7 +2,7 @@
 //!
 //! **The picker is a mode, not a program of its own.** It lies over the session, or over nothing, so the loop, the
 //! keys and the screen are the same. The session behind goes on being followed until another one is opened;
-//! [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions are told one by one and
+//! [`runtime`] drops it then, with its threads and whatever they still have to say. Sessions come one by one and are
 //! matched in steps, so a key costs the same with ten sessions and with ten thousand.
 //!
 //! Invariant: a key or a sighting costs little however many sessions there are: they are matched in steps,
@@ -50,7 +50,7 @@ pub struct Picker {
     sieve: Sieve,
     /// All before this one were matched with what is typed.
     matched: usize,
-    /// Tells what was seen since the picker was opened from what was seen before.
+    /// Distinguishes what was seen since the picker was opened from what was seen before.
     round: u32,
 }
 
@@ -127,7 +127,7 @@ impl Picker {
     }
 
     /// A new look at all places begins.
-    fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.round += 1;
         self.is_complete = false;
         self.refused.clear();
@@ -179,7 +179,7 @@ impl Picker {
         }
     }
 
-    fn type_on(&mut self, request: InputRequest) {
+    pub(crate) fn type_on(&mut self, request: InputRequest) {
         let before = self.input.value().to_owned();
         self.input.handle(request);
         if self.input.value() != before {
@@ -237,7 +237,7 @@ impl Picker {
         self.chosen = found.map(|candidate| candidate.found.place());
     }
 
-    fn move_by(&mut self, by: isize) {
+    pub(crate) fn move_by(&mut self, by: isize) {
         let last = self.shown.len().saturating_sub(1);
         let row = self.chosen_row().unwrap_or(0).saturating_add_signed(by).min(last);
         self.choose(row);

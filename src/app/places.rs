@@ -3,10 +3,14 @@
 //! Invariant: what outlives the transcript that is shown is kept by the entry's key: another transcript of the same
 //! session loses none of it.
 
+pub mod marks;
+pub mod news;
+pub mod saved_position;
+
 use std::collections::HashMap;
 
-use super::news::{News, Seen};
-use super::viewport::Focus;
+use super::places::news::{News, Seen};
+use super::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::transcript::Transcript;
 use crate::session::Shown;

@@ -1,18 +1,28 @@
-//! A session on the screen: the session, and all panes that show it.
+//! A session on the screen: the session, all panes that show it, and what actions do to them.
+
+mod apply;
 
 use std::sync::Arc;
 
-use super::alarms::Alarms;
+use super::alarms::{self, Alarms};
 use super::checks::Checks;
-use super::find::Find;
-use super::inspector::Inspector;
+use super::copying::clipboard;
+use super::effect::Effect;
+use super::input::action::{Action, View};
+use super::input::command::Setting;
+use super::inspector::{self, Inspector};
+use super::layout::{Frame, Wishes};
 use super::outline::Outline;
-use super::panes::Panes;
-use super::places::Places;
+use super::panes::side::SidePane;
+use super::panes::{Pane, Panes};
+use super::places::marks;
+use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::strip::Strip;
-use super::text::TextPane;
-use super::views::Views;
+use super::text::moving::{go_to_wanted, jump, scroll};
+use super::text::viewport::Motion;
+use super::text::{self, TextPane};
+use super::views::{self, Views};
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
@@ -25,10 +35,6 @@ pub struct Reader {
     pub session: Session,
     /// The window onto its text.
     pub text: TextPane,
-    /// What is searched for, and what a filter hides.
-    pub find: Find,
-    /// Places that the reader marked, came from, or has not seen.
-    pub places: Places,
     /// What is wrong with the session, or may be.
     pub checks: Checks,
     /// The outline.
@@ -45,6 +51,18 @@ pub struct Reader {
     pub panes: Panes,
     /// The part of the screen that they have, and how it looks.
     pub screen: Screen,
+    /// What panes ask of the viewer, until it answers.
+    pub(crate) asks: Vec<Ask>,
+}
+
+/// The panes, each to be changed by itself, while the session is only read.
+pub(crate) struct Lent<'a> {
+    pub(crate) text: &'a mut TextPane,
+    pub(crate) outline: &'a mut Outline,
+    pub(crate) inspector: &'a mut Inspector,
+    pub(crate) views: &'a mut Views,
+    pub(crate) strip: &'a mut Strip,
+    pub(crate) alarms: &'a mut Alarms,
 }
 
 impl Reader {
@@ -53,8 +71,6 @@ impl Reader {
         Self {
             session: Session::default(),
             text: TextPane::new(level),
-            find: Find::default(),
-            places: Places::default(),
             checks: Checks::default(),
             outline: Outline::default(),
             inspector: Inspector::default(),
@@ -63,7 +79,24 @@ impl Reader {
             alarms: Alarms::default(),
             panes: Panes::default(),
             screen: Screen::new(theme, colours, now),
+            asks: Vec::new(),
         }
+    }
+
+    /// Where the parts of the screen are.
+    pub fn frame(&self) -> Frame {
+        self.wishes().divide()
+    }
+
+    /// The pane that has the keys.
+    pub fn focused(&self) -> Pane {
+        self.wishes().focused()
+    }
+
+    fn wishes(&self) -> Wishes<'_> {
+        let Self { session, screen, panes, views, text, .. } = self;
+        let margin = text.margin(&session.transcript);
+        Wishes { session, screen, panes, view: views.open(), margin }
     }
 
     /// Whether what is shown changes with every second: a second hand, or a message that goes away. The
@@ -78,24 +111,172 @@ impl Reader {
         self.session.indexes.is_behind() || self.outline.is_behind()
     }
 
-    /// Forgets all rows, because the look changed.
-    pub fn look_changed(&mut self) {
-        self.text.cache.clear();
-        self.inspector.forget_rows();
-        self.text.stale.spine = true;
+    /// Lends the panes with what stands around them, and answers what they ask for.
+    pub(crate) fn lend<T>(&mut self, work: impl FnOnce(Lent<'_>, &mut Scene<'_>) -> T) -> T {
+        let Self { session, text, checks, outline, inspector, strip, views, alarms, panes, screen, .. } =
+            self;
+        let mut scene = Scene { session, screen, panes, checks, view: views.open(), asks: Vec::new() };
+        let done = work(Lent { text, outline, inspector, views, strip, alarms }, &mut scene);
+        for ask in scene.asks {
+            self.answer(ask);
+        }
+        done
     }
 
-    /// The turn of the focused item, or the last one.
-    pub(crate) fn focused_turn(&self) -> Option<usize> {
-        let Session { transcript, indexes, .. } = &self.session;
-        match self.text.view.focus {
-            Some(focus) => indexes.account.turn_of(transcript, focus.entry),
-            None => transcript.turns().len().checked_sub(1),
+    /// Lends the text alone.
+    pub fn with_text<T>(&mut self, work: impl FnOnce(&mut TextPane, &mut Scene<'_>) -> T) -> T {
+        self.lend(|lent, scene| work(lent.text, scene))
+    }
+
+    fn answer(&mut self, ask: Ask) {
+        match ask {
+            Ask::Say(words) => self.screen.say(words),
+            Ask::Focus(pane) => self.panes.focus = pane,
+            Ask::ShowText => self.panes.is_pushed = false,
+            Ask::Jump(focus) => self.with_text(|text, scene| jump(text, scene, focus)),
+            Ask::Motion(motion) => self.text.view.ask(motion),
+            Ask::ShowInspector(is_shown) => {
+                self.panes.show_inspector(&self.screen, is_shown);
+                self.text.look_changed();
+            }
+            Ask::Follow => {
+                let effects = self.follow();
+                self.asks.extend(effects.into_iter().map(Ask::Order));
+            }
+            Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.asks.push(ask),
         }
     }
 
-    /// Remembers where a jump starts.
-    pub(crate) fn remember_place(&mut self) {
-        self.places.remember(&self.session.transcript, self.text.view.focus);
+    /// Looks whether what is watched has come about.
+    pub(crate) fn look_out(&mut self) -> Vec<Effect> {
+        alarms::actions::look(&mut self.alarms, &mut self.session, &mut self.screen)
+    }
+
+    /// What the pane that has the keys does with an action, if that is its own.
+    pub(crate) fn act_in_pane(&mut self, action: Action, times: usize) -> Option<Vec<Effect>> {
+        let pane = match self.focused() {
+            // The page below it is what was opened last.
+            Pane::Transcript if action == Action::Quit => Pane::View,
+            pane => pane,
+        };
+        self.act_in(pane, action, times).or_else(|| self.leave(pane, action))
+    }
+
+    /// What a pane does with an action, if that is its own.
+    pub(crate) fn act_in(&mut self, pane: Pane, action: Action, times: usize) -> Option<Vec<Effect>> {
+        self.lend(|lent, scene| {
+            let Lent { text, outline, views, inspector, .. } = lent;
+            let pane: &mut dyn SidePane = match pane {
+                Pane::Transcript => return None,
+                Pane::Outline => outline,
+                Pane::View => views,
+                Pane::Inspector => inspector,
+            };
+            pane.act(text, scene, action, times)
+        })
+    }
+
+    /// From a pane beside it back to the transcript.
+    fn leave(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
+        let is_left = matches!(pane, Pane::Outline | Pane::Inspector);
+        (is_left && matches!(action, Action::Cancel | Action::Quit)).then(|| self.panes.leave(pane))?;
+        Some(Vec::new())
+    }
+
+    /// Carries out an action on the session so many times.
+    pub fn act(&mut self, action: Action, times: usize) -> Vec<Effect> {
+        match action {
+            Action::Top => {
+                self.text.remember_place(&self.session);
+                let effects = self.show_beginning();
+                scroll(&mut self.text, Motion::Top);
+                effects
+            }
+            Action::Bottom => {
+                self.text.remember_place(&self.session);
+                self.follow()
+            }
+            Action::ToggleFollow if !self.text.view.follows() => self.follow(),
+            Action::Back | Action::Forward => {
+                let is_back = action == Action::Back;
+                (0..times.min(1_000)).flat_map(|_| self.travel(is_back)).collect()
+            }
+            Action::Edit => self.focused_origins().first().copied().map(Effect::Edit).into_iter().collect(),
+            Action::Raw => {
+                let origins = self.focused_origins();
+                (!origins.is_empty()).then_some(Effect::ShowRecords(origins)).into_iter().collect()
+            }
+            Action::Inspect(tab) => {
+                self.lend(|lent, scene| inspector::actions::choose(lent.inspector, lent.text, scene, tab));
+                Vec::new()
+            }
+            Action::Panes(change) => {
+                let (frame, here) = (self.frame(), self.focused());
+                let moved = self.panes.change(&frame, here, &mut self.screen, change, times);
+                self.fit_divider(moved);
+                Vec::new()
+            }
+            Action::View(view) => {
+                self.open(view);
+                Vec::new()
+            }
+            action => self.with_text(|pane, scene| text::actions::act(pane, scene, action, times)),
+        }
+    }
+
+    /// Changes how things are shown.
+    pub(crate) fn set(&mut self, setting: &Setting) {
+        match *setting {
+            Setting::Notify(means) => self.alarms.means = means,
+            Setting::Hints(is_on) => self.screen.shows_hints = is_on,
+            Setting::Marks(is_on) => self.screen.theme.has_marks = is_on,
+            Setting::Outline(is_on) => self.panes.wants_outline = Some(is_on),
+            Setting::Inspector(is_on) => self.panes.show_inspector(&self.screen, is_on),
+            Setting::Strip(is_on) => self.panes.wants_strip = Some(is_on),
+            _ => self.with_text(|text, scene| text::actions::set(text, scene, setting)),
+        }
+        self.text.look_changed();
+    }
+
+    /// Moves the divider of a pane to a column of the screen.
+    pub(crate) fn drag_divider(&mut self, pane: Pane, column: u16) {
+        let frame = self.frame();
+        self.panes.drag_divider(&frame, pane, column);
+        self.fit_divider(Some(pane));
+    }
+
+    fn fit_divider(&mut self, moved: Option<Pane>) {
+        if let Some(pane) = moved {
+            let frame = self.frame();
+            self.panes.fit(&frame, pane);
+        }
+        self.text.look_changed();
+    }
+
+    /// Opens a view, or leaves it if it is open.
+    fn open(&mut self, view: View) {
+        self.lend(|lent, scene| views::actions::open(lent.views, lent.text, scene, view));
+    }
+
+    /// To the end, and on with it.
+    fn follow(&mut self) -> Vec<Effect> {
+        let effects = self.show_end();
+        self.text.unseen = 0;
+        self.text.view.ask(Motion::Tail);
+        effects
+    }
+
+    /// Takes the last jump back, or goes forward again; from the beginning of a session that is being read back to
+    /// where the reader was among its last entries.
+    fn travel(&mut self, is_back: bool) -> Vec<Effect> {
+        let is_further = is_back && !self.text.places.can_go_back();
+        let effects = if is_further { self.show_end() } else { Vec::new() };
+        self.with_text(|text, scene| marks::travel(text, scene, is_back));
+        effects
+    }
+
+    fn focused_origins(&self) -> Vec<crate::model::record::Origin> {
+        let focus = self.text.view.focus;
+        focus.map_or_else(Vec::new, |focus| clipboard::origins_of(&self.session, &[focus]))
     }
 }

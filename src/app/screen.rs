@@ -23,7 +23,7 @@ pub struct Screen {
     pub colours: Arc<Colours>,
     /// Images, where they are made.
     pub pictures: Arc<Pictures>,
-    /// The time, as told by the runtime.
+    /// The time, as the runtime gives it.
     pub now: Timestamp,
     /// Whether the line of hints is shown.
     pub(crate) shows_hints: bool,

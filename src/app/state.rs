@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::chord::Keys;
-use super::clipboard::Copying;
-use super::history::Histories;
-use super::mode::Mode;
-use super::mouse::Mouse;
+use super::copying::clipboard::Copying;
+use super::effect::Effect;
+use super::input::chord::Keys;
+use super::input::history::Histories;
+use super::input::mode::Mode;
+use super::input::mouse::Mouse;
 use super::picker::Picker;
 use super::reader::Reader;
 use crate::model::timestamp::Timestamp;
@@ -48,6 +49,12 @@ impl App {
             picker: Picker::default(),
             is_picked: false,
         }
+    }
+
+    /// Turns the mouse on or off.
+    pub(crate) fn switch_mouse(&mut self, is_on: bool) -> Vec<Effect> {
+        self.reader.screen.say(self.mouse.switch(is_on));
+        vec![Effect::Mouse(is_on)]
     }
 
     /// Whether the next frame would show more, though nothing has happened.

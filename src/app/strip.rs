@@ -1,11 +1,11 @@
-//! The time strip: the turn around the cursor, or a short session, as stretches of time on one line.
+//! The time strip: the turn around the cursor, or a short session, as spans of time on one line.
 //!
-//! Invariant: columns stand for time that the account tells, one stretch after the other, so that a clock
+//! Invariant: columns stand for time that the account knows, one span after the other, so that a clock
 //! that was set back breaks nothing. Work depends on the columns and on the entries around the cursor.
 
 pub mod make;
 
-use super::viewport::Focus;
+use super::text::viewport::Focus;
 use crate::analysis::account::Class;
 use crate::model::text::Name;
 
@@ -76,7 +76,7 @@ struct Made {
     second: i64,
 }
 
-/// A stretch on the line.
+/// A span of time on the line.
 struct Part {
     ms: u64,
     class: Class,

@@ -1,24 +1,56 @@
 //! The window onto the text of a session: what of it is shown, how, and where the reader is.
 
+pub(crate) mod actions;
+pub mod as_of;
+pub mod branch_folds;
+pub(crate) mod branches;
+pub mod details;
+pub mod folding;
+pub mod folds;
+pub(crate) mod goto;
+pub mod gutter;
+pub(crate) mod heights;
+pub mod items;
+pub mod landmarks;
+pub mod moving;
+pub mod paging;
+pub(crate) mod portions;
+pub mod rulers;
+pub mod seek;
+pub mod selecting;
+pub mod sequence;
+pub mod spine;
+pub mod viewport;
+pub mod window;
+pub mod wrapping;
+
 use std::collections::HashSet;
 
-use super::as_of::AsOf;
-use super::clipboard::PendingCopy;
-use super::details::Shown;
-use super::filter::Filter;
-use super::folds::Folds;
-use super::gutter::Gutter;
-use super::heights::Heights;
-use super::items::RowCache;
-use super::paging::Asked;
-use super::sequence::{Sequence, Wanted, starter_of};
-use super::spine::Spine;
-use super::viewport::Viewport;
-use super::wrapping::Wrapping;
+use super::copying::clipboard::PendingCopy;
+use super::find::Find;
+use super::find::filter::Filter;
+use super::layout::{Frame, Margin};
+use super::panes::Pane;
+use super::places::Places;
+use super::places::saved_position::SavedPosition;
+use super::scene::Scene;
+use super::text::as_of::AsOf;
+use super::text::details::Shown;
+use super::text::folds::Folds;
+use super::text::gutter::Gutter;
+use super::text::heights::Heights;
+use super::text::items::RowCache;
+use super::text::paging::Asked;
+use super::text::sequence::{Sequence, Wanted, starter_of};
+use super::text::spine::Spine;
+use super::text::viewport::Viewport;
+use super::text::wrapping::Wrapping;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
+use crate::session::Session;
+use crate::session::indexes::Needs;
 
 /// The text of a session, as far as it is in sight.
 #[derive(Debug)]
@@ -35,8 +67,8 @@ pub struct TextPane {
     pub(crate) open_lanes: HashSet<Name>,
     /// Level of detail.
     pub level: Level,
-    /// Whether thinking is shown.
-    pub shows_thinking: bool,
+    /// What of entries is shown besides.
+    pub shows: Shows,
     /// What becomes of long lines, and what stands beside the text.
     pub wrapping: Wrapping,
     /// Calls in flight beside the window.
@@ -51,18 +83,27 @@ pub struct TextPane {
     pub(crate) turn_cost: Option<(usize, u64, String)>,
     /// Bodies that were asked for.
     pub asked: Asked,
-    /// What records hold that no block tells, as far as it was in sight.
+    /// What records hold that no block shows, as far as it was in sight.
     pub details: Shown,
     /// Rows that are still valid.
     pub cache: RowCache,
-    /// State of the highlights when rows were last made.
-    pub(crate) colours_seen: u64,
-    /// Which state of the branches the rows were made for.
-    pub(crate) branches_seen: u32,
+    /// What is searched for, and what a filter hides.
+    pub find: Find,
+    /// Places that the reader marked, came from, or has not seen.
+    pub places: Places,
     /// A copy that waits for texts to be read.
     pub pending_copy: Option<PendingCopy>,
     /// What must be made anew before the next frame.
     pub stale: Stale,
+}
+
+/// What of entries is shown, whatever the level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shows {
+    /// Thinking.
+    pub thinking: bool,
+    /// What calls are for, before what they do.
+    pub intents: bool,
 }
 
 /// What must be made anew before the next frame.
@@ -72,6 +113,12 @@ pub struct Stale {
     pub sequence: bool,
     /// Marks of the spine.
     pub spine: bool,
+    /// How often the look has changed: other panes hold their rows against it.
+    pub(crate) look: u32,
+    /// State of the highlights when rows were last made.
+    pub(crate) colours_seen: u64,
+    /// Which state of the branches the rows were made for.
+    pub(crate) branches_seen: u32,
 }
 
 impl TextPane {
@@ -84,7 +131,7 @@ impl TextPane {
             folds: Folds::default(),
             open_lanes: HashSet::new(),
             level,
-            shows_thinking: true,
+            shows: Shows { thinking: true, intents: true },
             wrapping: Wrapping::default(),
             gutter: Gutter::default(),
             spine: Spine::default(),
@@ -94,11 +141,78 @@ impl TextPane {
             asked: Asked::default(),
             details: Shown::default(),
             cache: RowCache::default(),
-            colours_seen: 0,
-            branches_seen: 0,
+            find: Find::default(),
+            places: Places::default(),
             pending_copy: None,
-            stale: Stale { sequence: true, spine: true },
+            stale: Stale { sequence: true, spine: true, look: 0, colours_seen: 0, branches_seen: 0 },
         }
+    }
+
+    /// Forgets all rows, because the look changed.
+    pub fn look_changed(&mut self) {
+        self.cache.clear();
+        self.stale.spine = true;
+        self.stale.look = self.stale.look.wrapping_add(1);
+    }
+
+    /// What stands beside it, and below it.
+    pub(crate) fn margin(&self, transcript: &Transcript) -> Margin {
+        Margin {
+            numbers: self.wrapping.numbers.width(transcript),
+            has_lanes: self.wrapping.lanes,
+            has_pill: !self.view.follows() && self.unseen > 0,
+        }
+    }
+
+    /// Where the parts of the screen are around it.
+    pub(crate) fn frame(&self, scene: &Scene<'_>) -> Frame {
+        scene.divide(self.margin(&scene.session.transcript))
+    }
+
+    /// The pane that has the keys.
+    pub(crate) fn focused_pane(&self, scene: &Scene<'_>) -> Pane {
+        scene.focused(self.margin(&scene.session.transcript))
+    }
+
+    /// What must be known of the session for what stands beside the text.
+    pub(crate) fn needs(&self) -> Needs {
+        let flights = self.level > Level::Prompts && self.wrapping.lanes;
+        Needs { flights, windows: self.as_of.is_on, ..Needs::default() }
+    }
+
+    /// The turn of the focused item, or the last one.
+    pub(crate) fn focused_turn(&self, session: &Session) -> Option<usize> {
+        let Session { transcript, indexes, .. } = session;
+        match self.view.focus {
+            Some(focus) => indexes.account.turn_of(transcript, focus.entry),
+            None => transcript.turns().len().checked_sub(1),
+        }
+    }
+
+    /// Where the reader is now.
+    pub(crate) fn position(&self) -> SavedPosition {
+        SavedPosition {
+            anchor: self.view.anchor,
+            focus: self.view.focus,
+            folds: self.folds.clone(),
+            open_lanes: self.open_lanes.clone(),
+        }
+    }
+
+    /// Goes back to where the reader was.
+    pub(crate) fn go_back(&mut self, to: &SavedPosition) {
+        self.view.anchor = to.anchor;
+        self.view.focus = to.focus;
+        self.stale.sequence |= self.folds.branches() != to.folds.branches();
+        self.folds.clone_from(&to.folds);
+        self.stale.sequence |= self.open_lanes != to.open_lanes;
+        self.open_lanes.clone_from(&to.open_lanes);
+        self.cache.clear();
+    }
+
+    /// Remembers where a jump starts.
+    pub(crate) fn remember_place(&mut self, session: &Session) {
+        self.places.remember(&session.transcript, self.view.focus);
     }
 
     /// Forgets rows that are no longer true: of changed entries, of the prompts whose turns changed, and of
@@ -123,7 +237,8 @@ impl TextPane {
     }
 
     /// Adds what is new to the sequence, or has it made anew.
-    pub fn grow(&mut self, transcript: &Transcript, touched: &Touched, filter: Option<&Filter>) {
+    pub fn grow(&mut self, transcript: &Transcript, touched: &Touched) {
+        let filter = self.find.filter.as_ref();
         // A lane may have been attached to its call; a changed entry may have become a prompt.
         self.stale.sequence |= touched.reordered || touched.lanes;
         if self.stale.sequence {
@@ -150,12 +265,8 @@ impl TextPane {
     }
 
     /// Counts what came below while the reader is elsewhere.
-    pub(crate) fn count_unseen(
-        &mut self,
-        transcript: &Transcript,
-        touched: &Touched,
-        filter: Option<&Filter>,
-    ) {
+    pub(crate) fn count_unseen(&mut self, transcript: &Transcript, touched: &Touched) {
+        let filter = self.find.filter.as_ref();
         if self.view.follows() {
             return;
         }

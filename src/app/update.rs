@@ -1,27 +1,24 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
-use super::alarms;
-use super::apply;
 use super::arrange;
-use super::clipboard;
-use super::details;
-use super::dispatch::{self, carry_out};
+use super::copying::clipboard;
+use super::dispatch::{self, answer, carry_out};
 use super::effect::Effect;
-use super::filtering;
-use super::help;
-use super::inspector::{self, Records};
-use super::keys::Press;
-use super::mode::Mode;
-use super::mouse::{self, Pointer};
+use super::find::filtering;
+use super::find::progress::Hit;
+use super::find::searching;
+use super::input::keys::Press;
+use super::input::mode::Mode;
+use super::input::mouse::{self, Pointer};
+use super::input::route::{self, Around, route};
+use super::input::typing::{self};
+use super::inspector::Records;
 use super::picker;
-use super::raw;
-use super::reading;
-use super::route::{self, route};
-use super::search_progress::Hit;
-use super::searching;
+use super::pop_ups::help;
+use super::pop_ups::raw::RawView;
 use super::state::App;
-use super::typing::{self};
-use super::viewport::{Focus, Motion};
+use super::text::details;
+use super::text::viewport::{Focus, Motion};
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -59,7 +56,7 @@ pub enum Event {
         /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
     },
-    /// What records hold that no block tells.
+    /// What records hold that no block shows.
     Detailed {
         /// Whether all that the records hold was wanted.
         is_whole: bool,
@@ -103,67 +100,96 @@ pub enum Event {
     Coloured,
     /// The terminal has said whether its background is light.
     Background(bool),
-    /// Something to tell the reader.
+    /// A message for the reader.
     Say(String),
 }
 
 /// Fills what is in sight, before a frame. Says what must be read for it.
 pub fn arrange(app: &mut App) -> Vec<Effect> {
     match app.mode {
-        Mode::Picker => picker::actions::arrange(app),
+        Mode::Picker => picker::actions::arrange(&mut app.picker, &app.reader.screen),
         _ => arrange::arrange(&mut app.reader),
     }
 }
 
 /// Carries out an event.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
+    let mut effects = happen(app, event);
+    effects.extend(answer(app));
+    // Records and pages may take the place of the line while a search is typed.
+    if !matches!(app.mode, Mode::Search { .. }) {
+        app.reader.text.find.typing = None;
+    }
+    effects
+}
+
+fn happen(app: &mut App, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(press) => {
-            let request = route(app, press);
+            let around = Around::of(&app.mode, &app.reader, &app.picker);
+            let request = route(&mut app.keys, &around, press);
             return carry_out(app, request);
         }
-        Event::Mouse(pointer) => return mouse::actions::take(app, pointer),
-        Event::Paste(text) => return typing::paste(app, &text),
+        Event::Mouse(pointer) if app.mouse.is_on => return point(app, pointer),
+        Event::Paste(text) => {
+            typing::paste(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader, &text);
+        }
         Event::Resize(columns, lines) => {
             app.reader.screen.size = (columns, lines);
-            app.reader.look_changed();
-            help::fit_page(app);
+            app.reader.text.look_changed();
+            help::fit_page(&mut app.mode, &app.reader.screen);
             if app.reader.text.view.selection.is_some() {
                 app.reader.text.view.ask(Motion::Select);
             }
         }
-        Event::Feed(feed) => return reading::take(&mut app.reader, *feed),
+        Event::Feed(feed) => return app.reader.take(*feed),
         Event::Tick { now } => {
             app.reader.screen.tick(now);
-            let mut effects = alarms::actions::look(&mut app.reader);
-            if let Some(action) = route::settle_digit(app) {
+            let mut effects = app.reader.look_out();
+            if let Some(action) = route::settle_digit(&mut app.keys, now) {
                 effects.extend(dispatch::dispatch(app, action, 1));
             }
             return effects;
         }
         Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {
-            apply::fill(&mut app.reader, &entries, &contents);
-            return clipboard::actions::resume(&mut app.reader);
+            app.reader.fill(&entries, &contents);
+            return app.reader.with_text(clipboard::actions::resume);
         }
-        Event::Detailed { is_whole, found } => details::ask::take(&mut app.reader, is_whole, found),
+        Event::Detailed { is_whole, found } => details::ask::take(&mut app.reader.text, is_whole, found),
         Event::Packed(page) => app.reader.session.take_back(page),
         Event::Searched { generation, number, hits } => {
-            return searching::found(&mut app.reader, generation, number, hits);
+            return app
+                .reader
+                .with_text(|text, scene| searching::found(text, scene, generation, number, hits));
         }
         Event::Filtered { generation, percent, matched } => {
-            filtering::answered(&mut app.reader, generation, percent, matched.as_deref());
+            filtering::answered(&mut app.reader.text, generation, percent, matched.as_deref());
         }
         Event::Seen(sighting) => app.picker.see(sighting),
-        Event::Previewed(place, preview) => picker::actions::take(app, &place, preview),
-        Event::Inspected(records) => inspector::actions::take(&mut app.reader, records),
-        Event::Records { title, trees } => raw::actions::show(app, title, &trees),
+        Event::Previewed(place, preview) => app.picker.take(&place, preview),
+        Event::Inspected(records) => app.reader.inspector.take(records),
+        Event::Records { title, trees } => {
+            app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
+        }
         Event::Background(is_light) if is_light != app.reader.screen.theme.is_light => {
             return vec![Effect::Theme(if is_light { "light" } else { "dark" }.to_owned())];
         }
         // The next arrangement sees that the colours have changed.
-        Event::Coloured | Event::Background(_) => {}
+        Event::Coloured | Event::Background(_) | Event::Mouse(_) => {}
         Event::Say(text) => app.reader.screen.say(text),
+    }
+    Vec::new()
+}
+
+/// Carries out what the mouse did.
+fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
+    match (&app.mode, mouse::actions::wheel_of(pointer.gesture)) {
+        (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
+        (Mode::Picker | Mode::Palette(_), Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
+        (_, Some(by)) => return mouse::actions::turn_wheel(&mut app.reader, pointer, by),
+        (Mode::Normal, None) => mouse::actions::touch(&mut app.mouse, &mut app.reader, pointer),
+        (_, None) => {}
     }
     Vec::new()
 }

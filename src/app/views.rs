@@ -18,34 +18,52 @@ pub mod timeline;
 pub mod tools;
 pub mod tree;
 
-use crate::app::action::View;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::viewport::Focus;
-use crate::model::text::Name;
 use page::{Hint, Page, Sheet};
 
+use super::input::action::View;
+use super::text::viewport::Focus;
+use crate::model::text::Name;
+
 /// The pages, and which of them is open.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Views {
+    pages: HashMap<View, Box<dyn Page>>,
     /// Open pages; the last one is seen.
     stack: Vec<View>,
     /// What the window shows of it.
     pub sheet: Sheet,
     /// The item that page and transcript agreed on.
-    told: Option<Focus>,
+    agreed: Option<Focus>,
     /// Whether the page has moved the reader, and the transcript follows.
     leads: bool,
     /// Sub-agents whose entries were shown when the first page was opened.
     lanes: Option<HashSet<Name>>,
     hints: &'static [Hint],
-    timeline: timeline::Lanes,
-    money: money::Money,
-    context: context::Context,
-    checks: checks::Checks,
-    tools: tools::Tools,
-    tree: tree::Tree,
-    files: files::Files,
+}
+
+impl Default for Views {
+    fn default() -> Self {
+        let pages: [(View, Box<dyn Page>); 7] = [
+            (View::Timeline, Box::<timeline::Lanes>::default()),
+            (View::Money, Box::<money::Money>::default()),
+            (View::Context, Box::<context::Context>::default()),
+            (View::Checks, Box::<checks::Checks>::default()),
+            (View::Tools, Box::<tools::Tools>::default()),
+            (View::Tree, Box::<tree::Tree>::default()),
+            (View::Files, Box::<files::Files>::default()),
+        ];
+        Self {
+            pages: HashMap::from(pages),
+            stack: Vec::new(),
+            sheet: Sheet::default(),
+            agreed: None,
+            leads: false,
+            lanes: None,
+            hints: &[],
+        }
+    }
 }
 
 impl Views {
@@ -57,29 +75,12 @@ impl Views {
     /// Forgets the session, but not which pages are open and how the reader wants them.
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();
-        self.told = None;
-        for view in View::ALL {
-            if let Some(page) = self.page(view) {
-                page.forget();
-            }
-        }
+        self.agreed = None;
+        self.pages.values_mut().for_each(|page| page.forget());
     }
 
     /// What the keys of the page that is seen do besides what they do in all.
     pub fn hints(&self) -> &'static [Hint] {
         self.hints
-    }
-
-    fn page(&mut self, view: View) -> Option<&mut dyn Page> {
-        match view {
-            View::Transcript => None,
-            View::Timeline => Some(&mut self.timeline),
-            View::Money => Some(&mut self.money),
-            View::Tools => Some(&mut self.tools),
-            View::Tree => Some(&mut self.tree),
-            View::Context => Some(&mut self.context),
-            View::Files => Some(&mut self.files),
-            View::Checks => Some(&mut self.checks),
-        }
     }
 }

@@ -1,16 +1,16 @@
 //! What the viewer is opened with: the session, the reader's settings, the surroundings.
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
-use crate::analysis::prices::Prices;
-use crate::app::clipboard::Copying;
-use crate::app::keymap::Keymap;
-use crate::app::wrapping::Wrapping;
+use crate::analysis::money::prices::Prices;
+use crate::app::copying::clipboard::Copying;
+use crate::app::input::keymap::Keymap;
+use crate::app::text::wrapping::Wrapping;
 use crate::ingest::{self, Target};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
-use crate::runtime::config::{Start, ThemeChoice, ViewConfig};
+use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults};
 use crate::runtime::graphics::Setup;
-use crate::settings::{self, Settings};
+use crate::settings::{self, Settings, ViewSettings};
 
 /// The viewer of a session. A database of several ones leaves the choice to the reader; of several sessions the first
 /// one is opened, and the picker lists them.
@@ -31,51 +31,24 @@ pub(super) fn view_of(
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
     let (settings, keymap, complaint) = read_settings(&surroundings);
     let complaints: Vec<String> = surroundings.passed_over.iter().cloned().chain(complaint).collect();
-    let ascii = settings.ascii == Some(true) || surroundings.is_ascii();
-    let depth = surroundings.depth();
-    let links = surroundings.has_links();
+    let terminal = terminal(&surroundings, &settings);
     let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
-    let graphics = Setup {
-        choice: settings.images.unwrap_or_default(),
-        environment: surroundings.terminal.clone(),
-        is_plain: surroundings.no_color || ascii,
-        has_few_colours: depth == Depth::Sixteen,
-    };
-    let Surroundings { no_color, clipboard, editor, colorfgbg, term, test_panic, environment, .. } =
-        surroundings;
+    let Surroundings { editor, test_panic, environment, .. } = surroundings;
     ViewConfig {
         start,
         listed: Vec::new(),
         environment,
         theme: theme(look, &settings),
         themes,
-        depth,
-        no_color,
-        ascii,
-        links,
-        graphics,
+        terminal,
         watch: watch(look.poll),
-        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
-        thinking: settings.thinking.unwrap_or(true),
-        outline: settings.outline,
-        inspector: settings.inspector,
-        strip: settings.strip,
+        defaults: defaults(look, &settings.view),
         mouse: settings.mouse.unwrap_or(false),
-        clipboard,
         entry: None,
-        hints: settings.hints.unwrap_or(true),
-        asof: settings.asof.unwrap_or(false),
-        marks: settings.marks.unwrap_or(true),
         copying: Copying {
             is_clean: settings.clean.unwrap_or(false),
             is_redacted: settings.redact.unwrap_or(false),
-        },
-        wrapping: Wrapping {
-            sideways: (settings.wrap == Some(false)).then_some(0),
-            numbers: settings.gutter.unwrap_or_default(),
-            lanes: settings.lanes.unwrap_or(true),
-            rulers: settings.rulers.unwrap_or(true),
         },
         watched: settings.watch,
         notify: settings.notify.unwrap_or_default(),
@@ -83,9 +56,47 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         state,
         complaint: (!complaints.is_empty()).then(|| complaints.join("; ")),
         editor,
-        colorfgbg,
-        term,
         test_panic,
+    }
+}
+
+fn defaults(look: &LookArgs, settings: &ViewSettings) -> ViewDefaults {
+    ViewDefaults {
+        level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
+        thinking: settings.thinking.unwrap_or(true),
+        intents: settings.intents.unwrap_or(true),
+        outline: settings.outline,
+        inspector: settings.inspector,
+        strip: settings.strip,
+        hints: settings.hints.unwrap_or(true),
+        asof: settings.asof.unwrap_or(false),
+        marks: settings.marks.unwrap_or(true),
+        wrapping: Wrapping {
+            sideways: (settings.wrap == Some(false)).then_some(0),
+            numbers: settings.gutter.unwrap_or_default(),
+            lanes: settings.lanes.unwrap_or(true),
+            rulers: settings.rulers.unwrap_or(true),
+        },
+    }
+}
+
+fn terminal(surroundings: &Surroundings, settings: &Settings) -> TerminalConfig {
+    let ascii = settings.ascii == Some(true) || surroundings.is_ascii();
+    let depth = surroundings.depth();
+    TerminalConfig {
+        term: surroundings.term.clone(),
+        depth,
+        no_color: surroundings.no_color,
+        ascii,
+        links: surroundings.has_links(),
+        colorfgbg: surroundings.colorfgbg.clone(),
+        graphics: Setup {
+            choice: settings.images.unwrap_or_default(),
+            environment: surroundings.terminal.clone(),
+            is_plain: surroundings.no_color || ascii,
+            has_few_colours: depth == Depth::Sixteen,
+        },
+        clipboard: surroundings.clipboard.clone(),
     }
 }
 
@@ -97,7 +108,7 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     choice.filter(|choice| !is_auto(choice)).unwrap_or(ThemeChoice::Auto)
 }
 
-/// The prices that the reader set, by the name of the model. What is wrong with them is told by the viewer.
+/// The prices that the reader set, by the name of the model. The viewer says what is wrong with them.
 pub fn own_prices(surroundings: &Surroundings) -> Vec<(String, Prices)> {
     let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
     text.map(|text| settings::parse(text).prices).unwrap_or_default()

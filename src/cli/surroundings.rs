@@ -108,7 +108,7 @@ impl Surroundings {
         if has_few { Depth::Sixteen } else { Depth::Indexed }
     }
 
-    /// Whether the terminal may be told where links lead (OSC 8). Those that do not know it ignore it, but
+    /// Whether the addresses of links may be written to the terminal (OSC 8). Those that do not know it ignore it, but
     /// for a few old ones.
     pub(crate) fn has_links(&self) -> bool {
         let term = self.term.as_deref().unwrap_or("dumb");
@@ -180,9 +180,9 @@ fn folder_variable(name: &str) -> Option<PathBuf> {
 /// A sentence for each of them that is passed over.
 fn strays() -> Vec<String> {
     let stray = |name: &&str| path_variable(name).filter(|folder| !folder.is_absolute());
-    let told =
+    let sentence =
         |name, folder: PathBuf| format!("{name} is no absolute path ({}) and is ignored", folder.display());
-    FOLDERS.iter().filter_map(|name| Some(told(*name, stray(name)?))).collect()
+    FOLDERS.iter().filter_map(|name| Some(sentence(*name, stray(name)?))).collect()
 }
 
 /// The time zone that `$TZ` names; none if it is not set. The system's own reading of it would read any file.

@@ -29,7 +29,7 @@ fn the_arguments_are_well_formed() {
 fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
     let on_terminal = resolve("a.jsonl --level 4 --poll", on_a_terminal()).unwrap();
     let Config::View(view) = on_terminal else { panic!("{on_terminal:?}") };
-    assert_eq!((view.level, view.watch), (Level::Full, WatchMode::Poll));
+    assert_eq!((view.defaults.level, view.watch), (Level::Full, WatchMode::Poll));
     let target = Target { path: "a.jsonl".into(), session: None };
     assert_eq!(view.start, Start::Session(target));
     let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
@@ -112,7 +112,7 @@ fn the_demo_needs_a_terminal_and_a_speed() {
 fn without_a_session_all_are_to_choose_from_on_a_terminal() {
     let config = resolve("--ascii", on_a_terminal()).unwrap();
     let Config::View(view) = config else { panic!("{config:?}") };
-    assert_eq!((view.start, view.listed, view.ascii), (Start::Picker, Vec::new(), true));
+    assert_eq!((view.start, view.listed, view.terminal.ascii), (Start::Picker, Vec::new(), true));
     let dumb = Surroundings { term: Some("dumb".to_owned()), ..on_a_terminal() };
     for surroundings in [dumb, Surroundings::default()] {
         let error = resolve("", surroundings).unwrap_err();
@@ -156,8 +156,8 @@ fn help_is_a_page_or_that_of_a_command() {
     assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
     for command in super::command().get_subcommands() {
         let name = command.get_name();
-        let told = resolve(&format!("help {name}"), on_a_terminal()).unwrap_err();
-        assert!(!told.use_stderr() && told.to_string().contains(&format!("Usage: tv {name}")), "{told}");
+        let help = resolve(&format!("help {name}"), on_a_terminal()).unwrap_err();
+        assert!(!help.use_stderr() && help.to_string().contains(&format!("Usage: tv {name}")), "{help}");
         assert!(PAGES.iter().all(|page| page.topic != name), "{name} would hide a page of the manual");
     }
 }

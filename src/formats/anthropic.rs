@@ -98,14 +98,14 @@ pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> 
 pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolResult {
     let content = block.get("content");
     let text = output_text(content);
-    let told = untagged(&text);
-    let told = told.as_ref();
+    let untagged_text = untagged(&text);
+    let untagged_text = untagged_text.as_ref();
     let is_error = block.get("is_error").is_true();
     let images = content.items().iter().filter(|item| block_type(item) == "image");
     ToolResult {
         key: Text::clean(&format!("{}:{}", site.record, site.place)),
         tool: None,
-        verdict: if is_error && is_refusal(told) {
+        verdict: if is_error && is_refusal(untagged_text) {
             Verdict::Refused
         } else if is_error {
             Verdict::Failed
@@ -113,7 +113,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
             Verdict::Done
         },
         images: images.map(|item| image(item, out)).collect(),
-        body: out.output_of(told),
+        body: out.output_of(untagged_text),
         patch: None,
         facts: Text::default(),
         at: site.at,

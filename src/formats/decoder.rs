@@ -6,7 +6,7 @@
 //! counted alike. The decoder answers with a `model::tally::Fate`, so a record that nobody counts cannot be written.
 //! Records of a document are its messages; what surrounds them is read, but is no record.
 //!
-//! **Names tell what records cannot.** A format is asked for a decoder of a path, for what an archived file may be
+//! **Names say what records cannot.** A format is asked for a decoder of a path, for what an archived file may be
 //! called, and for files that records ask for. Facts from small files beside a session are facts about it, but no
 //! records.
 
@@ -29,7 +29,7 @@ use crate::model::text::Text;
 pub use part::unframed;
 use part::{Part, shifts, started};
 
-/// The fate of a small file that tells facts about the session, or none: it is no record, and not counted.
+/// The fate of a small file that gives facts about the session, or none: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
 
 /// One agent's way to write sessions.
@@ -47,7 +47,7 @@ pub trait Format: Sync {
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 
-    /// A decoder for the session in the file at `path`, for formats whose file names tell something.
+    /// A decoder for the session in the file at `path`, for formats whose file names say something.
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
         let _ = path;
         self.decoder()
@@ -100,7 +100,7 @@ pub trait Format: Sync {
         &[]
     }
 
-    /// What the name of a file of this format tells. `None`: it is no session of its own, but a
+    /// What the name of a file of this format says. `None`: it is no session of its own, but a
     /// companion, a copy or an index.
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         Named::stem(path)
@@ -154,7 +154,7 @@ pub struct Verdict {
 }
 
 /// Whether values are of a kind, but for an odd one among several: what is damaged or was put in by another hand is
-/// told as such, and the others are still what they are.
+/// shown as such, and the others are still what they are.
 pub(crate) fn nearly_all<'a, 'j: 'a>(
     values: impl IntoIterator<Item = &'a Json<'j>>,
     mut is_such: impl FnMut(&'a Json<'j>) -> bool,
@@ -172,7 +172,7 @@ pub(crate) fn nearly_all<'a, 'j: 'a>(
 pub enum Confidence {
     /// It is another format.
     No,
-    /// There is not enough of the file yet to tell.
+    /// There is not enough of the file yet to decide.
     NeedMore,
     /// It can be read so, but nothing proves it.
     Maybe,

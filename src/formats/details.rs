@@ -1,14 +1,14 @@
-//! The fields of a record that its decoder does not tell: what would else be seen in the raw record only.
+//! The fields of a record that its decoder does not emit: what would else be seen in the raw record only.
 //!
-//! They are found by content ([`Told`]), so no decoder has to name what it leaves out, and a new field of an agent is
+//! They are found by content ([`Emitted`]), so no decoder has to name what it leaves out, and a new field of an agent is
 //! shown from its first day. What is `null`, `false` or empty says nothing.
 
 use std::borrow::Cow;
 
 use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::emitted::Emitted;
 use super::fields::Fields;
 use super::json::Json;
-use super::told::Told;
 use crate::model::body::Tree;
 use crate::model::edit::Batch;
 use crate::model::entry::details::Details;
@@ -16,7 +16,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::text::prefix;
 
-/// Keys whose values decoders use without saying them: they tell what a value is, which one it belongs to, or
+/// Keys whose values decoders use without saying them: they say what a value is, which one it belongs to, or
 /// that somebody signed it.
 const USED: [&str; 23] = [
     "id",
@@ -51,14 +51,14 @@ const STRING: usize = 4 << 10;
 const RECORD: usize = 64 << 10;
 /// Fields of a record.
 const FIELDS: usize = 400;
-/// Values of one object are told together if each is as short as that, with its name.
+/// Values of one object are listed together if each is as short as that, with its name.
 const SHORT: usize = 64;
-/// Items of a list of words that are told together.
+/// Items of a list of words that are listed together.
 const LIST: usize = 200;
-/// Deeper values are told as they are written.
+/// Deeper values are shown as they are written.
 const DEEPEST: usize = 12;
 
-/// Whether a member is used without being told.
+/// Whether a member is used without being emitted.
 pub(crate) fn is_used(key: &str, is_top: bool, fields: &Fields) -> bool {
     USED.contains(&key) || (is_top && fields.common.contains(&key))
 }
@@ -74,9 +74,9 @@ pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= STRING { text.into() } else { (prefix(text, STRING).to_owned() + "…").into() }
 }
 
-/// What is left of a record when all that was told is taken out.
-pub fn of(json: &Json<'_>, fields: &Fields, told: &Told) -> Details {
-    let mut rest = Rest { told, fields, left: RECORD, cut: 0 };
+/// What is left of a record when all that was emitted is taken out.
+pub fn of(json: &Json<'_>, fields: &Fields, emitted: &Emitted) -> Details {
+    let mut rest = Rest { emitted, fields, left: RECORD, cut: 0 };
     let tree = rest.of(json, 0);
     let mut details = Details { cut: rest.cut, ..Details::default() };
     if let Some(tree) = tree {
@@ -86,7 +86,7 @@ pub fn of(json: &Json<'_>, fields: &Fields, told: &Told) -> Details {
 }
 
 struct Rest<'a> {
-    told: &'a Told,
+    emitted: &'a Emitted,
     fields: &'a Fields,
     left: usize,
     cut: u64,
@@ -126,11 +126,11 @@ impl Rest<'_> {
     }
 
     fn number(&self, json: &Json<'_>, number: f64) -> Option<Tree> {
-        (!self.told.has_number(number)).then(|| json.to_tree())
+        (!self.emitted.has_number(number)).then(|| json.to_tree())
     }
 
     fn string(&mut self, text: &str) -> Option<Tree> {
-        if is_opaque(text) || self.told.bytes_of(text) * 10 >= text.len() * 9 {
+        if is_opaque(text) || self.emitted.bytes_of(text) * 10 >= text.len() * 9 {
             return None;
         }
         let short = shortened(text);
@@ -210,8 +210,8 @@ impl Decoder for Detailing {
         if fate != BESIDE && !matches!(input.place, Place::Text(_)) {
             self.decoder.finish(out);
             let edits = out.edits.get(edits..).unwrap_or_default();
-            let told = Told::of(edits, out.notices.get(notices..).unwrap_or_default());
-            let details = of(input.json, self.decoder.fields(), &told);
+            let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());
+            let details = of(input.json, self.decoder.fields(), &emitted);
             self.found.fields.extend(details.fields);
             self.found.cut += details.cut;
         }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_decoder_leaves_out_is_told_with_its_path() {
+    fn what_a_decoder_leaves_out_is_listed_with_its_path() {
         let found = details(
             &Pi,
             r#"{"type":"message","id":"a1","parentId":"u1","timestamp":"2026-01-02T03:04:05Z","message":{"role":"assistant","content":[{"type":"text","text":"Done."}],"model":"m-1","api":"some-messages","provider":"\u001b[31mp","usage":{"input":7,"output":9,"cost":{"input":0.5,"output":0.25,"total":0.75}},"none":null,"empty":[],"off":false,"stopReason":"stop"}}"#,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_failed_are_told() {
+    fn servers_that_failed_are_listed() {
         let found = details(
             &ClaudeStream,
             r#"{"type":"system","subtype":"init","session_id":"s","tools":["Bash","Read"],"mcp_servers":[{"name":"files","status":"connected"},{"name":"web","status":"failed"}],"model":"m","cwd":"/","uuid":"x"}"#,

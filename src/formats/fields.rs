@@ -1,5 +1,5 @@
 //! Which fields the records of a format are known to have at their top level, read here or not. What is
-//! not among them is new, or misspelt: the doctor tells it.
+//! not among them is new, or misspelt: the doctor lists it.
 
 use super::json::Json;
 use crate::model::edit::Batch;
@@ -199,7 +199,7 @@ mod tests {
     use crate::model::text::Text;
 
     #[test]
-    fn only_new_fields_of_known_records_are_told() {
+    fn only_new_fields_of_known_records_are_listed() {
         let mut out = Batch::default();
         for record in [
             r#"{"type":"user","uuid":"u1","timesstamp":"2026","message":{"mood":"new"}}"#,
@@ -209,8 +209,8 @@ mod tests {
         ] {
             CLAUDE.check(&json::parse(record).unwrap(), &mut out);
         }
-        let told: Vec<(&str, u64)> =
+        let listed: Vec<(&str, u64)> =
             out.tally.unknown_fields.iter().map(|(what, (n, _))| (Text::as_str(what), *n)).collect();
-        assert_eq!(told, [("user.timesstamp", 2)]);
+        assert_eq!(listed, [("user.timesstamp", 2)]);
     }
 }

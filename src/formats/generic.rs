@@ -92,15 +92,15 @@ impl Decoder for GenericDecoder {
             return plain(text, out);
         }
         let inner = ["message", "data", "payload"].map(|name| json.get(name));
-        let spoken = std::iter::once(json).chain(inner).find(|value| told(value).is_some());
+        let spoken = std::iter::once(json).chain(inner).find(|value| content_of(value).is_some());
         let Some(spoken) = spoken else {
             let title = json.get("type").filled().or(json.get("event").filled()).unwrap_or("record");
             return show_raw(input, &Text::stub(title, 80), out);
         };
         let role = role_of(spoken).or_else(|| role_of(json)).unwrap_or(Role::Harness);
         // A dump may keep what it was made of.
-        let told = [json, spoken, json.get("raw")];
-        let at = TIMES.iter().find_map(|name| told.iter().find_map(|value| value.get(name).moment()));
+        let objects = [json, spoken, json.get("raw")];
+        let at = TIMES.iter().find_map(|name| objects.iter().find_map(|value| value.get(name).moment()));
         let mut entry = out.new_entry(out.origin_key(), role, at);
         entry.marks.prompt = role == Role::User;
         entry.model = spoken.get("model").text().or_else(|| json.get("model").text());
@@ -155,20 +155,20 @@ fn role_of(json: &Json<'_>) -> Option<Role> {
 }
 
 /// What a message says, found by the names of its fields.
-fn told<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
+fn content_of<'j, 'a>(json: &'j Json<'a>) -> Option<&'j Json<'a>> {
     TEXTS.iter().find_map(|name| match json.get(name) {
         value @ Json::Str(text) => (!text.trim().is_empty()).then_some(value),
         value @ Json::Array(items) => {
             items.iter().any(|item| item.filled().is_some() || item.is_object()).then_some(value)
         }
-        value @ Json::Object(_) if *name == "content" => told(value),
+        value @ Json::Object(_) if *name == "content" => content_of(value),
         _ => None,
     })
 }
 
 fn content(json: &Json<'_>, out: &mut Batch) -> Vec<Block> {
-    let Some(told) = told(json) else { return Vec::new() };
-    let mut kinds: Vec<BlockKind> = told.blocks().iter().map(|item| block(item, out)).collect();
+    let Some(content) = content_of(json) else { return Vec::new() };
+    let mut kinds: Vec<BlockKind> = content.blocks().iter().map(|item| block(item, out)).collect();
     // Calls in the manner of chat completions stand beside the text.
     for name in ["tool_calls", "function_call"] {
         let calls = json.get(name);

@@ -1,9 +1,9 @@
 //! Records to edits: one room for each agent's way to write sessions.
 //!
-//! **A stream is told as it stands at the end of a reading.** Deltas build the message in the decoder; what is told
+//! **A stream is shown as it stands at the end of a reading.** Deltas build the message in the decoder; what is emitted
 //! of it on the way has the key of the final message, which takes its place. No record holds a text that is made of
 //! deltas, so it stays in its stub and is never left on disk. Summaries of turns and runs name messages again: the
-//! n-th of one identity is the n-th that was told.
+//! n-th of one identity is the n-th that was emitted.
 //!
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
@@ -14,6 +14,7 @@ pub mod claude_stream;
 pub mod cline;
 pub mod decoder;
 pub mod details;
+pub mod emitted;
 pub mod fields;
 pub(crate) mod generic;
 pub(crate) mod inline;
@@ -24,7 +25,6 @@ pub mod pi;
 pub mod roots;
 pub(crate) mod survey;
 pub mod tables;
-pub mod told;
 pub(crate) mod tools;
 
 use decoder::{Confidence, Format, Probe, Verdict};

@@ -127,10 +127,9 @@ fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     if let Some(mark) = marks::find(probe) {
         return Verdict::yes(Confidence::Certain, Shape::Lines, format!("pi's container with {mark}"));
     }
-    let may_tell_later =
-        container == Container::Session && probe.lines.len() < LINES_TO_TELL && probe.is_whole;
+    let may_follow = container == Container::Session && probe.lines.len() < LINES_TO_TELL && probe.is_whole;
     Verdict {
-        confidence: if may_tell_later { Confidence::NeedMore } else { Confidence::No },
+        confidence: if may_follow { Confidence::NeedMore } else { Confidence::No },
         ..Verdict::no("pi's container without a mark of OpenClaw")
     }
 }
@@ -175,15 +174,15 @@ impl Facts {
         self.has_model |= json.at(&["message", "model"]).filled().is_some();
         if let (Some("session"), Some(id)) = (json.get("type").str(), json.get("id").filled()) {
             id.clone_into(&mut self.id);
-            self.tell(out);
+            self.emit_listing(out);
         }
     }
 
-    /// Tells what the index says of this session.
-    fn tell(&self, out: &mut Batch) {
+    /// Emits what the index says of this session.
+    fn emit_listing(&self, out: &mut Batch) {
         let live = self.path.as_deref().and_then(FileName::of).map(|name| name.live());
         let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else { return };
-        known.tell(out);
+        known.emit(out);
         if let Some(model) = known.model.clone().filter(|_| !self.has_model) {
             out.meta(MetaEdit::Model(model));
         }
@@ -217,7 +216,7 @@ impl OpenclawDecoder {
         }
         if index::is_index(input.json) {
             self.facts.index.read(input.json);
-            self.facts.tell(out);
+            self.facts.emit_listing(out);
             self.children.learn(&self.facts.index, out);
         } else if is_lock(input.json) {
             out.meta(MetaEdit::Live(Some(true)));

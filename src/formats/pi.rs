@@ -3,6 +3,7 @@
 
 pub mod block;
 mod copies;
+mod decode;
 mod diff;
 mod entry;
 mod event;
@@ -13,7 +14,6 @@ mod prompt;
 pub mod result;
 mod retries;
 pub(crate) mod session;
-mod subagent;
 pub mod usage;
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Where agents keep their sessions: each format's data, and how the environment moves it. Also what the
-//! name of a file tells, which files lie beside a session, and what an index of sessions says.
+//! name of a file says, which files lie beside a session, and what an index of sessions says.
 //!
 //! Invariant: paths are put together here, never looked at.
 
@@ -82,7 +82,7 @@ fn below_of(place: &Path, below: impl AsRef<Path>) -> PathBuf {
     if below.as_os_str().is_empty() { place.to_owned() } else { place.join(below) }
 }
 
-/// What the name of a session file tells.
+/// What the name of a session file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'p> {
     /// The session's id.

@@ -1,4 +1,4 @@
-//! A look at each record while it is decoded: which of its strings are told.
+//! A look at each record while it is decoded: which of its strings are emitted.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::decoder::{BESIDE, Decoder, Input, Place};
 use super::details::{self, is_opaque, shortened};
+use super::emitted::{Emitted, print};
 use super::fields::Fields;
 use super::json::{self, Json};
-use super::told::{Told, print};
 use crate::model::body::Tree;
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Edit};
@@ -22,7 +22,7 @@ const DEEPEST: usize = 8;
 /// Keys beyond this are data.
 const LONGEST_KEY: usize = 32;
 
-/// Strings that are not told with their own record are kept up to so many lines.
+/// Strings that are not emitted with their own record are kept up to so many lines.
 const PENDING: usize = 1 << 20;
 /// Shorter strings stand in other records by chance.
 const SHORT: usize = 24;
@@ -30,11 +30,11 @@ const SHORT: usize = 24;
 /// What is found out, while it is.
 pub(crate) type Sums = Arc<Mutex<Survey>>;
 
-/// Which strings are told so far, and which may yet be, with another record: streams are told when they are whole.
+/// Which strings are emitted so far, and which may yet be, with another record: a stream emits its texts when they are whole.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     coverage: Coverage,
-    /// Prints of all lines that were told.
+    /// Prints of all lines that were emitted.
     lines: HashSet<u64>,
     pending: Vec<Pending>,
     pending_lines: usize,
@@ -55,11 +55,11 @@ impl Survey {
         for string in std::mem::take(&mut self.pending) {
             let all: usize = string.lines.iter().map(|(_, bytes)| bytes).sum();
             let known = string.lines.iter().filter(|(line, _)| self.lines.contains(line));
-            let told = string.bytes * known.map(|(_, bytes)| bytes).sum::<usize>() / all.max(1);
+            let emitted = string.bytes * known.map(|(_, bytes)| bytes).sum::<usize>() / all.max(1);
             let (known, details) = string.shown;
-            let told = told.max(known - details);
-            let shown = told.max(known);
-            self.coverage.add(&string.path, string.bytes, (shown, shown - told), string.origin);
+            let emitted = emitted.max(known - details);
+            let shown = emitted.max(known);
+            self.coverage.add(&string.path, string.bytes, (shown, shown - emitted), string.origin);
         }
         std::mem::take(&mut self.coverage)
     }
@@ -81,28 +81,28 @@ pub(crate) struct Surveyed {
 }
 
 impl Surveyed {
-    /// Begins anew: a new decoder tells all records again.
+    /// Begins anew: a new decoder reads all records again.
     pub(crate) fn new(decoder: Box<dyn Decoder>, sums: Sums) -> Self {
         *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
         Self { decoder, sums }
     }
 
-    /// Looks at what is told with whole bodies, which then go where they would have been.
+    /// Looks at what is emitted with whole bodies, which then go where they would have been.
     fn look<T>(
         &mut self,
         out: &mut Batch,
-        tell: impl FnOnce(&mut dyn Decoder, &mut Batch) -> T,
-        walk: impl FnOnce(&T, &Told, &[Edit], &mut Survey),
+        emit: impl FnOnce(&mut dyn Decoder, &mut Batch) -> T,
+        walk: impl FnOnce(&T, &Emitted, &[Edit], &mut Survey),
     ) -> T {
         let (edits, notices) = (out.edits.len(), out.notices.len());
         let stubs_only = std::mem::replace(&mut out.stubs_only, false);
-        let answer = tell(&mut *self.decoder, out);
+        let answer = emit(&mut *self.decoder, out);
         out.stubs_only = stubs_only;
         let edits = out.edits.get_mut(edits..).unwrap_or_default();
-        let told = Told::of(edits, out.notices.get(notices..).unwrap_or_default());
+        let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        walk(&answer, &told, edits, &mut sums);
-        sums.lines.extend(told.into_lines());
+        walk(&answer, &emitted, edits, &mut sums);
+        sums.lines.extend(emitted.into_lines());
         if stubs_only {
             edits.iter_mut().for_each(release);
         }
@@ -115,11 +115,11 @@ impl Decoder for Surveyed {
         let origin = out.origin();
         let fields = self.decoder.fields();
         let decode = |decoder: &mut dyn Decoder, out: &mut Batch| decoder.decode(input, out);
-        self.look(out, decode, |fate, told, edits, sums| {
+        self.look(out, decode, |fate, emitted, edits, sums| {
             if *fate != BESIDE {
-                let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, told));
+                let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, emitted));
                 let details = details.map(|details| prints(&details)).unwrap_or_default();
-                let mut walk = Walk { told, details: &details, fields, origin, path: Vec::new(), sums };
+                let mut walk = Walk { emitted, details: &details, fields, origin, path: Vec::new(), sums };
                 walk.value(input.json, matches!(input.place, Place::Text(_)));
             }
         })
@@ -176,7 +176,7 @@ fn release(edit: &mut Edit) {
 }
 
 struct Walk<'a> {
-    told: &'a Told,
+    emitted: &'a Emitted,
     details: &'a HashSet<u64>,
     fields: &'static Fields,
     origin: Origin,
@@ -209,25 +209,25 @@ impl<'a> Walk<'a> {
     }
 
     fn string(&mut self, text: &str, is_used: bool) {
-        let told = if is_used || is_opaque(text) { text.len() } else { self.told.bytes_of(text) };
-        // JSON within a string is told as what it says.
-        if told * 10 < text.len() * 9
+        let emitted = if is_used || is_opaque(text) { text.len() } else { self.emitted.bytes_of(text) };
+        // JSON within a string is emitted as what it says.
+        if emitted * 10 < text.len() * 9
             && text.starts_with(['{', '['])
             && let Some(inner) = json::read(text)
         {
             return self.inner(&inner);
         }
         let short = shortened(text);
-        let is_detail = told < text.len() && self.details.contains(&print(&Text::clean(&short)));
-        let shown = if is_detail { told.max(short.len()) } else { told };
-        self.sums.add(&path_of(&self.path), text, (shown, shown - told), self.origin);
+        let is_detail = emitted < text.len() && self.details.contains(&print(&Text::clean(&short)));
+        let shown = if is_detail { emitted.max(short.len()) } else { emitted };
+        self.sums.add(&path_of(&self.path), text, (shown, shown - emitted), self.origin);
     }
 
     fn inner(&mut self, json: &Json<'_>) {
         let mut path = self.path.clone();
         path.push("{}");
-        let Walk { told, details, fields, origin, .. } = *self;
-        Walk { told, details, fields, origin, path, sums: self.sums }.value(json, false);
+        let Walk { emitted, details, fields, origin, .. } = *self;
+        Walk { emitted, details, fields, origin, path, sums: self.sums }.value(json, false);
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
     use crate::model::record::{Origin, Record};
 
     #[test]
-    fn strings_that_no_entry_tells_are_found_with_their_paths() {
+    fn strings_that_no_entry_holds_are_found_with_their_paths() {
         let sums = Sums::default();
         let mut decoder = Surveyed::new(Pi.decoder(), Sums::clone(&sums));
         let mut out = Batch::default();
@@ -274,10 +274,10 @@ mod tests {
         let record = Record { origin: Origin { line: 7, ..Origin::default() }, bytes: record.as_bytes() };
         feed(&mut decoder as &mut dyn Decoder, record, Place::Line, &mut out);
         let coverage = sums.lock().unwrap().finish();
-        assert_eq!(coverage.total().details, 12, "no block tells it");
+        assert_eq!(coverage.total().details, 12, "no block holds it");
         assert!(coverage.missing().is_empty(), "{:?}", coverage.missing());
         assert_eq!(super::path_of(&["message", "[]", super::segment("a mood")]), "message[].*");
-        assert!(coverage.total().told > text.len() as u64);
+        assert!(coverage.total().shown > text.len() as u64);
         let is_away = |edit: &Edit| match edit {
             Edit::Entry(entry) => entry
                 .blocks

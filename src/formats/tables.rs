@@ -1,9 +1,9 @@
-//! What a format knows of its databases: which tables tell it, and the SQL that reads sessions.
+//! What a format knows of its databases: which tables identify it, and the SQL that reads sessions.
 //!
 //! **Of a database the SQL is the format's, running it the source's.** A format says by `formats::tables::Queries`
-//! how sessions are listed, read and told apart from rewritten ones; `source::rows` opens the database for one look,
+//! how sessions are listed, read and distinguished from rewritten ones; `source::rows` opens the database for one look,
 //! in the way that the files beside it allow, and lets it go: a connection that stayed (for `PRAGMA data_version`)
-//! would keep the agent's own last one from putting its log away. Whether anything changed is told by the state of
+//! would keep the agent's own last one from putting its log away. Whether anything changed is seen from the state of
 //! the database and of its log.
 //!
 //! Invariant: SQL names tables and columns that the database has, and only those that hold sessions;
@@ -54,7 +54,7 @@ pub struct Queries {
     pub count: String,
     /// The names of sessions that this one started.
     pub children: Option<String>,
-    /// Title of a session and whether it runs (1, 0 or null), where no row of it tells that.
+    /// Title of a session and whether it runs (1, 0 or null), where no row of it says that.
     pub facts: Option<String>,
     /// One value that changes when the rows of the session were rewritten.
     pub generation: Option<String>,

@@ -1,5 +1,5 @@
 //! Tool names and inputs across agents: what kind of tool a name stands for, and the one line of its
-//! input that tells a reader what was asked.
+//! input that shows a reader what was asked.
 //!
 //! **Calls in prose are calls.** Where a model writes them as text they are shown as calls with the results that
 //! follow in order; they have no ids to prove it, so no figure of pairing holds them.
@@ -85,9 +85,9 @@ fn bare_name(name: &str) -> String {
     last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// The most telling part of a tool's input on one line: the command, the path, the pattern, the prompt.
+/// The part that says most of a tool's input on one line: the command, the path, the pattern, the prompt.
 pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
-    let told = match kind {
+    let headline = match kind {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
         ToolKind::Edit | ToolKind::Write => path(input).or_else(|| patched_paths(input)),
@@ -97,7 +97,7 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
         ToolKind::Plan => plan(input),
         ToolKind::Other => None,
     };
-    Text::stub(&told.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), HEADLINE_CHARS)
+    Text::stub(&headline.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), HEADLINE_CHARS)
 }
 
 /// Whether an input is the text of an object that ends too early: the model was cut off in it.
@@ -117,8 +117,8 @@ fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
 }
 
 fn command(input: &Json<'_>) -> Option<String> {
-    let told = first(input, &["command", "cmd", "script", "code", "input"]);
-    told.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
+    let command = first(input, &["command", "cmd", "script", "code", "input"]);
+    command.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
         let each = input.get("commands").items().iter().filter_map(|one| one.filled().map(str::to_owned));
         let all = each.collect::<Vec<_>>().join(" ; ");
         (!all.is_empty()).then_some(all)
@@ -232,7 +232,7 @@ fn plan(input: &Json<'_>) -> Option<String> {
     Some(format!("{done}/{} {now}", tasks.len()).trim_end().to_owned())
 }
 
-/// Fields that tell what a call is about, whatever the tool.
+/// Fields that say what a call is about, whatever the tool.
 fn any_field(input: &Json<'_>) -> Option<String> {
     if let Some(raw) = input.filled() {
         return Some(raw.to_owned());

@@ -41,7 +41,7 @@ pub(crate) struct Emitter<'o> {
 }
 
 impl<'o> Emitter<'o> {
-    /// A teller of a new transcript.
+    /// An emitter of a new transcript.
     pub(crate) fn new(decoder: Box<dyn Decoder>, stage: Stage, outlet: Outlet<'o>) -> Self {
         Self {
             decoder,
@@ -65,7 +65,7 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// What is told takes the place of what another teller told.
+    /// What is told takes the place of what another emitter told.
     pub(crate) fn replace(&mut self) {
         self.telling = Telling::AnewFromHere;
         self.has_told = true;

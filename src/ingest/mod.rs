@@ -1,7 +1,7 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
 //! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
-//! reads `strand`s and `whole` files through a `teller`. `pager` reads single records again.
+//! reads `line_file`s and `whole` files through an `emitter`. `pager` reads single records again.
 
 mod ahead;
 mod bodies;

@@ -53,7 +53,7 @@ pub struct Reader<'o> {
     pub(crate) emitter: Emitter<'o>,
     main: Main,
     line_files: Vec<LineFile>,
-    strand_at: HashMap<PathBuf, usize>,
+    line_file_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
     small_at: HashMap<Arc<Path>, usize>,
     small_sum: u64,
@@ -117,7 +117,7 @@ impl<'o> Reader<'o> {
             emitter,
             main,
             line_files: Vec::new(),
-            strand_at: HashMap::new(),
+            line_file_at: HashMap::new(),
             smalls: Vec::new(),
             small_at: HashMap::new(),
             small_sum: 0,
@@ -136,7 +136,7 @@ impl<'o> Reader<'o> {
         let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
-                Some(Todo::LineFile(index)) => self.read_strand(index, now, between),
+                Some(Todo::LineFile(index)) => self.read_line_file(index, now, between),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.emitter.lost(&path),
                 Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
@@ -253,7 +253,7 @@ impl<'o> Reader<'o> {
         let is_waiting =
             |line_file: &LineFile| line_file.follower.retry_at().is_some_and(|retry| retry <= now);
         let waiting = self.line_files.iter().enumerate().filter(|(_, line_file)| is_waiting(line_file));
-        let named = due.iter().filter_map(|path| self.strand_at.get(&**path)).copied();
+        let named = due.iter().filter_map(|path| self.line_file_at.get(&**path)).copied();
         waiting.map(|(index, _)| index).chain(named).collect()
     }
 
@@ -325,7 +325,7 @@ impl<'o> Reader<'o> {
     fn restart(&mut self, now: Instant) {
         self.emitter.restart(self.plan.decoder());
         self.line_files.clear();
-        self.strand_at.clear();
+        self.line_file_at.clear();
         self.smalls.clear();
         self.small_at.clear();
         self.small_sum = 0;
@@ -375,7 +375,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    fn read_strand(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
+    fn read_line_file(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
         let Some(line_file) = self.line_files.get_mut(index) else { return };
         let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
         match line_file.read(&mut self.emitter, step) {

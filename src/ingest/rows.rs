@@ -7,9 +7,12 @@
 //! again when their time or size has changed, and counted once. What waits to be read is bounded, and of a row
 //! that was told nothing stays here but what tells an edit.
 
+mod appended;
 mod edited;
 mod known;
+mod look;
 mod newest;
+mod schedule;
 mod session;
 mod telling;
 
@@ -21,7 +24,9 @@ use std::time::{Duration, Instant};
 pub(crate) use self::newest::show_newest_rows;
 pub(crate) use self::telling::unpacked;
 
-use self::session::{News, SessionRows};
+use self::look::{News, Todo};
+use self::schedule::Schedule;
+use self::session::SessionRows;
 use super::bodies::Bodies;
 use super::catalog;
 use super::emitter::Emitter;
@@ -33,15 +38,6 @@ use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
 use crate::source::rows::{Cell, Database, State, Trouble};
 
-/// A change may come within the same tick of the clock as the one before: then this finds it.
-const SETTLE: Duration = Duration::from_millis(100);
-/// Between looks, so that a burst of changes is one.
-const PAUSE: Duration = Duration::from_millis(25);
-/// Some file systems tell no changes of a log.
-const SAFETY: Duration = Duration::from_secs(2);
-/// Delays between tries while a database cannot be read.
-const FIRST_RETRY: Duration = Duration::from_millis(50);
-const LAST_RETRY: Duration = Duration::from_secs(2);
 /// While a larger database is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
 /// How long a reading that does not follow waits for a writer.
@@ -67,38 +63,13 @@ pub(crate) struct Rows {
     told: u64,
     /// Whether bodies of what is read now stay in the database.
     leaves_bodies: bool,
-    next_look: Option<Instant>,
-    /// Looks that take long are taken seldom.
-    no_look_before: Option<Instant>,
-    is_settled: bool,
+    schedule: Schedule,
     /// Whether the database was written to before this look, and whether it is the first one before which it was
     /// not, so that the contents of rows are compared.
     is_touched: bool,
     is_settling: bool,
-    trouble: Option<(Trouble, Duration)>,
     /// What was said of the files beside the database.
     anomaly: Option<&'static str>,
-}
-
-/// What is to be read.
-#[derive(Debug)]
-enum Todo {
-    /// Ask what there is.
-    Look,
-    /// Appended rows of the session with this number.
-    More(usize),
-    /// Further rows of the session with this number, in which rows change.
-    Portion(usize),
-    /// A row that was read already, or why it cannot be.
-    Have { session: usize, table: usize, at: i64, content: Result<Vec<u8>, String> },
-    /// A row that is new or was edited.
-    Row { session: usize, table: usize, at: i64 },
-    /// A row without a place, of which nothing but that can be told.
-    Unplaced { session: usize, nth: i64 },
-    /// A whole session in one value.
-    Archive(usize),
-    /// Ask which sessions this one started.
-    Children(usize),
 }
 
 impl Rows {
@@ -124,12 +95,9 @@ impl Rows {
             queue: VecDeque::new(),
             told: 0,
             leaves_bodies: false,
-            next_look: None,
-            no_look_before: None,
-            is_settled: false,
+            schedule: Schedule::default(),
             is_touched: false,
             is_settling: false,
-            trouble: None,
             anomaly: None,
         };
         rows.begin(plan.session.clone());
@@ -154,18 +122,18 @@ impl Rows {
 
     /// Whether something waits to be read.
     pub(crate) fn has_more(&self) -> bool {
-        !self.queue.is_empty() && self.trouble.is_none()
+        !self.queue.is_empty() && !self.schedule.is_in_trouble()
     }
 
     /// Rows told, and rows known.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        let known: u64 = self.sessions.iter().map(|session| session.expected).sum();
+        let known: u64 = self.sessions.iter().map(SessionRows::expected).sum();
         (self.told, known.max(self.told))
     }
 
     /// When to look again without any event.
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.next_look
+        self.schedule.next()
     }
 
     /// Waits for what comes from now on, which is new and will be looked at.
@@ -181,26 +149,25 @@ impl Rows {
     ) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
-            Err(error) => return (self.note(Trouble::of(&error), now), None),
+            Err(error) => return (self.fail(Trouble::of(&error), now), None),
         };
-        let is_due = self.next_look.is_some_and(|at| at <= now);
-        let waits = self.trouble.is_some() && !is_due;
+        let is_due = self.schedule.is_due(now);
+        let waits = self.schedule.is_in_trouble() && !is_due;
         if waits || (self.state == Some(state) && !is_due) {
             return (Vec::new(), None);
         }
-        if let Some(not_before) = self.no_look_before.filter(|at| now < *at) {
-            self.next_look = Some(not_before);
+        if self.schedule.puts_off(now) {
             return (Vec::new(), None);
         }
         match self.look(state, emitter, now) {
-            Ok(anew) => (self.recover(), anew),
-            Err(trouble) => (self.note(trouble, now), None),
+            Ok(anew) => (self.schedule.recover(), anew),
+            Err(trouble) => (self.fail(trouble, now), None),
         }
     }
 
     /// Reads a row. Answers whether there is more to read.
     pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
-        if self.trouble.is_some() {
+        if self.schedule.is_in_trouble() {
             return false;
         }
         let Some(todo) = self.queue.pop_front() else { return false };
@@ -227,7 +194,7 @@ impl Rows {
             self.queue.clear();
             return false;
         }
-        for link in self.note(trouble, now) {
+        for link in self.fail(trouble, now) {
             emitter.send(Feed::Link(link));
         }
         false
@@ -302,7 +269,7 @@ impl Rows {
             let why = if is_other { "replaced by another database" } else { "its tables were changed" };
             return Ok(Some(why.to_owned()));
         }
-        self.is_settling = !is_touched && self.state.is_some() && !self.is_settled;
+        self.is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         self.is_touched = is_touched;
         let mut todo = Vec::new();
         for number in 0..self.sessions.len() {
@@ -324,11 +291,8 @@ impl Rows {
             self.tell_oddity(emitter)?;
         }
         self.state = Some(state);
-        let cost = start.elapsed();
-        self.is_settled = !is_touched && self.sessions.iter().all(|session| session.walk.is_settled());
-        let pause = if self.is_settled { SAFETY.max(cost * 100) } else { SETTLE.max(cost * 10) };
-        self.next_look = Some(now + pause);
-        self.no_look_before = Some(now + PAUSE.max(cost * 4));
+        let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);
+        self.schedule.looked(now, start.elapsed(), is_settled);
         Ok(None)
     }
 
@@ -368,23 +332,9 @@ impl Rows {
         }
     }
 
-    fn note(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
+    fn fail(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
         self.database = None;
-        let (is_news, delay) = match &self.trouble {
-            Some((known, delay)) => (*known != trouble, (*delay * 2).min(LAST_RETRY)),
-            None => (true, FIRST_RETRY),
-        };
-        let link = match &trouble {
-            Trouble::Gone => LinkState::Gone,
-            other => LinkState::Unreadable(Text::clean(&other.words())),
-        };
-        self.next_look = Some(now + delay);
-        self.trouble = Some((trouble, delay));
-        if is_news { vec![link] } else { Vec::new() }
-    }
-
-    fn recover(&mut self) -> Vec<LinkState> {
-        self.trouble.take().map(|_| LinkState::Live).into_iter().collect()
+        self.schedule.fail(trouble, now)
     }
 }
 

@@ -383,7 +383,7 @@ mod tests {
             chained in prop::bool::weighted(0.7),
         ) {
             let mut growing = Transcript::new();
-            let mut told = Vec::new();
+            let mut newer = Vec::new();
             let mut tree = Batch::default();
             if is_tree {
                 tree.meta(MetaEdit::LinkedTree);
@@ -395,12 +395,12 @@ mod tests {
                     let place = u8::try_from(place).unwrap();
                     step = (step.0, 20 + place, (place > 0).then(|| 19 + place), step.3, false, false);
                 }
-                told.push(step);
+                newer.push(step);
                 growing.apply(batch(step));
                 growing.settle();
                 let mut whole = Transcript::new();
                 whole.apply(tree.clone());
-                for step in &told {
+                for step in &newer {
                     whole.apply(batch(*step));
                 }
                 whole.settle();

@@ -17,18 +17,18 @@ pub(crate) struct Share {
     pub(crate) strings: u64,
     /// Their bytes.
     pub(crate) bytes: u64,
-    /// How many of the bytes are told.
-    pub(crate) told: u64,
+    /// How many of the bytes are shown.
+    pub(crate) shown: u64,
     /// How many of those only by details.
     pub(crate) details: u64,
-    /// The record of the first one of which something is not told, else of the first one.
+    /// The record of the first one of which something is not shown, else of the first one.
     pub(crate) first: Origin,
 }
 
 impl Share {
-    /// Bytes that are not told.
+    /// Bytes that are not shown.
     pub(crate) fn missing(&self) -> u64 {
-        self.bytes.saturating_sub(self.told)
+        self.bytes.saturating_sub(self.shown)
     }
 }
 
@@ -39,21 +39,21 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Adds a string of so many bytes, of which so many are told, and so many of them only by details.
-    pub(crate) fn add(&mut self, path: &str, bytes: usize, (told, details): (usize, usize), origin: Origin) {
+    /// Adds a string of so many bytes, of which so many are shown, and so many of them only by details.
+    pub(crate) fn add(&mut self, path: &str, bytes: usize, (shown, details): (usize, usize), origin: Origin) {
         let is_known = self.fields.contains_key(path);
         let path = if is_known || self.fields.len() < PATHS { path } else { OTHER };
         if !self.fields.contains_key(path) {
             self.fields.insert(Text::clean(path), Share { first: origin, ..Share::default() });
         }
         let Some(share) = self.fields.get_mut(path) else { return };
-        if share.missing() == 0 && told < bytes {
+        if share.missing() == 0 && shown < bytes {
             share.first = origin;
         }
         share.strings += 1;
         share.bytes += bytes as u64;
-        share.told += told.min(bytes) as u64;
-        share.details += details.min(told).min(bytes) as u64;
+        share.shown += shown.min(bytes) as u64;
+        share.details += details.min(shown).min(bytes) as u64;
     }
 
     /// All fields together.
@@ -62,13 +62,13 @@ impl Coverage {
         for share in self.fields.values() {
             total.strings += share.strings;
             total.bytes += share.bytes;
-            total.told += share.told;
+            total.shown += share.shown;
             total.details += share.details;
         }
         total
     }
 
-    /// The fields with strings of which something is not told, the most missing first.
+    /// The fields with strings of which something is not shown, the most missing first.
     pub(crate) fn missing(&self) -> Vec<(&Text, Share)> {
         let mut missing: Vec<(&Text, Share)> = self
             .fields
@@ -104,7 +104,7 @@ mod tests {
             .collect();
         assert_eq!(missing, [("c", 17, 2), ("b", 3, 1)]);
         let total = coverage.total();
-        assert_eq!((total.strings, total.bytes, total.told, total.details), (5, 50, 30, 8));
+        assert_eq!((total.strings, total.bytes, total.shown, total.details), (5, 50, 30, 8));
     }
 
     #[test]

@@ -131,12 +131,12 @@ pub enum Mode {
     /// Its edits come on top.
     #[default]
     Append,
-    /// It begins a new telling of the whole session: what no batch names until [`Mode::ReplaceEnd`]
-    /// is retired, and the order is that of the batches.
+    /// It begins a new telling of the whole session, beside what is there.
     ReplaceStart,
     /// It goes on with a new telling.
     ReplaceMore,
-    /// It ends a new telling.
+    /// It ends a new telling, which takes the place of what was there: what it did not name is gone, and the order is
+    /// that of its batches.
     ReplaceEnd,
     /// It is a whole new telling by itself.
     Replace,
@@ -302,7 +302,7 @@ impl Batch {
             model: None,
             blocks: Vec::new(),
             usage: None,
-            stop: Stop::Untold,
+            stop: Stop::Unrecorded,
             origin: self.origin,
             marks: Marks::default(),
             revision: 0,

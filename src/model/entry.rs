@@ -150,7 +150,7 @@ impl From<u8> for Marks {
 pub enum Stop {
     /// Nobody says.
     #[default]
-    Untold,
+    Unrecorded,
     /// The model had said all: `end_turn`, `stop`.
     Done,
     /// For the results of its calls: `tool_use`, `toolUse`, `tool-calls`.
@@ -163,7 +163,7 @@ impl Stop {
     /// The provider's word, whichever provider it is.
     pub(crate) fn of(word: &str) -> Self {
         match word {
-            "" | "unknown" => Self::Untold,
+            "" | "unknown" => Self::Unrecorded,
             "end_turn" | "stop" | "endTurn" | "completed" | "STOP" => Self::Done,
             "tool_use" | "toolUse" | "tool_calls" | "tool-calls" | "function_call" => Self::Calls,
             _ => Self::Other,

@@ -73,6 +73,16 @@ impl<V> ByKey<V> {
         self.values.iter()
     }
 
+    /// All values, to be changed.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
+        self.values.values.iter_mut()
+    }
+
+    /// An empty one, in which each key has the fingerprint that it has here.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { seed: self.seed.clone(), values: ByPrint::default() }
+    }
+
     /// Gives the key a value; answers the one that it had.
     pub(crate) fn insert(&mut self, key: &str, value: V) -> Option<V> {
         self.values.insert(self.print(key), value)
@@ -158,11 +168,6 @@ impl<V> ByPrint<V> {
         }
         self.prints.swap_remove(index(place));
         Some(self.values.swap_remove(index(place)))
-    }
-
-    /// Forgets all.
-    pub(crate) fn clear(&mut self) {
-        *self = Self::default();
     }
 }
 

@@ -11,7 +11,7 @@ use super::entry::EntryId;
 use super::text::{Name, Text};
 
 /// Facts about the session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
     /// The session's id.
     pub id: Option<Text>,

@@ -12,6 +12,7 @@ pub mod figures;
 pub mod fingerprint;
 pub mod found;
 pub mod meta;
+pub mod path;
 pub mod record;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -295,14 +295,14 @@ mod tests {
             taken in prop::collection::vec((0u8..5, 0u64..1 << 40), 0..20),
         ) {
             let mut sum = tally(&before);
-            let told = tally(&taken);
-            sum.absorb(&told);
+            let part = tally(&taken);
+            sum.absorb(&part);
             assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
             assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
             assert_eq!(sum.files.total(), (sum.records(), sum.bytes.total()));
             assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
             assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());
-            sum.give_back(&told);
+            sum.give_back(&part);
             assert_eq!(sum, tally(&before));
         }
     }

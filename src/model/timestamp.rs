@@ -70,6 +70,16 @@ impl Timestamp {
         self.local("%m-%d")
     }
 
+    /// `Sat 31 Jan 2026` in the reader's time zone.
+    pub fn date(self) -> String {
+        self.local("%a %-d %b %Y")
+    }
+
+    /// Whether the reader's calendar shows the same day at another time.
+    pub(crate) fn is_same_day(self, other: Self) -> bool {
+        self.zoned().map(|at| at.date()) == other.zoned().map(|at| at.date())
+    }
+
     /// Milliseconds that a clock in the reader's time zone shows since midnight.
     pub(crate) fn since_midnight(self) -> i64 {
         let Some(at) = self.zoned() else { return 0 };
@@ -79,7 +89,7 @@ impl Timestamp {
 
     /// As one says it at `now`: `Tue 10:41` within a week, else `2026-01-31 10:41`, in the reader's time
     /// zone.
-    pub fn as_told(self, now: Self) -> String {
+    pub fn spoken(self, now: Self) -> String {
         if now.since(self) < WEEK_MS && self <= now { self.local("%a %H:%M") } else { self.date_and_clock() }
     }
 

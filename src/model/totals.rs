@@ -14,22 +14,22 @@ pub struct Sum {
     /// The sum of the recorded terms.
     pub total: u64,
     /// How many terms were recorded.
-    pub told: u32,
+    pub recorded: u32,
 }
 
 impl Sum {
     fn of(term: Option<u64>) -> Self {
-        Self { total: term.unwrap_or(0).min(MOST_TOKENS), told: u32::from(term.is_some()) }
+        Self { total: term.unwrap_or(0).min(MOST_TOKENS), recorded: u32::from(term.is_some()) }
     }
 
     fn change(&mut self, sign: Sign, other: Self) {
         sign.change(&mut self.total, other.total);
-        sign.count(&mut self.told, other.told);
+        sign.count(&mut self.recorded, other.recorded);
     }
 
     /// The sum, unless nothing was recorded.
     pub fn known(self) -> Option<u64> {
-        (self.told > 0).then_some(self.total)
+        (self.recorded > 0).then_some(self.total)
     }
 }
 
@@ -280,7 +280,7 @@ impl Totals {
     /// What was spent, by model: run totals where the agent gives them, else the requests.
     /// Requests are counted from the requests in any case. The key is empty for an unknown model.
     pub fn by_model(&self) -> &[(Name, Spent)] {
-        let has_tokens = |map: &ByModel| map.values().any(|s| s.input.told > 0 || s.output.told > 0);
+        let has_tokens = |map: &ByModel| map.values().any(|s| s.input.recorded > 0 || s.output.recorded > 0);
         let source = if has_tokens(&self.runs) {
             &self.runs
         } else if has_tokens(&self.requests) {

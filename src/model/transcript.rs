@@ -2,7 +2,7 @@
 //! totals from them. [`Transcript::apply`] is the only way to change it.
 //!
 //! Invariant: entry ids stay the same while the session is open; telling a batch twice changes
-//! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out.
+//! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out ([`succession`]).
 
 mod bodies;
 mod branching;
@@ -11,37 +11,39 @@ mod facts;
 mod lanes;
 mod large;
 mod latest;
+mod ledger;
+mod lineage;
 mod merge;
 mod order;
 mod pages;
 mod pairing;
 mod results;
-mod retelling;
+mod succession;
+mod turns;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::body::Key;
-use super::branches::Branches;
-use super::branches::forest::Departure;
 use super::edit::{Batch, Edit, Mode, Notice};
 use super::entry::glance::Glance;
 use super::entry::{Entry, EntryId, Marks};
-use super::fingerprint::{ByKey, ByPrint, Print};
+use super::fingerprint::ByKey;
 use super::meta::Meta;
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::{Scope, Usage};
-pub(crate) use facts::Aside;
 use lanes::Lanes;
 use large::Large;
-use latest::Latest;
+pub(crate) use ledger::Aside;
+use ledger::Ledger;
+use lineage::Lineage;
 use order::Order;
 use pages::Pages;
 pub use pages::{Packer, Passing, ToPack, WasPacked};
 use pairing::PairIndex;
-use retelling::Retelling;
+use turns::Turns;
 
 /// An entry with so many blocks more is as much work as two.
 const BLOCKS: usize = 16;
@@ -76,23 +78,12 @@ pub struct Transcript {
     entries: Pages,
     index: ByKey<EntryId>,
     order: Order,
-    /// Those of the order that went in this batch.
-    retired: HashSet<EntryId>,
-    retelling: Option<Retelling>,
     pairs: PairIndex,
     large: Large,
     lanes: Lanes,
-    beside: HashMap<Key, Aside>,
-    totals: Totals,
-    /// Parents of records that are links without being entries.
-    links: ByPrint<Option<Print>>,
-    leaf: Option<Key>,
-    departures: Vec<Departure>,
-    is_linked_tree: bool,
-    branches: Branches,
-    branches_changed: u32,
-    turns: Vec<Turn>,
-    latest: Latest,
+    ledger: Ledger,
+    lineage: Lineage,
+    turns: Turns,
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
@@ -101,12 +92,10 @@ pub struct Transcript {
     held_bytes: u64,
     /// Its bodies cannot be read again.
     is_piped: bool,
-    /// Entries of the order whose turns are known.
-    turns_known: usize,
-    branches_are_stale: bool,
     changes: u64,
-    relinked: u32,
     work: u64,
+    /// What takes the place of all this when it is told to its end.
+    successor: Option<Box<Self>>,
 }
 
 impl Transcript {
@@ -117,24 +106,29 @@ impl Transcript {
 
     /// Takes a batch and says what it touched.
     pub fn apply(&mut self, batch: Batch) -> Touched {
-        let mut touched = Touched::default();
         self.changes += 1;
         let mode = batch.mode;
         if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
-            self.retelling = Some(Retelling::default());
-            self.large.clear();
-            // Another session may be told in its place.
-            self.meta.root = None;
-            self.notices.clear();
-            self.forget_links();
+            self.successor = Some(Box::new(self.begin_anew()));
         }
+        let Some(mut successor) = self.successor.take_if(|_| mode != Mode::Append) else {
+            return self.take(batch);
+        };
+        successor.take(batch);
+        if matches!(mode, Mode::Replace | Mode::ReplaceEnd) {
+            let old = std::mem::replace(self, *successor);
+            return self.succeed(old);
+        }
+        self.successor = Some(successor);
+        Touched::default()
+    }
+
+    fn take(&mut self, batch: Batch) -> Touched {
+        let mut touched = Touched::default();
         for edit in batch.edits {
             self.apply_edit(edit, &mut touched);
         }
-        self.drop_retired();
-        if matches!(mode, Mode::Replace | Mode::ReplaceEnd) {
-            self.end_retelling(&mut touched);
-        }
+        self.order.drop_retired();
         touched.changed.sort_unstable();
         touched.changed.dedup();
         self.is_piped |= batch.is_piped;
@@ -145,15 +139,8 @@ impl Transcript {
 
     /// Something in the middle is different: turns and branches must be found anew.
     fn unsettle(&mut self) {
-        self.forget_turns();
-        self.branches_are_stale = true;
-        self.relinked += 1;
-    }
-
-    fn forget_turns(&mut self) {
-        self.turns.clear();
-        self.latest.clear();
-        self.turns_known = 0;
+        self.turns.forget();
+        self.lineage.unsettle();
     }
 
     fn apply_edit(&mut self, edit: Edit, touched: &mut Touched) {
@@ -214,22 +201,30 @@ impl Transcript {
     /// looked at: what is looked at is unpacked, and takes several times the room.
     pub(crate) fn tidy(&mut self) {
         self.entries.tidy(&|key| self.index.print(key));
+        self.successor.iter_mut().for_each(|successor| successor.tidy());
     }
 
     /// As [`Transcript::tidy`], but somebody else may do the work: [`ToPack::pack`], and what comes of it is for
     /// [`Transcript::take_back`].
     pub(crate) fn hand_out(&mut self) -> Vec<ToPack> {
-        self.entries.hand_out(&|key| self.index.print(key))
+        let mut given = self.entries.hand_out(&|key| self.index.print(key));
+        given.extend(self.successor.iter_mut().flat_map(|successor| successor.hand_out()));
+        given
     }
 
     /// Takes what was packed. Gives back what is none of its pages, or no longer the same.
     pub(crate) fn take_back(&mut self, page: WasPacked) -> Option<WasPacked> {
-        self.entries.take_back(page)
+        let other = self.entries.take_back(page)?;
+        match &mut self.successor {
+            Some(successor) => successor.take_back(other),
+            None => Some(other),
+        }
     }
 
     /// Packs all entries that can be packed: nothing will be looked at for a while.
     pub fn pack(&mut self) {
         self.entries.pack(&|key| self.index.print(key));
+        self.successor.iter_mut().for_each(|successor| successor.pack());
     }
 
     /// The entry with this key.
@@ -279,7 +274,7 @@ impl Transcript {
     /// Entries and blocks that were looked at to find the places of what came: what taking it costs, whatever machine
     /// it runs on.
     pub fn work(&self) -> u64 {
-        self.work
+        self.work + self.successor.as_ref().map_or(0, |successor| successor.work())
     }
 
     /// How often it was changed.
@@ -309,22 +304,33 @@ impl Transcript {
 
     /// What was spent.
     pub fn totals(&self) -> &Totals {
-        &self.totals
+        self.ledger.totals()
     }
 
     /// Usage that was told beside the entries, in no order.
     pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
-        self.beside.iter()
+        self.ledger.asides()
     }
 
     /// Turns of the main lane; see [`Transcript::settle`].
     pub fn turns(&self) -> &[Turn] {
-        &self.turns
+        self.turns.list()
     }
 
     /// The turn that the entry at this place of the order belongs to.
     pub(crate) fn turn_at(&self, place: usize) -> Option<usize> {
-        self.turns.partition_point(|turn| turn.first <= place).checked_sub(1)
+        self.turns.at(place)
+    }
+
+    /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all
+    /// others: calls of theirs that have no result will have none. Known when the transcript is settled.
+    pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
+        self.turns.latest().answer(lane)
+    }
+
+    /// How often an entry turned out to be no answer, or no compaction, so that an older answer may be the newest.
+    pub(crate) fn answers_taken_back(&self) -> u32 {
+        self.turns.latest().taken_back()
     }
 
     /// Usage of the last request of the main lane: its prompt is the size of the context.

@@ -94,9 +94,9 @@ impl TurnFacts {
                 self.open += u32::from(call.state.is_open());
                 let is_done = matches!(call.state, ToolState::Done(_));
                 self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
-                let told = call.state.result().and_then(|result| result.at);
-                self.started = self.started.or(told);
-                self.ended = self.ended.max(told);
+                let at = call.state.result().and_then(|result| result.at);
+                self.started = self.started.or(at);
+                self.ended = self.ended.max(at);
             }
             BlockKind::Break(Break::Error(_)) => self.errors += 1,
             _ => {}

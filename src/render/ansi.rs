@@ -21,7 +21,7 @@ pub fn lines(text: &str, base: Style, theme: &Theme) -> Vec<Vec<Piece>> {
     if !text.contains('\u{1b}') {
         return text.lines().map(|line| vec![Span::styled(line.to_owned(), base)]).collect();
     }
-    let colours = theme.has_colour.then_some(theme.depth);
+    let colours = theme.terminal.has_colour.then_some(theme.terminal.depth);
     let (ink, ground) = if theme.is_light { (BLACK, WHITE) } else { (WHITE, BLACK) };
     let mut painter = Painter { base, style: base, colours, ink, ground, ..Painter::default() };
     Parser::new().advance(&mut painter, text.as_bytes());
@@ -53,7 +53,7 @@ impl Painter {
         }
     }
 
-    /// Whether text in the colours of the moment could not be told from its ground.
+    /// Whether text in the current colours could not be read on its ground.
     fn hides_text(&self) -> bool {
         let seen = |colour: Option<Color>, own: Rgb| match colour {
             None | Some(Color::Reset) => Some(own),
@@ -190,11 +190,16 @@ fn extended(code: &[u16], codes: &mut dyn Iterator<Item = &[u16]>) -> Option<Col
 mod tests {
     use super::lines;
     use crate::render::colour::Depth;
-    use crate::render::theme::Theme;
+    use crate::render::theme::{Terminal, Theme};
     use ratatui::style::{Color, Modifier, Style};
 
+    fn with_depth(theme: Theme, depth: Depth) -> Theme {
+        let terminal = Terminal { depth, ..theme.terminal };
+        Theme { terminal, ..theme }
+    }
+
     fn theme(depth: Depth) -> Theme {
-        Theme { depth, ..Theme::dark() }
+        with_depth(Theme::dark(), depth)
     }
 
     #[test]
@@ -213,7 +218,7 @@ mod tests {
         ] {
             let theme = if light { Theme::light() } else { Theme::dark() };
             for depth in [Depth::Sixteen, Depth::Indexed, Depth::True] {
-                let theme = Theme { depth, ..theme.clone() };
+                let theme = with_depth(theme.clone(), depth);
                 let shown = lines(&format!("\u{1b}[{codes}mhidden"), Style::new(), &theme);
                 let style = shown[0][0].style;
                 assert_eq!((style.fg, style.bg), (None, None), "{codes}");

@@ -4,9 +4,9 @@ use super::excerpt::Detail;
 use super::markdown::{self, Manner};
 use super::nodes::Nodes;
 use super::output::{self, Source};
-use super::row::{Look, Row};
+use super::row::{Look, Row, with_source};
 use super::sheet::mark_hidden;
-use super::source::{Of, told};
+use super::source::Of;
 use super::tree::{self, Value};
 use super::{diff, json, results, wrap};
 use crate::model::body::{Body, Tree};
@@ -60,7 +60,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
     }
 }
 
-/// Prose with a limit; the last row tells what is hidden.
+/// Prose with a limit; the last row says what is hidden.
 pub(crate) fn prose(text: &str, manner: Manner, limit: usize, width: usize, look: &Look<'_>) -> Vec<Row> {
     let most = limit.saturating_mul(width.max(80)).max(4_096);
     let part = wrap::head(text, most);
@@ -112,14 +112,14 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
     rows
 }
 
-/// A value that was told as JSON text: a list of messages, a table, else a tree.
+/// A value that was recorded as JSON text: a list of messages, a table, else a tree.
 fn parsed(value: &Tree, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     if let Some(text) = results::contents(value) {
         return if let Some(inner) = json::parse(&text) {
             shown.tree(Value::Tree(&inner), width, look)
         } else {
             let text = Text::output(&text);
-            told(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
+            with_source(prose(&text, Manner::Typed, shown.limit(), width, look), &Of::Own(text))
         };
     }
     results::table(value, width, shown.limit(), look)
@@ -133,8 +133,9 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
     if let Some(found) = results::pages(text) {
         let mut rows = found.rows(width, limit, look);
         if shown.detail.is_whole() {
-            let around =
-                |text, manner| told(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)));
+            let around = |text, manner| {
+                with_source(prose(text, manner, limit, width, look), &Of::Own(Text::output(text)))
+            };
             rows.splice(0..0, around(found.before, Manner::Typed));
             rows.extend(around(found.after, Manner::Prose));
         }
@@ -146,7 +147,7 @@ pub(crate) fn fetched(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'
     body_rows(body, shown, width, look)
 }
 
-/// What a tool of a server told: a page with headings or tables is set as such, with its line breaks.
+/// The output of a server's tool: a page with headings or tables is set as such, with its line breaks.
 pub(crate) fn of_server(body: &Body, shown: Shown<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
     let text = body.text_or_stub();
     if body.tree().is_none() && !text.contains('\u{1b}') && is_markdown(text) && !text.starts_with(['{', '['])

@@ -236,7 +236,7 @@ fn whole_lines(text: &str, most: usize) -> &str {
 
 /// The lines of a piece of code in the colours that are finished; plain ones in `base`.
 pub fn lines(text: &str, language: &str, colours: &Colours, theme: &Theme, base: Style) -> Vec<Vec<Piece>> {
-    let found = if theme.has_colour { colours.get(language, text) } else { None };
+    let found = if theme.terminal.has_colour { colours.get(language, text) } else { None };
     let mut roles = found.iter().flat_map(|highlight| highlight.lines());
     text.lines()
         .map(|line| match roles.next() {

@@ -1,5 +1,5 @@
 //! Colours as numbers: what a terminal with fewer of them shows instead, and how well two of them can be
-//! told apart.
+//! distinguished.
 
 use ratatui::style::Color;
 

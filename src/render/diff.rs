@@ -90,11 +90,11 @@ pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<
     let theme = look.theme;
     let mut spans = Vec::new();
     if added > 0 || removed == 0 {
-        spans.push(Span::styled(format!("+{added}"), theme.added));
+        spans.push(Span::styled(format!("+{added}"), theme.diff.added));
     }
     if removed > 0 {
         let space = if spans.is_empty() { "" } else { " " };
-        spans.push(Span::styled(format!("{space}{}{removed}", theme.glyphs().minus), theme.removed));
+        spans.push(Span::styled(format!("{space}{}{removed}", theme.glyphs().minus), theme.diff.removed));
     }
     spans
 }

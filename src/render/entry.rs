@@ -76,8 +76,8 @@ pub(crate) fn lay_out_as(
         sheet.begin(index);
         let block = reworded(block);
         let is_opened = item.folds.get(index) == Some(&Fold::Open);
-        let is_told = !is_opened && records.as_ref().is_some_and(|records| records.tell(&block));
-        let detail = if is_told { Detail::Closed } else { sheet.detail(index) };
+        let is_repeated = !is_opened && records.as_ref().is_some_and(|records| records.contain(&block));
+        let detail = if is_repeated { Detail::Closed } else { sheet.detail(index) };
         self::block(&mut sheet, &block, detail, &mut speaks_first);
         details::lay_out(&mut sheet, index, detail);
     }
@@ -146,7 +146,7 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         | BlockKind::Image(_)
         | BlockKind::Raw(_) => Of::Body(0),
     };
-    sheet.tell(first, &of);
+    sheet.set_source(first, &of);
 }
 
 /// A head row with the speaker's word.
@@ -165,9 +165,9 @@ fn word(sheet: &Sheet<'_>) -> Piece {
     let theme = sheet.look.theme;
     match sheet.item.entry.role {
         // In a sub-agent's lane it is the calling agent that speaks.
-        Role::User if sheet.item.entry.lane.is_some() => Span::styled("brief", theme.user),
-        Role::User => Span::styled("you", theme.user),
-        Role::Assistant => Span::styled("bot", theme.assistant),
+        Role::User if sheet.item.entry.lane.is_some() => Span::styled("brief", theme.voice.user),
+        Role::User => Span::styled("you", theme.voice.user),
+        Role::Assistant => Span::styled("bot", theme.voice.assistant),
         Role::System => Span::styled("sys", theme.dim),
         Role::Harness => Span::styled("note", theme.dim),
     }
@@ -207,7 +207,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     sheet.body(rows);
 }
 
-/// Whether an aside is told by one row: system prompts always, notes if they fit.
+/// Whether an aside is shown as one row: system prompts always, notes if they fit.
 fn is_brief(sheet: &Sheet<'_>, body: &Body) -> bool {
     sheet.item.entry.role == Role::System || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
 }
@@ -285,12 +285,12 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     let mut head = Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
-        word: Span::styled("think", theme.thinking),
+        word: Span::styled("think", theme.voice.thinking),
         is_away: body.is_away(),
         ..Head::default()
     };
     if is_blank(body) {
-        head.text = vec![Span::styled("(redacted)", theme.thinking)];
+        head.text = vec![Span::styled("(redacted)", theme.voice.thinking)];
         sheet.head(head);
         return;
     }
@@ -301,7 +301,7 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     if in_row {
         head.text = vec![
             Span::styled(format!("{tokens} {} ", glyphs.dot), theme.dim),
-            Span::styled(line, theme.thinking),
+            Span::styled(line, theme.voice.thinking),
         ];
         head.hides = if is_one_line { 0 } else { body.lines.max(1) };
         sheet.head(head);
@@ -318,7 +318,7 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     for row in &mut rows {
         row.is_away |= body.is_away();
         for span in &mut row.line.spans {
-            span.style = theme.thinking.add_modifier(span.style.add_modifier);
+            span.style = theme.voice.thinking.add_modifier(span.style.add_modifier);
         }
     }
     sheet.body(rows);

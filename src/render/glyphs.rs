@@ -12,6 +12,37 @@ pub struct Glyphs {
     pub(crate) closed: &'static str,
     /// A fold that is open.
     pub(crate) open: &'static str,
+    /// From here to there.
+    pub(crate) arrow: &'static str,
+    /// Compaction.
+    pub(crate) compacted: &'static str,
+    /// Removed lines in a count.
+    pub(crate) minus: &'static str,
+    /// Between facts.
+    pub(crate) dot: &'static str,
+    /// Sorted, the least first.
+    pub(crate) rising: &'static str,
+    /// Sorted, the greatest first.
+    pub(crate) falling: &'static str,
+    /// Between what is multiplied.
+    pub(crate) times: &'static str,
+    /// What came of a call, a sub-agent or a branch.
+    pub outcome: OutcomeGlyphs,
+    /// Lanes of calls beside the text.
+    pub(crate) lane: LaneGlyphs,
+    /// Lines that part and join.
+    pub line: LineGlyphs,
+    /// What stands in front of the items of a list.
+    pub(crate) list: ListGlyphs,
+    /// Bars of amounts.
+    pub(crate) chart: ChartGlyphs,
+    /// Bars of time.
+    pub(crate) time: TimeGlyphs,
+}
+
+/// What came of a call, a sub-agent or a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutcomeGlyphs {
     /// Ended well.
     pub done: &'static str,
     /// Failed.
@@ -22,24 +53,47 @@ pub struct Glyphs {
     pub(crate) refused: &'static str,
     /// Will never end.
     pub(crate) lost: &'static str,
+    /// Was left behind.
+    pub(crate) left: &'static str,
+    /// Waits for somebody.
+    pub(crate) waits: &'static str,
+}
+
+/// Lanes of calls beside the text: from the head of a call to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneGlyphs {
     /// Head of a lane.
-    pub(crate) lane_opens: &'static str,
+    pub(crate) opens: &'static str,
     /// Lane.
-    pub(crate) lane: &'static str,
+    pub(crate) within: &'static str,
     /// Lane of a call without a result.
-    pub(crate) lane_waits: &'static str,
+    pub(crate) waits: &'static str,
     /// End of a lane.
-    pub(crate) lane_closes: &'static str,
+    pub(crate) closes: &'static str,
     /// Head and end of a lane in one.
-    pub(crate) lane_single: &'static str,
+    pub(crate) single: &'static str,
     /// More lanes than columns.
-    pub(crate) lane_more: &'static str,
+    pub(crate) more: &'static str,
+}
+
+/// Lines that part and join.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineGlyphs {
     /// Horizontal rule.
     pub(crate) rule: &'static str,
     /// Vertical bar of quotes and tables.
     pub(crate) bar: &'static str,
     /// Crossing of the two in a table.
     pub cross: &'static str,
+    /// Leads to a node of a tree below which others follow.
+    pub(crate) twig: &'static str,
+    /// Leads to the last node of a tree.
+    pub(crate) last_twig: &'static str,
+}
+
+/// What stands in front of the items of a list; the boxes of tasks are wider in ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListGlyphs {
     /// Bullet of a list.
     pub(crate) bullet: &'static str,
     /// Bullet of a list within a list.
@@ -50,44 +104,25 @@ pub struct Glyphs {
     pub(crate) doing: &'static str,
     /// A task that is done.
     pub(crate) did: &'static str,
-    /// From here to there.
-    pub(crate) arrow: &'static str,
-    /// Compaction.
-    pub(crate) compacted: &'static str,
-    /// Removed lines in a count.
-    pub(crate) minus: &'static str,
-    /// Between facts.
-    pub(crate) dot: &'static str,
+}
+
+/// What bars of amounts are made of; the last four show what fills the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChartGlyphs {
     /// The filled part of a bar.
     pub(crate) full: &'static str,
     /// The rest of a bar.
     pub(crate) empty: &'static str,
-    /// In a bar of what fills the context: system prompt and tools.
-    pub(crate) fill_fixed: &'static str,
-    /// In such a bar: what was said to the model, and summaries.
-    pub(crate) fill_said: &'static str,
-    /// In such a bar: what the model wrote.
-    pub(crate) fill_model: &'static str,
-    /// In such a bar: results of tools.
-    pub(crate) fill_result: &'static str,
-    /// Sorted, the least first.
-    pub(crate) rising: &'static str,
-    /// Sorted, the greatest first.
-    pub(crate) falling: &'static str,
     /// Bars of growing height.
     pub(crate) ramp: [&'static str; 8],
-    /// Between what is multiplied.
-    pub(crate) times: &'static str,
-    /// Leads to a node of a tree below which others follow.
-    pub(crate) twig: &'static str,
-    /// Leads to the last node of a tree.
-    pub(crate) last_twig: &'static str,
-    /// Was left behind.
-    pub(crate) left: &'static str,
-    /// Waits for somebody.
-    pub(crate) waits: &'static str,
-    /// Bars of time.
-    pub(crate) time: TimeGlyphs,
+    /// In a bar of what fills the context: system prompt and tools.
+    pub(crate) fixed: &'static str,
+    /// In such a bar: what was said to the model, and summaries.
+    pub(crate) said: &'static str,
+    /// In such a bar: what the model wrote.
+    pub(crate) model: &'static str,
+    /// In such a bar: results of tools.
+    pub(crate) result: &'static str,
 }
 
 /// What bars of time are made of; each sign is one column wide.
@@ -107,7 +142,7 @@ pub(crate) struct TimeGlyphs {
     pub(crate) idle: &'static str,
     /// A request is made again.
     pub(crate) retry: &'static str,
-    /// The file does not tell.
+    /// The file does not say.
     pub(crate) unknown: &'static str,
     /// Goes on.
     pub(crate) goes_on: &'static str,
@@ -128,43 +163,36 @@ impl Glyphs {
         ellipsis: "…",
         closed: "▸",
         open: "▾",
-        done: "✓",
-        failed: "✗",
-        running: "●",
-        refused: "⊘",
-        lost: "╌",
-        lane_opens: "╭",
-        lane: "│",
-        lane_waits: "╎",
-        lane_closes: "╰",
-        lane_single: "─",
-        lane_more: "+",
-        rule: "─",
-        bar: "│",
-        cross: "┼",
-        bullet: "•",
-        bullet_inner: "◦",
-        todo: "☐",
-        doing: "◐",
-        did: "☑",
         arrow: "→",
         compacted: "↯",
         minus: "−",
         dot: "·",
-        full: "█",
-        empty: "░",
-        fill_fixed: "▓",
-        fill_said: "▚",
-        fill_model: "▒",
-        fill_result: "█",
         rising: "↑",
         falling: "↓",
-        ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         times: "×",
-        twig: "├",
-        last_twig: "└",
-        left: "○",
-        waits: "◔",
+        outcome: OutcomeGlyphs {
+            done: "✓",
+            failed: "✗",
+            running: "●",
+            refused: "⊘",
+            lost: "╌",
+            left: "○",
+            waits: "◔",
+        },
+        lane: LaneGlyphs {
+            opens: "╭", within: "│", waits: "╎", closes: "╰", single: "─", more: "+"
+        },
+        line: LineGlyphs { rule: "─", bar: "│", cross: "┼", twig: "├", last_twig: "└" },
+        list: ListGlyphs { bullet: "•", bullet_inner: "◦", todo: "☐", doing: "◐", did: "☑" },
+        chart: ChartGlyphs {
+            full: "█",
+            empty: "░",
+            ramp: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+            fixed: "▓",
+            said: "▚",
+            model: "▒",
+            result: "█",
+        },
         time: TimeGlyphs {
             path: "━",
             beside: "░",
@@ -188,43 +216,34 @@ impl Glyphs {
         ellipsis: "...",
         closed: ">",
         open: "v",
-        done: "+",
-        failed: "x",
-        running: "*",
-        refused: "/",
-        lost: "?",
-        lane_opens: ".",
-        lane: "|",
-        lane_waits: ":",
-        lane_closes: "'",
-        lane_single: "-",
-        lane_more: "+",
-        rule: "-",
-        bar: "|",
-        cross: "+",
-        bullet: "*",
-        bullet_inner: "-",
-        todo: "[ ]",
-        doing: "[~]",
-        did: "[x]",
         arrow: "->",
         compacted: "#",
         minus: "-",
         dot: "-",
-        full: "#",
-        empty: ".",
-        fill_fixed: "=",
-        fill_said: "%",
-        fill_model: "+",
-        fill_result: "#",
         rising: "^",
         falling: "v",
-        ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
         times: "x",
-        twig: "|",
-        last_twig: "`",
-        left: "o",
-        waits: "%",
+        outcome: OutcomeGlyphs {
+            done: "+",
+            failed: "x",
+            running: "*",
+            refused: "/",
+            lost: "?",
+            left: "o",
+            waits: "%",
+        },
+        lane: LaneGlyphs { opens: ".", within: "|", waits: ":", closes: "'", single: "-", more: "+" },
+        line: LineGlyphs { rule: "-", bar: "|", cross: "+", twig: "|", last_twig: "`" },
+        list: ListGlyphs { bullet: "*", bullet_inner: "-", todo: "[ ]", doing: "[~]", did: "[x]" },
+        chart: ChartGlyphs {
+            full: "#",
+            empty: ".",
+            ramp: ["_", ".", "-", "=", "+", "*", "%", "#"],
+            fixed: "=",
+            said: "%",
+            model: "+",
+            result: "#",
+        },
         time: TimeGlyphs {
             path: "=",
             beside: "-",

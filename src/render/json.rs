@@ -32,7 +32,7 @@ pub(crate) fn value(text: &str) -> Option<Tree> {
     reader.rest.is_empty().then_some(tree)
 }
 
-/// An object or array that is too large for a tree, as far as its ends and its beginning tell.
+/// An object or array that is too large for a tree, as far as its ends and its beginning show.
 pub(crate) fn large(text: &str) -> Option<&str> {
     let trimmed = text.trim();
     let is_large = trimmed.len() > MAX_BYTES && is_enclosed(trimmed);

@@ -1,12 +1,11 @@
-//! Links of a row: which spans lead where, and the addresses that a terminal may be told.
+//! Links of a row: which spans lead where, and the addresses that may be written to a terminal.
 //!
 //! A span travels through wrapping, tables and indentation before it is painted, and only its style
 //! goes with it. So the number of its link travels as the colour of its underline, which nothing else
 //! uses; the painter looks the address up and takes the colour off.
 //!
-//! **What a terminal is told stands in its cell.** A link's escape sequence opens and closes within each cell
-//! (`render::link`), so the difference of two frames may write any of them alone. A thread decodes images out of
-//! their records, within limits, and keeps only what is small.
+//! **Escape sequences stand in cells.** A link's sequence opens and closes within each cell, so the difference of
+//! two frames may write any of them alone.
 //!
 //! Invariant: an address that leaves here is printable ASCII and of a scheme that opens and does not run.
 
@@ -39,9 +38,9 @@ impl Links {
         self.addresses.get(number_of(style)?).map(String::as_str)
     }
 
-    /// The style as one of a link to this address; as it is, if the terminal may not be told of it.
+    /// The style as one of a link to this address; as it is, if the address may not be written to a terminal.
     pub(crate) fn mark(&mut self, style: Style, address: &str) -> Style {
-        let Some(address) = told(address) else { return style };
+        let Some(address) = printable(address) else { return style };
         if self.addresses.last() != Some(&address) {
             self.addresses.push(address);
         }
@@ -95,8 +94,8 @@ fn number_of(style: Style) -> Option<usize> {
     }
 }
 
-/// An address as a terminal may be told it; nothing if it may not.
-pub(crate) fn told(address: &str) -> Option<String> {
+/// An address as it may be written to a terminal; nothing if it may not.
+pub(crate) fn printable(address: &str) -> Option<String> {
     let is_known = SCHEMES.iter().any(|scheme| {
         address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
             && address.len() > scheme.len()
@@ -130,7 +129,7 @@ fn bare(text: &str) -> Vec<(usize, usize)> {
         while address.ends_with(')') && address.matches(')').count() > address.matches('(').count() {
             address = address.strip_suffix(')').unwrap_or(address).trim_end_matches(['.', ',', ';']);
         }
-        if told(address).is_some() {
+        if printable(address).is_some() {
             found.push((start, start + address.len()));
         }
         from = start + whole.len().max(1);
@@ -146,24 +145,24 @@ fn push(out: &mut Vec<Piece>, text: Option<&str>, style: Style) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Links, told};
+    use super::{Links, printable};
     use ratatui::style::Style;
     use ratatui::text::Span;
 
     #[test]
-    fn only_what_opens_is_told() {
-        assert_eq!(told("https://x.io/ä b\u{1b}\\"), Some("https://x.io/%C3%A4%20b\\".to_owned()));
-        assert_eq!(told("MAILTO:a@b"), Some("MAILTO:a@b".to_owned()));
+    fn only_what_opens_is_printable() {
+        assert_eq!(printable("https://x.io/ä b\u{1b}\\"), Some("https://x.io/%C3%A4%20b\\".to_owned()));
+        assert_eq!(printable("MAILTO:a@b"), Some("MAILTO:a@b".to_owned()));
         assert_eq!(
-            told("https://x.io/\u{9d}52;c;eA==\u{202e}"),
+            printable("https://x.io/\u{9d}52;c;eA==\u{202e}"),
             Some("https://x.io/%C2%9D52;c;eA==%E2%80%AE".to_owned())
         );
         let others =
             ["javascript:alert(1)", " javascript:x", "data:text/html,x", "file:///etc/passwd", "vscode://x"];
         for address in others.into_iter().chain(["https://", "mailto:", "ssh://x", "x", "//x.io"]) {
-            assert_eq!(told(address), None, "{address}");
+            assert_eq!(printable(address), None, "{address}");
         }
-        assert_eq!(told(&format!("https://x.io/{}", "y".repeat(3_000))), None);
+        assert_eq!(printable(&format!("https://x.io/{}", "y".repeat(3_000))), None);
     }
 
     #[test]
@@ -171,11 +170,11 @@ mod tests {
         let mut links = Links::default();
         let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"].map(Span::raw).to_vec();
         let marked = links.mark_bare(line);
-        let told: Vec<(&str, Option<&str>)> =
+        let linked: Vec<(&str, Option<&str>)> =
             marked.iter().map(|span| (span.content.as_ref(), links.address_of(span.style))).collect();
         let x = Some("https://x.io/a_(b)");
         assert_eq!(
-            told,
+            linked,
             [
                 ("see (", None),
                 ("https://x.io/", x),

@@ -151,7 +151,7 @@ impl Writer<'_> {
             Event::Rule => {
                 self.block_starts();
                 let room = self.room();
-                let rule = self.look.theme.glyphs().rule.repeat(room.min(40));
+                let rule = self.look.theme.glyphs().line.rule.repeat(room.min(40));
                 let source = self.places.line();
                 self.push(vec![Span::styled(rule, self.look.theme.dim)], source);
                 self.wants_gap = true;

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// The root of a tree: `part` tells trees of one block apart.
+    /// The root of a tree: `part` distinguishes trees of one block.
     pub(crate) fn root(block: usize, part: u8) -> Self {
         Self(0xcbf2_9ce4_8422_2325).step(&block.to_le_bytes()).step(&[part])
     }

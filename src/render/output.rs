@@ -146,7 +146,7 @@ fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look
         let limit = extent.rows_per_line;
         let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
         let source = source::Source::line(first + at);
-        rows.extend(wrap::rows(&spans, &frame).map(|row| Row { source: source.clone(), ..row }));
+        rows.extend(Row::wrapped(&spans, &frame).map(|row| Row { source: source.clone(), ..row }));
     }
     rows
 }

@@ -173,7 +173,7 @@ impl Pages<'_> {
             let title = text_of(item, &["title", "name"]).unwrap_or_default();
             let mut links = Links::default();
             let plain = |text: &str| without_sgr(text).split_whitespace().collect::<Vec<_>>().join(" ");
-            let front = vec![Span::styled(format!("{} ", theme.glyphs().bullet), theme.dim)];
+            let front = vec![Span::styled(format!("{} ", theme.glyphs().list.bullet), theme.dim)];
             let spans = [
                 Span::styled(plain(title), links.mark(theme.text.add_modifier(Modifier::BOLD), address)),
                 Span::raw("  "),

@@ -9,8 +9,9 @@ use super::code::Colours;
 use super::link::Links;
 use super::nodes::{Node, NodeFolds};
 use super::picture::{Pictures, Tile};
-use super::source::Source;
+use super::source::{Of, Source};
 use super::theme::Theme;
+use super::wrap::{self, Frame, Piece};
 use crate::model::body::{Body, Key};
 use crate::model::entry::Entry;
 use crate::model::entry::details::Details;
@@ -78,6 +79,8 @@ pub struct Look<'a> {
     pub level: Level,
     /// Whether thinking is shown at all.
     pub thinking: bool,
+    /// Whether calls say what they are for, where the agent said so, before what they do.
+    pub intents: bool,
     /// Whether a time stands in front of each head row.
     pub times: bool,
     /// Colours and glyphs.
@@ -86,7 +89,9 @@ pub struct Look<'a> {
     pub colours: &'a Colours,
     /// The first column of long lines of code, output and JSON that is shown; `None` wraps them.
     pub sideways: Option<u16>,
-    /// Images: finished pictures, and where to ask for more. Without, images are told in words.
+    /// The folder that the session works in: files below it are named from there.
+    pub root: Option<&'a str>,
+    /// Images: finished pictures, and where to ask for more. Without, images are shown as words.
     pub pictures: Option<&'a Pictures>,
 }
 
@@ -97,10 +102,12 @@ impl<'a> Look<'a> {
             width,
             level: Level::Full,
             thinking: true,
+            intents: true,
             times: true,
             theme,
             colours,
             sideways: None,
+            root: None,
             pictures: None,
         }
     }
@@ -132,7 +139,7 @@ pub struct Item<'a> {
     pub raw: Option<usize>,
     /// The blocks that are shown, in order; `None` for all.
     pub only: Option<&'a [usize]>,
-    /// What records hold that no block tells, by the block below which it is shown, in order; from level 4 on.
+    /// What records hold that no block shows, by the block below which it is shown, in order; from level 4 on.
     pub details: &'a [(usize, Arc<Details>)],
     /// The blocks that are laid out; the others have rows of their own.
     pub blocks: (usize, usize),
@@ -210,6 +217,19 @@ pub struct Row {
     pub tile: Option<Tile>,
 }
 
+/// Sets the text that the lines of rows are of, where none is set.
+pub(crate) fn set_source(rows: &mut [Row], of: &Of) {
+    for row in rows.iter_mut().filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty()) {
+        row.source.of = of.clone();
+    }
+}
+
+/// Rows with the text that their lines are of; see [`set_source`].
+pub(crate) fn with_source(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
+    set_source(&mut rows, of);
+    rows
+}
+
 /// The rows of a block, with what stands between it and the next one. Rows stand in the order of their blocks, so
 /// that the place of one costs little among twenty thousand.
 pub(crate) fn rows_of(rows: &[Row], block: usize) -> Range<usize> {
@@ -241,12 +261,18 @@ pub enum RowKind {
     Gap,
     /// A line between what was there when the reader last looked and what is new since then.
     News,
-    /// A line between entries that tells a long time.
+    /// A line between entries that shows a long time.
     Ruler,
 }
 
 impl Row {
-    /// Since when what the row tells of has been running.
+    /// Wraps one logical line to rows; all but the first continue it.
+    pub(crate) fn wrapped(spans: &[Piece], frame: &Frame) -> impl Iterator<Item = Self> {
+        let lines = wrap::wrap(spans, frame).into_iter().enumerate();
+        lines.map(|(number, line)| Self { line, continues: number > 0, ..Self::default() })
+    }
+
+    /// Since when the call or the lane of the row has been running.
     pub(crate) fn clock(&self) -> Option<Timestamp> {
         self.running_since.or(self.lane_since)
     }

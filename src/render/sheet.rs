@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 use super::excerpt::Detail;
 use super::glyphs::Glyphs;
 use super::nodes::Nodes;
-use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind};
-use super::source::{self, Of, Source};
+use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind, set_source};
+use super::source::{Of, Source};
 use super::wrap::{self, Piece};
 use crate::model::body::Body;
 use crate::model::timestamp::Timestamp;
@@ -50,6 +50,8 @@ pub(crate) struct Head {
     pub(crate) word: Piece,
     /// After the word; cut if it is too long.
     pub(crate) text: Vec<Piece>,
+    /// Whether that is the name of a file, of which the end stays.
+    pub(crate) is_path: bool,
     /// After the text; never cut before the text.
     pub(crate) suffix: Vec<Piece>,
     /// Facts at the right edge, the most important one last.
@@ -92,7 +94,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Folds of a tree of the block: `part` tells its trees apart.
+    /// Folds of a tree of the block: `part` distinguishes its trees.
     pub(crate) fn nodes(&self, part: u8) -> Nodes<'a> {
         Nodes::of(self.item.nodes, self.block, part)
     }
@@ -147,7 +149,13 @@ impl<'a> Sheet<'a> {
             line.push(Span::raw(" ".repeat(pad)));
         }
         let taken = wrap::width_of(&line) + wrap::width_of(&head.suffix) + reserved;
-        line.extend(wrap::fit(&head.text, width.saturating_sub(taken).max(8), glyphs.cut));
+        let room = width.saturating_sub(taken).max(8);
+        line.extend(match head.text.as_slice() {
+            [path] if head.is_path => {
+                vec![Span::styled(wrap::fit_path(&path.content, room, glyphs.cut), path.style)]
+            }
+            text => wrap::fit(text, room, glyphs.cut),
+        });
         line.extend(head.suffix);
         let row = Row {
             line: line.into(),
@@ -216,9 +224,9 @@ impl<'a> Sheet<'a> {
         self.rows.push(row);
     }
 
-    /// Tells the rows from `first` on which text their lines are of.
-    pub(crate) fn tell(&mut self, first: usize, of: &Of) {
-        source::tell(self.rows.get_mut(first..).unwrap_or_default(), of);
+    /// Sets the text that the lines of the rows from `first` on are of.
+    pub(crate) fn set_source(&mut self, first: usize, of: &Of) {
+        set_source(self.rows.get_mut(first..).unwrap_or_default(), of);
     }
 
     /// Draws the lane of a call beside the rows from `first` on.
@@ -279,7 +287,7 @@ fn right_edge(facts: Vec<Piece>, width: usize, cut: &'static str) -> Vec<Piece> 
     out
 }
 
-/// Tells that `count` rows are hidden: at the right edge of the last row if there is room, else below.
+/// Says that `count` rows are hidden: at the right edge of the last row if there is room, else below.
 pub(crate) fn mark_hidden(rows: &mut Vec<Row>, what: &str, count: usize, width: usize, look: &Look<'_>) {
     let marker = hidden_row(what, count, look);
     match rows.last_mut() {

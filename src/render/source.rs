@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::row::Row;
 use crate::model::text::Text;
 
 /// What a row shows a part of.
@@ -32,18 +31,18 @@ pub struct Source {
 }
 
 impl Source {
-    /// One line of a text that is told later.
+    /// One line of a text that is set later.
     pub(crate) fn line(at: usize) -> Self {
         let at = number(at);
         Self { lines: at..at.saturating_add(1), ..Self::default() }
     }
 
-    /// These lines of a text that is told later.
+    /// These lines of a text that is set later.
     pub(crate) fn lines(lines: Range<u32>) -> Self {
         Self { lines, ..Self::default() }
     }
 
-    /// All of a text that is told later.
+    /// All of a text that is set later.
     pub(crate) fn all() -> Self {
         Self::lines(0..u32::MAX)
     }
@@ -52,19 +51,6 @@ impl Source {
     pub(crate) fn own(text: Text) -> Self {
         Self { of: Of::Own(text), ..Self::all() }
     }
-}
-
-/// Tells rows which text their lines are of, unless they know.
-pub fn tell(rows: &mut [Row], of: &Of) {
-    for row in rows.iter_mut().filter(|row| row.source.of == Of::Nothing && !row.source.lines.is_empty()) {
-        row.source.of = of.clone();
-    }
-}
-
-/// Rows that have been told; see [`tell`].
-pub(crate) fn told(mut rows: Vec<Row>, of: &Of) -> Vec<Row> {
-    tell(&mut rows, of);
-    rows
 }
 
 /// A line's number.

@@ -4,7 +4,7 @@
 //! the light theme, are fixed colours of the 256: "bright black" is the background of some palettes,
 //! and yellow or bright green on white cannot be read.
 //!
-//! Invariant: without `has_colour` no style has a colour, so meaning never hangs on one.
+//! Invariant: on a terminal without colours no style has a colour, so meaning never hangs on one.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -21,26 +21,20 @@ pub struct Theme {
     pub text: Style,
     /// Secondary facts.
     pub dim: Style,
-    /// The human's prompts.
-    pub user: Style,
-    /// The model's name.
-    pub assistant: Style,
-    /// Thinking.
-    pub thinking: Style,
+    /// Who speaks.
+    pub voice: Voices,
     /// Tool names.
     pub tool: Style,
     /// Paths, commands, links.
     pub accent: Style,
     /// Success.
     pub good: Style,
-    /// Trouble that can be lived with.
+    /// Problems that can be lived with.
     pub warn: Style,
     /// Errors.
     pub bad: Style,
-    /// Added lines of a diff.
-    pub added: Style,
-    /// Removed lines of a diff.
-    pub removed: Style,
+    /// Changed lines.
+    pub diff: DiffStyles,
     /// Headings.
     pub heading: Style,
     /// Inline code and code fences.
@@ -57,16 +51,49 @@ pub struct Theme {
     pub ascii: bool,
     /// Whether syntax colours are for a light background.
     pub is_light: bool,
-    /// Whether any colour may be used.
-    pub has_colour: bool,
-    /// Whether the terminal makes links of addresses that it is told.
-    pub has_links: bool,
+    /// What the terminal can show.
+    pub terminal: Terminal,
     /// Whether characters that are not seen have marks in the text.
     pub has_marks: bool,
-    /// How many colours the terminal has.
+}
+
+/// Styles by who speaks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Voices {
+    /// The human's prompts.
+    pub user: Style,
+    /// The model's name.
+    pub assistant: Style,
+    /// Thinking.
+    pub thinking: Style,
+}
+
+/// Styles of changed lines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiffStyles {
+    /// Added lines.
+    pub(crate) added: Style,
+    /// Removed lines.
+    pub(crate) removed: Style,
+}
+
+/// What the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terminal {
+    /// Whether any colour may be used.
+    pub has_colour: bool,
+    /// Whether it makes links of addresses (OSC 8).
+    pub has_links: bool,
+    /// How many colours it has.
     pub depth: Depth,
-    /// How the terminal shows images.
+    /// How it shows images.
     pub canvas: Canvas,
+}
+
+impl Terminal {
+    /// What is taken for granted as long as nothing else is known of it.
+    const UNKNOWN: Self =
+        Self { has_colour: true, has_links: false, depth: Depth::Indexed, canvas: Canvas::BLOCKS };
 }
 
 /// Grounds of changed lines: of the line, and of what differs within it.
@@ -133,16 +160,17 @@ impl Theme {
             name: "dark".to_owned(),
             text: Style::new(),
             dim,
-            user: of(Color::Cyan).add_modifier(Modifier::BOLD),
-            assistant: of(Color::Green).add_modifier(Modifier::BOLD),
-            thinking: dim.add_modifier(Modifier::ITALIC),
+            voice: Voices {
+                user: of(Color::Cyan).add_modifier(Modifier::BOLD),
+                assistant: of(Color::Green).add_modifier(Modifier::BOLD),
+                thinking: dim.add_modifier(Modifier::ITALIC),
+            },
             tool: of(Color::Yellow),
             accent: of(Color::LightBlue),
             good: of(Color::Green),
             warn: of(Color::Yellow),
             bad: of(Color::LightRed).add_modifier(Modifier::BOLD),
-            added: of(Color::Green),
-            removed: of(Color::LightRed),
+            diff: DiffStyles { added: of(Color::Green), removed: of(Color::LightRed) },
             heading: Style::new().add_modifier(Modifier::BOLD),
             code: of(Color::LightMagenta),
             syntax: Syntax {
@@ -155,14 +183,12 @@ impl Theme {
             },
             hit: Style::new().add_modifier(Modifier::REVERSED),
             focus: of(Color::Cyan).add_modifier(Modifier::BOLD),
-            bar: Style::new().add_modifier(Modifier::REVERSED),
+            // A shade of the background: a line of inverted text is louder than all that is read.
+            bar: Style::new().fg(Color::Indexed(252)).bg(Color::Indexed(236)),
             ascii: false,
             is_light: false,
-            has_colour: true,
-            has_links: false,
+            terminal: Terminal::UNKNOWN,
             has_marks: true,
-            canvas: Canvas::BLOCKS,
-            depth: Depth::Indexed,
         }
     }
 
@@ -173,16 +199,17 @@ impl Theme {
         Self {
             name: "light".to_owned(),
             dim,
-            user: of(25).add_modifier(Modifier::BOLD),
-            assistant: of(22).add_modifier(Modifier::BOLD),
-            thinking: dim.add_modifier(Modifier::ITALIC),
+            voice: Voices {
+                user: of(25).add_modifier(Modifier::BOLD),
+                assistant: of(22).add_modifier(Modifier::BOLD),
+                thinking: dim.add_modifier(Modifier::ITALIC),
+            },
             tool: of(94),
             accent: of(25),
             good: of(28),
             warn: of(130),
             bad: of(160).add_modifier(Modifier::BOLD),
-            added: of(28),
-            removed: of(124),
+            diff: DiffStyles { added: of(28), removed: of(124) },
             code: of(90),
             syntax: Syntax {
                 comment: dim.add_modifier(Modifier::ITALIC),
@@ -193,6 +220,7 @@ impl Theme {
                 kind: of(23),
             },
             focus: of(25).add_modifier(Modifier::BOLD),
+            bar: of(236).bg(Color::Indexed(254)),
             is_light: true,
             ..Self::dark()
         }
@@ -206,16 +234,17 @@ impl Theme {
         Self {
             name: "mono".to_owned(),
             dim,
-            user: bold.add_modifier(Modifier::UNDERLINED),
-            assistant: bold,
-            thinking: dim.add_modifier(Modifier::ITALIC),
+            voice: Voices {
+                user: bold.add_modifier(Modifier::UNDERLINED),
+                assistant: bold,
+                thinking: dim.add_modifier(Modifier::ITALIC),
+            },
             tool: bold,
             accent: plain,
             good: plain,
             warn: bold,
             bad: bold.add_modifier(Modifier::REVERSED),
-            added: bold,
-            removed: dim,
+            diff: DiffStyles { added: bold, removed: dim },
             code: plain.add_modifier(Modifier::ITALIC),
             syntax: Syntax {
                 comment: dim.add_modifier(Modifier::ITALIC),
@@ -226,7 +255,8 @@ impl Theme {
                 kind: plain,
             },
             focus: bold,
-            has_colour: false,
+            bar: plain.add_modifier(Modifier::REVERSED),
+            terminal: Terminal { has_colour: false, ..Terminal::UNKNOWN },
             ..Self::dark()
         }
     }
@@ -246,16 +276,16 @@ impl Theme {
         Some(match role {
             "text" => &mut self.text,
             "dim" => &mut self.dim,
-            "user" => &mut self.user,
-            "assistant" => &mut self.assistant,
-            "thinking" => &mut self.thinking,
+            "user" => &mut self.voice.user,
+            "assistant" => &mut self.voice.assistant,
+            "thinking" => &mut self.voice.thinking,
             "tool" => &mut self.tool,
             "accent" => &mut self.accent,
             "good" => &mut self.good,
             "warn" => &mut self.warn,
             "bad" => &mut self.bad,
-            "added" => &mut self.added,
-            "removed" => &mut self.removed,
+            "added" => &mut self.diff.added,
+            "removed" => &mut self.diff.removed,
             "heading" => &mut self.heading,
             "code" => &mut self.code,
             "comment" => &mut self.syntax.comment,
@@ -274,7 +304,7 @@ impl Theme {
     /// The same in colours that the terminal has.
     #[must_use]
     pub(crate) fn with_depth(mut self, depth: Depth) -> Self {
-        self.depth = depth;
+        self.terminal.depth = depth;
         for role in ROLES {
             if let Some(style) = self.role_mut(role) {
                 style.fg = style.fg.map(|colour| fit(colour, depth));
@@ -292,7 +322,7 @@ impl Theme {
 
     /// Grounds of changed lines. Only true colours can be faint enough for text of any colour.
     pub(crate) fn tints(&self) -> Option<Tints> {
-        let is_faint = self.has_colour && self.depth == Depth::True;
+        let is_faint = self.terminal.has_colour && self.terminal.depth == Depth::True;
         let dark = Tints {
             added: (Color::Rgb(16, 42, 28), Color::Rgb(24, 82, 46)),
             removed: (Color::Rgb(54, 24, 28), Color::Rgb(110, 36, 40)),
@@ -308,7 +338,7 @@ impl Theme {
 
     /// Selected rows: a ground of its own with text that can be read on it, else reversed.
     pub(crate) fn selected(&self) -> Style {
-        if !self.has_colour || self.depth == Depth::Sixteen {
+        if !self.terminal.has_colour || self.terminal.depth == Depth::Sixteen {
             return Style::new().add_modifier(Modifier::REVERSED);
         }
         let (text, ground) = if self.is_light { (16, 153) } else { (255, 24) };
@@ -317,8 +347,9 @@ impl Theme {
 
     /// The same with or without links.
     #[must_use]
-    pub fn with_links(self, has_links: bool) -> Self {
-        Self { has_links, ..self }
+    pub fn with_links(mut self, has_links: bool) -> Self {
+        self.terminal.has_links = has_links;
+        self
     }
 
     /// The same with or without marks for characters that are not seen.
@@ -329,8 +360,9 @@ impl Theme {
 
     /// The same for a terminal that shows images so.
     #[must_use]
-    pub fn with_canvas(self, canvas: Canvas) -> Self {
-        Self { canvas, ..self }
+    pub fn with_canvas(mut self, canvas: Canvas) -> Self {
+        self.terminal.canvas = canvas;
+        self
     }
 
     /// The glyphs that may be used.
@@ -356,7 +388,14 @@ mod tests {
         let shown = format!("{:?}", Glyphs::ASCII);
         assert!(shown.is_ascii());
         for glyphs in [Glyphs::ASCII, Glyphs::UNICODE] {
-            for glyph in [glyphs.cut, glyphs.bar, glyphs.rule, glyphs.cross, glyphs.done, glyphs.running] {
+            for glyph in [
+                glyphs.cut,
+                glyphs.line.bar,
+                glyphs.line.rule,
+                glyphs.line.cross,
+                glyphs.outcome.done,
+                glyphs.outcome.running,
+            ] {
                 assert_eq!(glyph.width(), 1, "{glyph}");
             }
         }

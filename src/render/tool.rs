@@ -12,7 +12,7 @@ pub(crate) use self::card::{change_text, changed_lines};
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;
-use super::picture::{self, Sight};
+use super::picture::{self, Sight, half_blocks};
 use super::row::{LaneLine, Look, Row, RowKind};
 use super::sheet::{Head, Sheet};
 use super::source::Source;
@@ -21,11 +21,10 @@ use super::{diff, tree};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;
+use crate::model::path;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
-/// Names up to this width stand as they are; longer ones of known tools give way to their kind.
-const SHORT_NAME: usize = 6;
 /// Columns of a name that is all we know.
 const LONG_NAME: usize = 24;
 /// Bytes of arguments in a head row.
@@ -86,8 +85,8 @@ fn head(
 ) -> Head {
     let theme = sheet.look.theme;
     // Some agents count the changed lines themselves; once is enough.
-    let is_told = call.state.result().is_some_and(|result| result.facts.contains('−'));
-    let suffix = match changed.filter(|_| !is_told) {
+    let has_counts = call.state.result().is_some_and(|result| result.facts.contains('−'));
+    let suffix = match changed.filter(|_| !has_counts) {
         Some(counts) => {
             let mut spans = vec![Span::raw("  ")];
             spans.extend(diff::summary(counts, sheet.look));
@@ -101,6 +100,7 @@ fn head(
         at: call.started.or(sheet.item.entry.at),
         word: Span::styled(word(call), theme.tool),
         text: headline(sheet, call),
+        is_path: names_a_file(call),
         suffix,
         right: facts::right(sheet, call),
         running_since: is_running(sheet, call).then_some(call.started.or(sheet.item.entry.at)).flatten(),
@@ -125,38 +125,64 @@ fn lines_of(call: &ToolCall) -> u32 {
     call.state.result().map_or(1, |result| result.body.lines.max(1))
 }
 
-/// The tool's name in few letters.
+/// What a call is for, in the agent's own words.
+pub(crate) fn intent_of(call: &ToolCall) -> Option<&Text> {
+    let text = call.input.tree().filter(|_| call.kind == ToolKind::Run)?.get("description")?.as_text()?;
+    (!text.is_blank()).then_some(text)
+}
+
+/// What kind of thing a call does; of one that is none of these, its name in few letters.
 fn word(call: &ToolCall) -> String {
+    let kind = match call.kind {
+        ToolKind::Run => "run",
+        ToolKind::Read => "read",
+        ToolKind::Edit => "edit",
+        ToolKind::Write => "write",
+        ToolKind::Search => "search",
+        ToolKind::Fetch => "fetch",
+        ToolKind::Delegate => "agent",
+        ToolKind::Plan => "plan",
+        ToolKind::Other => return name_in_short(call),
+    };
+    kind.to_owned()
+}
+
+fn name_in_short(call: &ToolCall) -> String {
     let name = without_sgr(&call.name).split_whitespace().collect::<Vec<_>>().join(" ");
     let plain: String = match name.strip_prefix("mcp__") {
         Some(rest) => rest.replacen("__", ":", 1),
         None => name.to_lowercase(),
     };
-    let is_short = wrap::width(&plain) <= SHORT_NAME;
-    match (call.kind, is_short) {
-        (_, true) if !plain.is_empty() => plain,
-        (ToolKind::Run, _) => "run".to_owned(),
-        (ToolKind::Read, _) => "read".to_owned(),
-        (ToolKind::Edit, _) => "edit".to_owned(),
-        (ToolKind::Write, _) => "write".to_owned(),
-        (ToolKind::Search, _) => "search".to_owned(),
-        (ToolKind::Fetch, _) => "fetch".to_owned(),
-        (ToolKind::Delegate, _) => "task".to_owned(),
-        (ToolKind::Plan, _) => "plan".to_owned(),
-        (ToolKind::Other, _) if plain.is_empty() => "tool".to_owned(),
-        (ToolKind::Other, _) => {
-            let cut = wrap::fit(&[Span::raw(plain)], LONG_NAME, "~");
-            cut.iter().map(|span| span.content.as_ref()).collect()
-        }
+    if plain.is_empty() {
+        return "tool".to_owned();
     }
+    let cut = wrap::fit(&[Span::raw(plain)], LONG_NAME, "~");
+    cut.iter().map(|span| span.content.as_ref()).collect()
+}
+
+/// Whether what the call is about is the name of a file.
+fn names_a_file(call: &ToolCall) -> bool {
+    matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)
 }
 
 /// What the call is about, on one line.
 fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
+    let root = sheet.look.root;
     let text = first_line(&call.headline);
+    let text = match call.kind {
+        _ if names_a_file(call) => path::below(&text, root).to_owned(),
+        ToolKind::Search => path::words_below(&text, root).into_owned(),
+        _ => text,
+    };
     if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
         return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
+    }
+    if let Some(intent) = intent_of(call).filter(|_| sheet.look.intents) {
+        return vec![
+            Span::styled(first_line(intent), theme.text),
+            Span::styled(format!("  {text}"), theme.dim),
+        ];
     }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {
@@ -205,9 +231,9 @@ pub(crate) fn image_rows(
     look: &Look<'_>,
 ) -> Vec<Row> {
     let theme = look.theme;
-    let is_shown = theme.has_colour
+    let is_shown = theme.terminal.has_colour
         && !theme.ascii
-        && theme.canvas.means != Means::Off
+        && theme.terminal.canvas.means != Means::Off
         && !is_dim
         && width >= NARROWEST_IMAGE;
     let pictures = look.pictures.filter(|_| is_shown && image.bytes.is_some() && detail != Detail::Closed);
@@ -227,12 +253,12 @@ pub(crate) fn image_rows(
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
     let mut rows = vec![Row { line: line.into(), ..Row::default() }];
     if let Some(picture) = seen {
-        let canvas = theme.canvas;
+        let canvas = theme.terminal.canvas;
         let most = if detail.is_whole() { IMAGE_ROWS } else { PREVIEW_ROWS };
         let cells = picture::cells(picture.size, width, most, canvas);
         let drawn = pictures.filter(|_| canvas.is_graphic());
         let drawing = drawn.and_then(|pictures| pictures.drawing(image, Shape { cells, canvas }));
-        rows.extend(picture::rows(&picture, cells, drawing.as_ref(), theme));
+        rows.extend(half_blocks::rows(&picture, cells, drawing.as_ref(), theme));
     }
     rows
 }

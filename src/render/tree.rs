@@ -22,7 +22,7 @@ use crate::model::figures;
 use crate::model::text::Text;
 use writer::{Manner, Writer};
 
-/// Deeper values are told as a count.
+/// Of deeper values only the count is shown.
 const MAX_DEPTH: usize = 24;
 /// Rows that a tree opens with when it is opened by hand: as deep as that allows.
 const OVERVIEW: usize = 200;
@@ -68,7 +68,7 @@ pub(crate) struct Leaf {
     pub(crate) line: u32,
 }
 
-/// The rows of a whole tree, at most `limit`, each with what it shows. A last row tells what is hidden.
+/// The rows of a whole tree, at most `limit`, each with what it shows. A last row says what is hidden.
 pub(crate) fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<(Row, Leaf)> {
     let mut writer = Writer::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
     writer.root(Value::Tree(tree));
@@ -78,7 +78,7 @@ pub(crate) fn rows_with_leaves(tree: &Tree, width: usize, limit: usize, look: &L
     rows.into_iter().zip(leaves.into_iter().chain(std::iter::repeat(none))).collect()
 }
 
-/// The rows of a whole tree, at most `limit`; a last row tells what is hidden.
+/// The rows of a whole tree, at most `limit`; a last row says what is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
     let nodes = Nodes::of(None, 0, 0);
     written(Value::Tree(tree), RAW, nodes, (width, limit), look)

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::row::Row;
 use ratatui::buffer::CellWidth;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -127,12 +126,6 @@ fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
     front.iter().filter(|span| !span.content.is_empty()).cloned().collect()
 }
 
-/// Wraps one logical line to rows that tell which of them begins it.
-pub fn rows(spans: &[Piece], frame: &Frame) -> impl Iterator<Item = Row> {
-    let lines = wrap(spans, frame).into_iter().enumerate();
-    lines.map(|(number, line)| Row { line, continues: number > 0, ..Row::default() })
-}
-
 /// What stands in `width` columns from a column on; `cut` stands where something is missing.
 fn part(spans: &[Piece], from: usize, width: usize, cut: &'static str) -> Vec<Piece> {
     if from == 0 {
@@ -182,7 +175,22 @@ pub fn fit(spans: &[Piece], width: usize, cut: &'static str) -> Vec<Piece> {
     out
 }
 
-/// The end of a text in at most `width` columns, with `cut` in front of it if something is missing.
+/// A path in at most `width` columns. The name of the file stays, then the folders nearest to it and the first one;
+/// `cut` stands for what is left out between them.
+pub fn fit_path(path: &str, width: usize, cut: &'static str) -> String {
+    if self::width(path) <= width {
+        return path.to_owned();
+    }
+    let from = usize::from(path.starts_with('/'));
+    let (first, rest) =
+        path.split_at(path.get(from..).and_then(|rest| rest.find('/')).map_or(0, |at| at + from));
+    let tails = || rest.match_indices('/').skip(1).map(|(at, _)| rest.get(at..).unwrap_or_default());
+    let both = tails().map(|tail| format!("{first}/{cut}{tail}")).find(|path| self::width(path) <= width);
+    let tail = || tails().map(|tail| format!("{cut}{tail}")).find(|path| self::width(path) <= width);
+    both.or_else(tail).unwrap_or_else(|| fit_end(path.rsplit('/').next().unwrap_or(path), width, cut))
+}
+
+/// The end of a name in at most `width` columns, with `cut` in front of it if something is missing.
 pub fn fit_end(text: &str, width: usize, cut: &'static str) -> String {
     if self::width(text) <= width {
         return text.to_owned();

@@ -8,7 +8,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::json;
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
 use crate::ingest::{OpenError, Target};
@@ -65,7 +65,7 @@ struct Line {
 }
 
 /// Writes the findings of all sessions that can be opened.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
@@ -107,7 +107,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
 }
 
 /// Writes which rules there are.
-pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     #[derive(Serialize)]
     struct RuleLine {
         schema: &'static str,
@@ -173,7 +173,7 @@ fn column(finding: &Finding, reading: &mut Reading) -> Option<usize> {
 }
 
 /// A line for all of a kind in a file: where the first is, how many there are, and where the last is.
-fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write) -> Result<(), Trouble> {
+fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write) -> Result<(), ReportError> {
     let of_files = findings.chunk_by(|one, next| one.place.file == next.place.file);
     let kinds: Vec<Alike<'_>> = of_files.flat_map(|of_file| lint::alike(of_file.iter().copied())).collect();
     for kind in kinds {
@@ -195,7 +195,7 @@ fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write)
     Ok(())
 }
 
-fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
+fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportError> {
     for line in lines {
         json::write_line(out, line)?;
     }
@@ -203,12 +203,12 @@ fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
 }
 
 fn summary(counts: Counts, sessions: u64, least: Severity) -> String {
-    let told = [
+    let counted = [
         (Severity::Error, counts.errors, "error"),
         (Severity::Warning, counts.warnings, "warning"),
         (Severity::Note, counts.notes, "note"),
     ];
-    let parts = told.iter().filter(|(_, n, _)| *n > 0).map(|(severity, n, what)| {
+    let parts = counted.iter().filter(|(_, n, _)| *n > 0).map(|(severity, n, what)| {
         let hidden = if *severity < least { " (not shown)" } else { "" };
         format!("{}{hidden}", count(*n as u64, what))
     });

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::figures::{self, RecordFigures};
 use super::json;
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
-use crate::analysis::pairing;
+use crate::analysis::calls::pairing;
 use crate::ingest::{self, Target};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
@@ -35,10 +35,8 @@ pub struct Options {
 struct Report {
     schema: &'static str,
     path: String,
-    format: &'static str,
-    confidence: &'static str,
-    reason: String,
-    formats: Vec<FormatLine>,
+    #[serde(flatten)]
+    recognition: Recognition,
     versions: Vec<String>,
     version_list: Vec<VersionLine>,
     facts: BTreeMap<&'static str, String>,
@@ -59,6 +57,15 @@ struct Report {
     fault: Option<String>,
 }
 
+/// What the file was taken for, and what each format says of it.
+#[derive(Serialize)]
+struct Recognition {
+    format: &'static str,
+    confidence: &'static str,
+    reason: String,
+    formats: Vec<FormatLine>,
+}
+
 /// A version of the agent program.
 #[derive(Serialize)]
 struct VersionLine {
@@ -76,24 +83,27 @@ struct FileLine {
     record_bytes: u64,
 }
 
-/// What of the strings of the records is told by entries; the records themselves, as they are written, do not count.
+/// How much of the strings of the records entries show; raw records do not count.
 #[derive(Serialize)]
 struct StringLines {
     bytes: u64,
-    told: u64,
-    told_percent: Option<f64>,
+    #[serde(rename = "told")]
+    shown: u64,
+    #[serde(rename = "told_percent")]
+    shown_percent: Option<f64>,
     details: u64,
     details_percent: Option<f64>,
     missing: Vec<FieldLine>,
 }
 
-/// Strings of which something is not told.
+/// Strings of which something is not shown.
 #[derive(Serialize)]
 struct FieldLine {
     path: String,
     strings: u64,
     bytes: u64,
-    told: u64,
+    #[serde(rename = "told")]
+    shown: u64,
     first: PlaceLine,
 }
 
@@ -101,7 +111,7 @@ struct FieldLine {
 struct LinkLines {
     linked: u64,
     roots: u64,
-    anomalies: Vec<OddityLine>,
+    anomalies: Vec<AnomalyLine>,
 }
 
 #[derive(Serialize)]
@@ -109,18 +119,18 @@ struct PairingLines {
     calls: u64,
     paired: u64,
     failed: u64,
-    anomalies: Vec<OddityLine>,
+    anomalies: Vec<AnomalyLine>,
 }
 
 #[derive(Serialize)]
 struct TimeLines {
     first: Option<String>,
     last: Option<String>,
-    anomalies: Vec<OddityLine>,
+    anomalies: Vec<AnomalyLine>,
 }
 
 #[derive(Serialize)]
-struct OddityLine {
+struct AnomalyLine {
     what: &'static str,
     note: Option<String>,
     count: u64,
@@ -157,7 +167,7 @@ struct PlaceLine {
 }
 
 /// Writes how a session was understood.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let (reading, coverage) = reading::survey(&options.target)?;
     let report = examine(&reading, &coverage);
     if options.json {
@@ -171,11 +181,6 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble>
 fn examine(reading: &Reading, coverage: &Coverage) -> Report {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
-    let formats = reading.verdicts.iter().map(|verdict| FormatLine {
-        format: verdict.format,
-        confidence: verdict.confidence,
-        reason: verdict.reason.to_string(),
-    });
     let unknown = |found: &BTreeMap<Text, (u64, Origin)>| {
         let line = |(what, (count, first)): (&Text, &(u64, Origin))| UnknownLine {
             what: what.to_string(),
@@ -187,17 +192,14 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
     let links = anomalies::of_links(transcript).map(|links| LinkLines {
         linked: links.linked,
         roots: links.roots,
-        anomalies: oddity_lines(links.anomalies, reading),
+        anomalies: anomaly_lines(links.anomalies, reading),
     });
     let times = anomalies::of_times(transcript);
     let counts = pairing::count(transcript);
     Report {
         schema: "tv.doctor/1",
         path: reading::shown(&reading.target.path).to_string(),
-        format: reading.opened.format,
-        confidence: reading.opened.confidence,
-        reason: reading.opened.reason.to_string(),
-        formats: formats.collect(),
+        recognition: recognition(reading),
         versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
         version_list: versions(reading),
         facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
@@ -215,12 +217,12 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
             calls: counts.calls,
             paired: counts.paired,
             failed: counts.failed,
-            anomalies: oddity_lines(anomalies::of_pairing(transcript), reading),
+            anomalies: anomaly_lines(anomalies::of_pairing(transcript), reading),
         },
         times: TimeLines {
             first: times.first.map(Timestamp::to_rfc3339),
             last: times.last.map(Timestamp::to_rfc3339),
-            anomalies: oddity_lines(times.anomalies, reading),
+            anomalies: anomaly_lines(times.anomalies, reading),
         },
         notices: notices(transcript.notices(), reading),
         omits: ingest::omits(reading.opened.format),
@@ -228,20 +230,34 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
     }
 }
 
+fn recognition(reading: &Reading) -> Recognition {
+    let formats = reading.verdicts.iter().map(|verdict| FormatLine {
+        format: verdict.format,
+        confidence: verdict.confidence,
+        reason: verdict.reason.to_string(),
+    });
+    Recognition {
+        format: reading.opened.format,
+        confidence: reading.opened.confidence,
+        reason: reading.opened.reason.to_string(),
+        formats: formats.collect(),
+    }
+}
+
 fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
-    let Share { bytes, told, details, .. } = coverage.total();
+    let Share { bytes, shown, details, .. } = coverage.total();
     let line = |(path, share): (&Text, Share)| FieldLine {
         path: path.to_string(),
         strings: share.strings,
         bytes: share.bytes,
-        told: share.told,
+        shown: share.shown,
         first: place(share.first, reading),
     };
     let missing = coverage.missing().into_iter().map(line).collect();
     StringLines {
         bytes,
-        told,
-        told_percent: percent(told, bytes),
+        shown,
+        shown_percent: percent(shown, bytes),
         details,
         details_percent: percent(details, bytes),
         missing,
@@ -277,8 +293,8 @@ fn files(reading: &Reading) -> Vec<FileLine> {
     reading.files.iter().map(line).collect()
 }
 
-fn oddity_lines(anomalies: Vec<Anomaly>, reading: &Reading) -> Vec<OddityLine> {
-    let line = |anomaly: Anomaly| OddityLine {
+fn anomaly_lines(anomalies: Vec<Anomaly>, reading: &Reading) -> Vec<AnomalyLine> {
+    let line = |anomaly: Anomaly| AnomalyLine {
         what: anomaly.what,
         note: Some(anomaly.note).filter(|note| !note.is_empty()),
         count: anomaly.count,
@@ -292,16 +308,16 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| (part as f64 * 1000.0 / whole as f64).floor() / 10.0)
 }
 
-/// Equal notices are told once, with their count and first place. What is unknown or faulty has a
+/// Equal notices are listed once, with their count and first place. What is unknown or faulty has a
 /// section of its own.
 fn notices(all: &[Notice], reading: &Reading) -> Vec<NoticeLine> {
     let tally = reading.transcript.tally();
-    let is_told = |notice: &Notice| {
+    let is_listed_elsewhere = |notice: &Notice| {
         notice.severity == Severity::Error
             || notice.what.strip_prefix("unknown ").is_some_and(|what| tally.unknown.contains_key(what))
     };
     let mut lines: BTreeMap<&str, NoticeLine> = BTreeMap::new();
-    for notice in all.iter().filter(|notice| !is_told(notice)) {
+    for notice in all.iter().filter(|notice| !is_listed_elsewhere(notice)) {
         let line = lines.entry(&notice.what).or_insert_with(|| NoticeLine {
             severity: severity(notice.severity),
             what: notice.what.to_string(),

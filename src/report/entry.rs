@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use super::reading::{self, Reading};
 use super::spent::CostFigures;
-use crate::analysis::awaited::Awaited;
-use crate::analysis::cost;
+use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::details::{Details, Of};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
@@ -227,28 +227,28 @@ fn result_line<'a>(result: &'a ToolResult, details: Option<Fields<'a>>) -> Resul
 }
 
 fn image_line(image: &Image) -> ImageLine<'_> {
-    ImageLine { mime: told(&image.mime), bytes: image.bytes, source: image.source.as_deref() }
+    ImageLine { mime: not_empty(&image.mime), bytes: image.bytes, source: image.source.as_deref() }
 }
 
 fn break_line(line: &Break) -> BreakLine<'_> {
-    let told = |text| told(text).map(Cow::Borrowed);
+    let own = |text| not_empty(text).map(Cow::Borrowed);
     let (what, text) = match line {
         Break::Compaction { .. } => ("compaction", None),
-        Break::Branch(text) => ("branch", told(text)),
-        Break::Interrupted(text) => ("interrupted", told(text)),
-        Break::Resumed(text) => ("resumed", told(text)),
-        Break::Error(text) => ("error", told(text)),
-        Break::ModelChange(model) => ("model", told(model)),
-        Break::Setting(text) => ("setting", told(text)),
+        Break::Branch(text) => ("branch", own(text)),
+        Break::Interrupted(text) => ("interrupted", own(text)),
+        Break::Resumed(text) => ("resumed", own(text)),
+        Break::Error(text) => ("error", own(text)),
+        Break::ModelChange(model) => ("model", own(model)),
+        Break::Setting(text) => ("setting", own(text)),
         Break::Took(_) => ("setting", Some(Cow::Owned(line.words().to_string()))),
-        Break::Ended(text) => ("ended", told(text)),
-        Break::Waiting(text) => ("waiting", told(text)),
+        Break::Ended(text) => ("ended", own(text)),
+        Break::Waiting(text) => ("waiting", own(text)),
     };
     let compaction = match line {
         Break::Compaction { before, after, trigger, partial } => Some(CompactionLine {
             tokens_before: *before,
             tokens_after: *after,
-            trigger: self::told(trigger),
+            trigger: not_empty(trigger),
             partial: *partial,
         }),
         _ => None,
@@ -256,7 +256,7 @@ fn break_line(line: &Break) -> BreakLine<'_> {
     BreakLine { what, text, compaction }
 }
 
-fn told(text: &str) -> Option<&str> {
+fn not_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
@@ -277,7 +277,7 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// Details as an object of their paths. Of what was too much for them the size is told.
+/// Details as an object of their paths. Of what was too large for them only the size is written.
 struct Fields<'a>(&'a Details);
 
 impl Serialize for Fields<'_> {

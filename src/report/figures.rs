@@ -10,8 +10,9 @@ use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
 use crate::analysis::activity::{self, LastWrite, Wish};
-use crate::analysis::pairing::PairingCounts;
-use crate::analysis::{cost, pairing};
+use crate::analysis::calls::pairing;
+use crate::analysis::calls::pairing::PairingCounts;
+use crate::analysis::money::cost;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
@@ -87,7 +88,7 @@ pub(crate) struct SessionFigures {
     pub(crate) state: &'static str,
     /// What its user is waited for: `prompt`, `permission` or `question`.
     pub(crate) waiting_for: Option<&'static str>,
-    /// Facts that only some agents tell, by name.
+    /// Facts that only some agents record, by name.
     pub(crate) facts: BTreeMap<&'static str, String>,
 }
 
@@ -331,7 +332,7 @@ fn active(transcript: &Transcript) -> ActiveFigures {
             own.add(usage, entry.model.as_ref());
         }
     }
-    // Usage told beside the entries belongs to no branch or lane: it counts if there is only one.
+    // Usage recorded beside the entries belongs to no branch or lane: it counts if there is only one.
     let totals = if is_whole { transcript.totals() } else { &own };
     ActiveFigures {
         entries: entries.user + entries.assistant + entries.system + entries.harness,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use signal_hook::consts::SIGINT;
 
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
+use super::printer::{Options, Printer};
 use super::reading::Reading;
-use super::show::{Options, Printer};
 use crate::ingest::{self, Target, WatchMode};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::{Entry, EntryId, Role};
@@ -27,7 +27,7 @@ pub(super) fn followed<T>(
     target: &Target,
     mode: WatchMode,
     work: impl FnOnce(&Receiver<Feed>, &AtomicBool, &mut Reading) -> T,
-) -> Result<(T, bool, Reading), Trouble> {
+) -> Result<(T, bool, Reading), ReportError> {
     let stop = Arc::new(AtomicBool::new(false));
     // The first interrupt stops in good order, a second one at once.
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
@@ -46,7 +46,7 @@ pub(super) fn followed<T>(
 }
 
 /// Writes what is there and goes on with what is appended.
-pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
         write_feed(options, feed, stop, reading, out)
     };

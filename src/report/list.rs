@@ -11,7 +11,7 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::json;
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
 use crate::ingest::find::{self, Environment, Search};
@@ -60,7 +60,7 @@ struct Line<'a> {
 }
 
 /// Writes the sessions that are found.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
     let table = Table::new(options, now);
     let mut listed = 0;
@@ -92,7 +92,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
     Ok(Outcome::of(failures))
 }
 
-fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), Trouble> {
+fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
     let line = Line {
         schema: "tv.list/1",
         path: found.path.to_string_lossy().into_owned(),
@@ -164,7 +164,7 @@ impl<'a> Table<'a> {
             (format!("{age:>AGE$}"), dim),
             (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
             (self.fit(title, self.title), Style::new()),
-            (self.fit_end(&cwd.unwrap_or_default(), self.cwd), dim),
+            (self.fit_path(&cwd.unwrap_or_default(), self.cwd), dim),
             (self.fit(found.model.as_deref().unwrap_or_default(), self.model), dim),
             (format!("{size:>SIZE$}"), dim),
             (self.fit(&found.id, self.id), Style::new()),
@@ -186,8 +186,8 @@ impl<'a> Table<'a> {
     }
 
     /// A path in a column: its end says most.
-    fn fit_end(&self, path: &str, width: usize) -> String {
-        self.fit(&wrap::fit_end(path, width, self.cut()), width)
+    fn fit_path(&self, path: &str, width: usize) -> String {
+        self.fit(&wrap::fit_path(path, width, self.cut()), width)
     }
 
     fn cut(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::rows::Paper;
 use crate::render::code::Colours;
 use crate::render::manual::{self, PAGES, Page};
@@ -22,14 +22,14 @@ pub struct Options {
 }
 
 /// Writes the page, or which pages there are.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let written = match options.page {
         Some(page) => rows(page, options.paper)
             .iter()
             .try_for_each(|row| writeln!(out, "{}", options.paper.bare_line(&row.line.spans))),
         None => list(out),
     };
-    written.map_err(Trouble::Write)?;
+    written.map_err(ReportError::Write)?;
     Ok(Outcome::Complete)
 }
 
@@ -42,7 +42,7 @@ fn rows(page: &Page, paper: Paper) -> Vec<Row> {
     manual::rows(&text, &Look::full(paper.width, &theme, &colours))
 }
 
-/// Without colours capitals tell headings, and backticks what is to be typed.
+/// Without colours capitals mark headings, and backticks what is to be typed.
 fn marked(text: &str) -> String {
     let mut is_code = false;
     let mut out = String::with_capacity(text.len());

@@ -13,6 +13,7 @@ pub mod list;
 pub mod manual;
 pub mod outcome;
 pub(crate) mod parts;
+pub mod printer;
 pub mod reading;
 pub mod rows;
 pub mod show;

@@ -30,32 +30,32 @@ impl Outcome {
 
 /// Why nothing more can be written.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum ReportError {
     /// The session cannot be opened.
     Open(OpenError),
     /// Nobody takes the output.
     Write(io::Error),
 }
 
-impl From<OpenError> for Trouble {
+impl From<OpenError> for ReportError {
     fn from(error: OpenError) -> Self {
         Self::Open(error)
     }
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ReportError {
     fn from(error: io::Error) -> Self {
         Self::Write(error)
     }
 }
 
-impl From<serde_json::Error> for Trouble {
+impl From<serde_json::Error> for ReportError {
     fn from(error: serde_json::Error) -> Self {
         Self::Write(error.into())
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ReportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open(error) => error.fmt(f),
@@ -64,4 +64,4 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for ReportError {}

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::spent::{CostFigures, UsageFigures};
-use crate::analysis::{cost, phrases};
+use crate::analysis::money::cost;
+use crate::analysis::phrases;
 use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::meta::LaneFacts;

@@ -47,7 +47,7 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
-/// As [`read`], with what of the strings of its records is told.
+/// As [`read`], with how much of the strings of its records is shown.
 pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
     let reading = read_as(target, |session, reading| {
@@ -104,9 +104,9 @@ impl Reading {
         }
     }
 
-    /// A session made by hand.
+    /// A session made of edits, without a file.
     #[cfg(test)]
-    pub(crate) fn told(target: Target, batch: crate::model::edit::Batch) -> Self {
+    pub(crate) fn from_batch(target: Target, batch: crate::model::edit::Batch) -> Self {
         let opened = Opened {
             format: "made",
             confidence: "certain",
@@ -214,7 +214,7 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
     entry
 }
 
-/// What the records of an entry hold that its blocks do not tell, or all of them, by block.
+/// What the records of an entry hold that its blocks do not show, or all of them, by block.
 pub(crate) fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
     let Some(pager) = pager else { return Vec::new() };
     let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));

@@ -86,11 +86,11 @@ impl Line {
 fn gutter(gutter: Gutter, glyphs: &Glyphs) -> &'static str {
     match gutter {
         Gutter::None => " ",
-        Gutter::Opens => glyphs.lane_opens,
-        Gutter::Within => glyphs.lane,
-        Gutter::Closes => glyphs.lane_closes,
-        Gutter::Single => glyphs.lane_single,
-        Gutter::Open => glyphs.lane_waits,
+        Gutter::Opens => glyphs.lane.opens,
+        Gutter::Within => glyphs.lane.within,
+        Gutter::Closes => glyphs.lane.closes,
+        Gutter::Single => glyphs.lane.single,
+        Gutter::Open => glyphs.lane.waits,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::cost::Cost;
+use crate::analysis::money::cost::Cost;
 use crate::model::text::Text;
 use crate::model::totals::Spent;
 

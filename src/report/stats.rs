@@ -6,11 +6,11 @@ use ratatui::text::Span;
 
 use super::figures::{self, Figures, RecordFigures};
 use super::json;
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
 use super::reading;
 use super::spent::{CostFigures, UsageFigures};
-use crate::analysis::pairing::PairingCounts;
+use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, tokens};
@@ -30,7 +30,7 @@ pub struct Options {
 }
 
 /// Writes the figures of all sessions that can be opened.
-pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
     let mut is_first = true;
     for target in &options.targets {

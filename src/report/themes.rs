@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use ratatui::text::Span;
 
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::rows::Paper;
 use crate::model::text::Text;
 use crate::render::colour::Depth;
@@ -39,8 +39,8 @@ pub struct Listed {
 }
 
 /// Writes a line for each theme; in colours its roles below it.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, Trouble> {
-    list(options, out).map_err(Trouble::Write)?;
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    list(options, out).map_err(ReportError::Write)?;
     Ok(Outcome::Complete)
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::reading::Reading;
 use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::account::Figures;
-use crate::analysis::cost;
+use crate::analysis::money::cost;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Spent;
 
@@ -28,7 +28,7 @@ pub(crate) struct TurnFigures {
     pub(crate) work_ms: Option<u64>,
     /// Time of the human, in ms.
     pub(crate) waiting_ms: Option<u64>,
-    /// Time of which nobody tells whose it is, in ms.
+    /// Time that is neither, as far as is known, in ms.
     pub(crate) unknown_ms: Option<u64>,
     /// Tool calls.
     pub(crate) calls: u32,
@@ -108,7 +108,7 @@ pub(crate) fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigu
         let turns: u64 = turns.iter().filter_map(of).sum();
         i64::try_from(all).unwrap_or(i64::MAX).saturating_sub_unsigned(turns)
     };
-    let told = |all: Option<u64>, of: &dyn Fn(&TurnFigures) -> Option<u64>| all.map(|all| left(all, of));
+    let known = |all: Option<u64>, of: &dyn Fn(&TurnFigures) -> Option<u64>| all.map(|all| left(all, of));
     let requests = left(session.requests, &|turn| Some(turn.requests));
     let mut cost = cost::of(totals);
     // Sums of what is rounded already would differ from it by a little more for each turn.
@@ -117,11 +117,11 @@ pub(crate) fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigu
     OverheadFigures {
         requests,
         usage: OverheadUsage {
-            input: told(session.input.known(), &|turn| turn.usage.input),
-            output: told(session.output.known(), &|turn| turn.usage.output),
-            cache_read: told(session.cache_read.known(), &|turn| turn.usage.cache_read),
-            cache_write: told(session.cache_write.known(), &|turn| turn.usage.cache_write),
-            reasoning: told(session.reasoning.known(), &|turn| turn.usage.reasoning),
+            input: known(session.input.known(), &|turn| turn.usage.input),
+            output: known(session.output.known(), &|turn| turn.usage.output),
+            cache_read: known(session.cache_read.known(), &|turn| turn.usage.cache_read),
+            cache_write: known(session.cache_write.known(), &|turn| turn.usage.cache_write),
+            reasoning: known(session.reasoning.known(), &|turn| turn.usage.reasoning),
             requests,
         },
         cost: (&cost).into(),

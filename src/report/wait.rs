@@ -9,16 +9,17 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::follow::followed;
-use super::outcome::{Outcome, Trouble};
+use super::outcome::{Outcome, ReportError};
 use super::reading::Reading;
 use crate::analysis::activity::{self, Activity, LastWrite};
 use crate::analysis::alarm::{Alarm, Rung, Status};
 use crate::analysis::calls::Place;
+use crate::analysis::context;
 use crate::analysis::expression::{Expr, State, Term};
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
-use crate::analysis::{context, cost};
+use crate::analysis::money::cost;
 use crate::ingest::{Target, WatchMode};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::entry::EntryId;
@@ -53,7 +54,7 @@ enum End {
 }
 
 /// Waits, and writes why it is over.
-pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, Trouble> {
+pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let (ended, was_interrupted, reading) =
         followed(&options.target, options.watch, |feed, stop, reading| {
             wait(options, now, feed, stop, reading)

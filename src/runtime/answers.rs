@@ -3,7 +3,7 @@
 //! The last question is one that every terminal answers (DA1). Nobody waits for an answer: [`super::hearing`] takes
 //! them out of the keys whenever they come.
 
-use super::terminal_input::InputEvent;
+use super::terminal_input::event::InputEvent;
 use crate::render::colour::luminance;
 use crate::render::picture::kitty;
 

@@ -20,7 +20,7 @@ const GRACE: Duration = Duration::from_millis(150);
 pub enum Outcome {
     /// The program ended, or could not be started.
     Ended(io::Result<ExitStatus>),
-    /// This one is to end with this exit code. The other one was told.
+    /// This one is to end with this exit code. The program was sent the same signal.
     Over(u8),
 }
 
@@ -52,13 +52,13 @@ pub(crate) fn wait(child: io::Result<Child>, signals: &Receiver<Signal>) -> Outc
     }
 }
 
-/// Tells when the process has ended. It is not asked for its exit code, so its number stays its own until then.
+/// Sends when the process has ended. It is not asked for its exit code, so its number stays its own until then.
 fn end_of(pid: Pid) -> Receiver<()> {
-    let (tell, ended) = bounded(1);
+    let (done, ended) = bounded(1);
     std::thread::spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while matches!(waitid(WaitId::Pid(pid), options), Err(Errno::INTR)) {}
-        let _ = tell.send(());
+        let _ = done.send(());
     });
     ended
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn its_end_is_told() {
+    fn its_end_is_awaited() {
         let (_send, signals) = unbounded();
         let Outcome::Ended(Ok(status)) = wait(sh("exit 7"), &signals) else { panic!("it ends") };
         assert_eq!(status.code(), Some(7));

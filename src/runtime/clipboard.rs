@@ -85,12 +85,12 @@ pub(crate) fn programs(is_remote: bool, has: impl Fn(&str) -> bool) -> Vec<Vec<&
 }
 
 impl Clipboard {
-    /// Copies a text: starts the programs, and says what the terminal is to be told.
+    /// Copies a text: starts the programs, and says what is to be written to the terminal.
     pub(crate) fn copy(&self, text: &str) -> Copied {
         let program = self.programs.iter().find(|command| start(command, text)).and_then(|it| it.first());
         // It sets tmux's buffer and the terminal's clipboard, in the state in which tmux is installed.
-        let is_tmux_told = self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);
-        let sequence = sequence(text, self.between, is_tmux_told);
+        let has_tmux_copy = self.between == Between::Tmux && start(&["tmux", "load-buffer", "-w", "-"], text);
+        let sequence = sequence(text, self.between, has_tmux_copy);
         let lines = figures::count(text.lines().count() as u64, "line");
         let size = figures::bytes(text.len() as u64);
         let words = match (program, sequence.len()) {
@@ -105,9 +105,9 @@ impl Clipboard {
     }
 }
 
-/// What the terminal is told (OSC 52); empty if that would be too long. `is_told`: tmux has the text
+/// What is written to the terminal (OSC 52); empty if that would be too long. `has_tmux_copy`: tmux has the text
 /// already, so only the terminal behind it is spoken to, and no second buffer comes of it.
-fn sequence(text: &str, between: Between, is_told: bool) -> String {
+fn sequence(text: &str, between: Between, has_tmux_copy: bool) -> String {
     let encoded = STANDARD.encode(text);
     if encoded.len() > LONGEST {
         return String::new();
@@ -115,8 +115,8 @@ fn sequence(text: &str, between: Between, is_told: bool) -> String {
     let plain = format!("\u{1b}]52;c;{encoded}\u{7}");
     let passed = between.pass_on(&plain);
     // tmux takes the plain one if `set-clipboard` is on, and passes the other one on if `allow-passthrough`
-    // is; told twice, the terminal holds the same text.
-    if between == Between::Tmux && !is_told { passed + &plain } else { passed }
+    // is; if it comes twice, the terminal holds the same text.
+    if between == Between::Tmux && !has_tmux_copy { passed + &plain } else { passed }
 }
 
 /// Starts a program and gives it the text. Whether it could be started.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_told_honestly() {
+    fn sizes_are_honest() {
         let copied = |text: &str| Clipboard::default().copy(text);
         assert_eq!(copied("a\nb").words, "copied 2 lines");
         assert!(copied(&"x".repeat(80_000)).words.contains("many terminals cut"));

@@ -1,6 +1,6 @@
 //! The clock, and when files were written.
 //!
-//! Invariant: everything below the runtime is told the time.
+//! Invariant: everything below the runtime gets the time from here.
 
 use std::path::Path;
 use std::time::UNIX_EPOCH;

@@ -1,15 +1,15 @@
-//! What the viewer is told from outside, with everything resolved.
+//! The viewer's configuration, with everything resolved.
 
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;
 use super::graphics::Setup;
 use crate::app::alarms::{Alarms, Ring, Wish};
-use crate::app::clipboard::Copying;
-use crate::app::keymap::Keymap;
+use crate::app::copying::clipboard::Copying;
+use crate::app::input::keymap::Keymap;
 use crate::app::reader::Reader;
 use crate::app::state::App;
-use crate::app::wrapping::Wrapping;
+use crate::app::text::wrapping::Wrapping;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
 use crate::render::colour::Depth;
@@ -28,41 +28,17 @@ pub struct ViewConfig {
     pub theme: ThemeChoice,
     /// Folder of the reader's own theme files.
     pub themes: Option<PathBuf>,
-    /// How many colours the terminal has.
-    pub depth: Depth,
-    /// `NO_COLOR` is set: no colour at all, whatever the theme.
-    pub no_color: bool,
-    /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
-    pub ascii: bool,
-    /// Whether the terminal is told where links lead.
-    pub links: bool,
-    /// How images are shown, as far as the terminal need not be asked.
-    pub graphics: Setup,
+    /// What is known of the terminal, and how it is used.
+    pub(crate) terminal: TerminalConfig,
     /// How changes of the file are noticed.
     pub watch: WatchMode,
-    /// The level of detail to start with.
-    pub level: Level,
-    /// Whether thinking is shown.
-    pub thinking: bool,
-    /// Whether the outline is shown; `None`: if there is room.
-    pub outline: Option<bool>,
-    /// Whether the inspector is shown, likewise.
-    pub inspector: Option<bool>,
-    /// Whether the time strip is shown, likewise.
-    pub strip: Option<bool>,
-    /// Whether the line of hints is shown.
-    pub hints: bool,
-    /// Whether what the model did not see at the cursor is dimmed.
-    pub asof: bool,
-    /// Whether characters that are not seen have marks in the text.
-    pub marks: bool,
+    /// What of a session is shown from the start.
+    pub(crate) defaults: ViewDefaults,
     /// What becomes of copies.
     pub copying: Copying,
-    /// What becomes of long lines, and what stands beside the text.
-    pub wrapping: Wrapping,
     /// What is watched in every session.
     pub watched: Vec<Wish>,
-    /// How alarms are told.
+    /// How alarms are announced.
     pub notify: Ring,
     /// Which keys do what.
     pub keymap: Keymap,
@@ -72,18 +48,73 @@ pub struct ViewConfig {
     pub complaint: Option<String>,
     /// Whether the mouse is on from the start.
     pub mouse: bool,
-    /// How the clipboard is reached.
-    pub clipboard: Clipboard,
     /// The key of the entry to go to first.
     pub entry: Option<String>,
     /// `$VISUAL`, else `$EDITOR`.
     pub editor: Option<String>,
-    /// `$COLORFGBG`, by which some terminals tell their background.
-    pub(crate) colorfgbg: Option<String>,
-    /// `$TERM`.
-    pub term: Option<String>,
     /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
     pub(crate) test_panic: Option<String>,
+}
+
+/// What is known of the terminal, and how it is used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TerminalConfig {
+    /// `$TERM`.
+    pub(crate) term: Option<String>,
+    /// How many colours it has.
+    pub(crate) depth: Depth,
+    /// `NO_COLOR` is set: no colour at all, whatever the theme.
+    pub(crate) no_color: bool,
+    /// Only ASCII glyphs: asked for, or the locale is not UTF-8.
+    pub(crate) ascii: bool,
+    /// Whether the addresses of links are written to it.
+    pub(crate) links: bool,
+    /// `$COLORFGBG`, by which some terminals give their background.
+    pub(crate) colorfgbg: Option<String>,
+    /// How images are shown, as far as it need not be asked.
+    pub(crate) graphics: Setup,
+    /// How the clipboard is reached.
+    pub(crate) clipboard: Clipboard,
+}
+
+/// What of a session is shown from the start.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ViewDefaults {
+    /// The level of detail.
+    pub(crate) level: Level,
+    /// Whether thinking is shown.
+    pub(crate) thinking: bool,
+    /// Whether calls say what they are for.
+    pub(crate) intents: bool,
+    /// Whether the outline is shown; `None`: if there is room.
+    pub(crate) outline: Option<bool>,
+    /// Whether the inspector is shown, likewise.
+    pub(crate) inspector: Option<bool>,
+    /// Whether the time strip is shown, likewise.
+    pub(crate) strip: Option<bool>,
+    /// Whether the line of hints is shown.
+    pub(crate) hints: bool,
+    /// Whether what the model did not see at the cursor is dimmed.
+    pub(crate) asof: bool,
+    /// Whether characters that are not seen have marks in the text.
+    pub(crate) marks: bool,
+    /// What becomes of long lines, and what stands beside the text.
+    pub(crate) wrapping: Wrapping,
+}
+
+impl ViewDefaults {
+    /// Shows that much in the panes of a session.
+    fn apply_to(&self, reader: &mut Reader) {
+        reader.text.shows.thinking = self.thinking;
+        reader.text.shows.intents = self.intents;
+        reader.text.as_of.is_on = self.asof;
+        reader.text.wrapping = self.wrapping;
+        reader.panes.wants_outline = self.outline;
+        reader.panes.wants_inspector = self.inspector;
+        reader.panes.wants_strip = self.strip;
+        reader.screen.shows_hints = self.hints;
+        reader.screen.theme.has_marks = self.marks;
+    }
 }
 
 impl ViewConfig {
@@ -97,14 +128,7 @@ impl ViewConfig {
 
     /// Gives the panes of a session what the reader set.
     pub(crate) fn apply_to(&self, reader: &mut Reader) {
-        reader.text.shows_thinking = self.thinking;
-        reader.text.as_of.is_on = self.asof;
-        reader.text.wrapping = self.wrapping;
-        reader.panes.wants_outline = self.outline;
-        reader.panes.wants_inspector = self.inspector;
-        reader.panes.wants_strip = self.strip;
-        reader.screen.shows_hints = self.hints;
-        reader.screen.theme.has_marks = self.marks;
+        self.defaults.apply_to(reader);
         reader.alarms = Alarms::of(&self.watched, self.notify);
     }
 }

@@ -45,7 +45,7 @@ fn name_of(editor: &str) -> String {
     Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// How the editor is told the line: mostly as `+LINE`, which vi, emacs, nano, micro, kakoune, joe and less
+/// How the editor is given the line: mostly as `+LINE`, which vi, emacs, nano, micro, kakoune, joe and less
 /// understand.
 fn arguments(name: &str, path: &Path, line: u32) -> Vec<OsString> {
     let mut place = path.as_os_str().to_owned();
@@ -76,7 +76,7 @@ mod tests {
 
     use super::{arguments, as_argument, command, failure, name_of};
 
-    fn told(editor: &str) -> String {
+    fn arguments_of(editor: &str) -> String {
         let arguments = arguments(&name_of(editor), Path::new("/a b.jsonl"), 7);
         arguments.iter().map(|part| part.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" | ")
     }
@@ -86,14 +86,14 @@ mod tests {
     }
 
     #[test]
-    fn editors_are_told_the_line_in_their_own_way() {
-        assert_eq!(told("vim"), "+7 | -- | /a b.jsonl");
-        assert_eq!(told("NVIM_APPNAME=x /usr/bin/nvim -R"), "+7 | -- | /a b.jsonl");
-        assert_eq!(told("micro"), "+7 | /a b.jsonl");
-        assert_eq!(told("code --wait"), "--goto | /a b.jsonl:7");
-        assert_eq!(told("hx"), "/a b.jsonl:7");
-        assert_eq!(told("'/Applications/Some Folder/subl' -w"), "/a b.jsonl:7");
-        assert_eq!(told("idea"), "--line | 7 | /a b.jsonl");
+    fn editors_are_given_the_line_in_their_own_way() {
+        assert_eq!(arguments_of("vim"), "+7 | -- | /a b.jsonl");
+        assert_eq!(arguments_of("NVIM_APPNAME=x /usr/bin/nvim -R"), "+7 | -- | /a b.jsonl");
+        assert_eq!(arguments_of("micro"), "+7 | /a b.jsonl");
+        assert_eq!(arguments_of("code --wait"), "--goto | /a b.jsonl:7");
+        assert_eq!(arguments_of("hx"), "/a b.jsonl:7");
+        assert_eq!(arguments_of("'/Applications/Some Folder/subl' -w"), "/a b.jsonl:7");
+        assert_eq!(arguments_of("idea"), "--line | 7 | /a b.jsonl");
     }
 
     /// Names that a shell, an editor or the reader of its options would carry out.
@@ -130,12 +130,12 @@ mod tests {
     #[test]
     fn an_editor_gets_its_own_arguments_and_the_path_unbroken() {
         let folder = tempfile::tempdir().unwrap();
-        let told = folder.path().join("told");
-        let script = format!("sh -c 'printf \"%s\\0\" \"$@\" > {}' x -n", told.display());
+        let written = folder.path().join("written");
+        let script = format!("sh -c 'printf \"%s\\0\" \"$@\" > {}' x -n", written.display());
         for name in HOSTILE.into_iter().chain(["a b.jsonl"]) {
             let path = folder.path().join(name);
             assert_eq!(run(&script, &path, 12), None);
-            assert_eq!(std::fs::read_to_string(&told).unwrap(), format!("-n\0+12\0{}\0", path.display()));
+            assert_eq!(std::fs::read_to_string(&written).unwrap(), format!("-n\0+12\0{}\0", path.display()));
         }
         let here = std::env::current_dir().unwrap();
         assert!(!here.join("X").exists() && !folder.path().join("X").exists());

@@ -11,7 +11,7 @@ use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
 use crate::app::effect::Effect;
-use crate::app::mode::Mode;
+use crate::app::input::mode::Mode;
 use crate::ingest::{self, Target};
 use crate::model::text::Text;
 use crate::terminal;
@@ -52,8 +52,11 @@ impl Viewer {
             Effect::Theme(name) => look::set(&name, &self.config, &mut self.app.reader),
             Effect::Images(choice) => self.set_images(choice)?,
             Effect::Notify(notice) => self.notify(&notice)?,
-            Effect::Remember => self.keeper.keep_marks(&mut self.app.reader),
-            Effect::Forget => self.keeper.forget_all(&mut self.app.reader),
+            Effect::Remember => {
+                let reader = &mut self.app.reader;
+                self.keeper.keep_marks(&mut reader.text.places, &mut reader.screen);
+            }
+            Effect::Forget => self.keeper.forget_all(&mut self.app.reader.screen),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,

@@ -1,4 +1,4 @@
-//! Which means a terminal has to show images: by its environment at once, by its answers a moment later.
+//! Which means a terminal has to show images: by its environment at once, by its answers soon after.
 //!
 //! A terminal is known by name, because knowing a protocol is not enough: cells that name an image
 //! (kitty's Unicode placeholders) cannot be asked for, and some that know the rest show them as letters.
@@ -7,11 +7,11 @@
 //! image cannot be asked for. The questions go out after the first frame, and nobody waits.
 
 use super::answers;
-use super::terminal_input::InputEvent;
+use super::terminal_input::event::InputEvent;
 use crate::render::picture::canvas::{Canvas, Choice, Means};
 use crate::render::picture::kitty;
 
-/// Pixels of a cell where nothing tells and the terminal scales.
+/// Pixels of a cell where nothing says so and the terminal scales.
 const USUAL_CELL: (u16, u16) = (10, 20);
 /// The first kitty whose cells can name an image.
 const KITTY: (u16, u16) = (0, 28);
@@ -39,7 +39,7 @@ pub struct Environment {
 
 /// What the terminal has said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct TerminalAnswers {
     has_kitty: bool,
     has_sixels: bool,
     name: Option<String>,
@@ -49,7 +49,7 @@ pub struct Told {
     measured: Option<(u16, u16)>,
 }
 
-impl Told {
+impl TerminalAnswers {
     /// Keeps an answer. `cell` is what the size of the screen says of the pixels of a cell.
     pub(crate) fn take(&mut self, heard: &InputEvent, cell: Option<(u16, u16)>) {
         match heard {
@@ -121,16 +121,16 @@ impl Setup {
     }
 
     /// What images are drawn on. `cell` is what the size of the screen says of the pixels of a cell.
-    pub(crate) fn canvas(&self, told: &Told, cell: Option<(u16, u16)>) -> Canvas {
+    pub(crate) fn canvas(&self, answers: &TerminalAnswers, cell: Option<(u16, u16)>) -> Canvas {
         let environment = &self.environment;
         let means = match self.choice {
             Choice::Only(means) => means,
             Choice::Auto if self.is_plain || environment.within_screen() => Means::Blocks,
             Choice::Auto if environment.in_tmux && self.has_few_colours => Means::Blocks,
-            Choice::Auto if environment.in_tmux => within_tmux(environment, told),
-            Choice::Auto => named(told).or(environment.known()).unwrap_or(Means::Blocks),
+            Choice::Auto if environment.in_tmux => within_tmux(environment, answers),
+            Choice::Auto => named(answers).or(environment.known()).unwrap_or(Means::Blocks),
         };
-        let answered = told.cell.filter(|_| told.measured == cell);
+        let answered = answers.cell.filter(|_| answers.measured == cell);
         match (means, answered.or(cell)) {
             (Means::Off, _) => Canvas { means, ..Canvas::BLOCKS },
             (Means::Blocks, _) | (Means::Sixel, None) => Canvas::BLOCKS,
@@ -143,14 +143,14 @@ impl Setup {
 }
 
 /// Only images that cells name pass through tmux, if it lets anything through: then the question was answered.
-fn within_tmux(environment: &Environment, told: &Told) -> Means {
+fn within_tmux(environment: &Environment, answers: &TerminalAnswers) -> Means {
     let is_other = environment.is_konsole || environment.is_wezterm;
-    if told.has_kitty && !is_other { Means::Kitty } else { Means::Blocks }
+    if answers.has_kitty && !is_other { Means::Kitty } else { Means::Blocks }
 }
 
 /// The means of a terminal that has said its name, or what it can do.
-fn named(told: &Told) -> Option<Means> {
-    let name = told.name.as_deref().unwrap_or_default().to_ascii_lowercase();
+fn named(answers: &TerminalAnswers) -> Option<Means> {
+    let name = answers.name.as_deref().unwrap_or_default().to_ascii_lowercase();
     if let Some(version) = name.strip_prefix("kitty") {
         let mut numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok());
         let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
@@ -162,22 +162,22 @@ fn named(told: &Told) -> Option<Means> {
     if ["iterm2", "wezterm", "konsole"].iter().any(|known| name.starts_with(known)) {
         return Some(Means::ITerm2);
     }
-    told.has_sixels.then_some(Means::Sixel)
+    answers.has_sixels.then_some(Means::Sixel)
 }
 
 #[cfg(feature = "images")]
 #[cfg(test)]
 mod tests {
-    use super::{Environment, Setup, Told};
+    use super::{Environment, Setup, TerminalAnswers};
     use crate::render::picture::canvas::{Choice, Means};
     use crate::runtime::terminal_input::InputParser;
 
     fn means(environment: Environment, said: &str) -> Means {
-        let mut told = Told::default();
+        let mut answers = TerminalAnswers::default();
         for heard in InputParser::default().take(said.as_bytes()) {
-            told.take(&heard, None);
+            answers.take(&heard, None);
         }
-        Setup { environment, ..Setup::default() }.canvas(&told, None).means
+        Setup { environment, ..Setup::default() }.canvas(&answers, None).means
     }
 
     fn xterm() -> Environment {
@@ -244,12 +244,12 @@ mod tests {
     #[test]
     fn the_reader_decides_first_and_pixels_must_be_known_for_sixels() {
         let setup = |choice| Setup { choice, environment: xterm(), ..Setup::default() };
-        let told = Told::default();
+        let answers = TerminalAnswers::default();
         let only = |means| setup(Choice::Only(means));
-        assert_eq!(only(Means::Off).canvas(&told, None).means, Means::Off);
-        assert_eq!(only(Means::Kitty).canvas(&told, None).means, Means::Kitty);
-        assert_eq!(only(Means::Sixel).canvas(&told, None).means, Means::Blocks);
-        let sixel = only(Means::Sixel).canvas(&told, Some((8, 17)));
+        assert_eq!(only(Means::Off).canvas(&answers, None).means, Means::Off);
+        assert_eq!(only(Means::Kitty).canvas(&answers, None).means, Means::Kitty);
+        assert_eq!(only(Means::Sixel).canvas(&answers, None).means, Means::Blocks);
+        let sixel = only(Means::Sixel).canvas(&answers, Some((8, 17)));
         assert_eq!((sixel.means, sixel.cell), (Means::Sixel, (8, 17)));
         assert_eq!(only(Means::Blocks).questions(), "");
     }
@@ -257,10 +257,10 @@ mod tests {
     #[test]
     fn an_answer_about_pixels_counts_until_the_font_changes() {
         let setup = Setup { choice: Choice::Only(Means::Sixel), environment: xterm(), ..Setup::default() };
-        let mut told = Told::default();
-        told.take(&crate::runtime::terminal_input::InputEvent::Cell(9, 18), Some((10, 18)));
-        assert_eq!(setup.canvas(&told, Some((10, 18))).cell, (9, 18));
-        assert_eq!(setup.canvas(&told, Some((14, 28))).cell, (14, 28));
+        let mut answers = TerminalAnswers::default();
+        answers.take(&crate::runtime::terminal_input::event::InputEvent::Cell(9, 18), Some((10, 18)));
+        assert_eq!(setup.canvas(&answers, Some((10, 18))).cell, (9, 18));
+        assert_eq!(setup.canvas(&answers, Some((14, 28))).cell, (14, 28));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::child::Outcome;
 use super::{Next, Viewer, editor, notify, pipe};
 use crate::app::alarms::Notice;
-use crate::app::excerpt;
+use crate::app::copying::excerpt;
 use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
@@ -15,21 +15,21 @@ impl Viewer {
     /// Puts a text on the clipboard and says so.
     pub(super) fn copy(&mut self, text: &str) -> anyhow::Result<()> {
         let (text, more) = self.app.copying.prepare(text);
-        let copied = self.config.clipboard.copy(&text);
-        self.screen.tell(&copied.sequence)?;
+        let copied = self.config.terminal.clipboard.copy(&text);
+        self.screen.send(&copied.sequence)?;
         self.app.reader.screen.say(copied.words + &more);
         Ok(())
     }
 
-    /// Tells the reader of an alarm.
+    /// Announces an alarm to the reader.
     pub(super) fn notify(&mut self, notice: &Notice) -> anyhow::Result<()> {
-        let between = self.config.clipboard.between;
-        self.screen.tell(&notify::sequence(notice, between, &self.config.graphics.environment))?;
+        let between = self.config.terminal.clipboard.between;
+        self.screen.send(&notify::sequence(notice, between, &self.config.terminal.graphics.environment))?;
         if let Some(command) = notice.command.clone() {
             let say = self.say.clone();
-            let tell = move |why| drop(say.send(Event::Say(why)));
+            let report = move |why| drop(say.send(Event::Say(why)));
             let line = command.clone();
-            self.commands.ring(&command, notice, move |it, missed| notify::start(&line, it, missed), tell);
+            self.commands.ring(&command, notice, move |it, missed| notify::start(&line, it, missed), report);
         }
         Ok(())
     }

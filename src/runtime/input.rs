@@ -17,8 +17,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::raise;
 
-use super::terminal_input::{InputEvent, InputParser};
-use crate::app::mouse::{Gesture, Pointer};
+use super::terminal_input::InputParser;
+use super::terminal_input::event::InputEvent;
+use crate::app::input::mouse::{Gesture, Pointer};
 use crate::app::update::Event;
 
 /// Two presses within this time are a double one.
@@ -105,7 +106,7 @@ impl Input {
     }
 
     /// Listens to the keys again, and to what was typed to interrupt us. An interrupt of what had the terminal may
-    /// still wait to be heard: signals are told in the order of their numbers, and a change of size comes after it.
+    /// still wait to be heard: signals come in the order of their numbers, and a change of size comes after it.
     pub(crate) fn resume(&mut self) {
         if !self.is_paused.load(Ordering::SeqCst) {
             return;
@@ -182,10 +183,10 @@ impl Ear {
             Ok(0) => return Ready::InputEvent(self.parser.give_back()),
             Ok(_) => {}
         }
-        let mut told = fds.iter().map(PollFd::revents);
-        let keys = told.next().unwrap_or(PollFlags::empty());
+        let mut woken = fds.iter().map(PollFd::revents);
+        let keys = woken.next().unwrap_or(PollFlags::empty());
         // A pipe whose other end is gone is readable, too: who reads it finds its end.
-        if told.any(|woken| !woken.is_empty()) {
+        if woken.any(|events| !events.is_empty()) {
             Ready::Woken
         } else if keys.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
             Ready::Gone
@@ -234,8 +235,8 @@ impl Keys {
     /// nobody is at the other end of the pipe any more.
     fn wait_while_paused(&mut self) -> bool {
         let mut byte = [0];
-        let mut is_told = || self.wake.read(&mut byte).is_ok_and(|count| count > 0);
-        if !is_told() {
+        let mut has_byte = || self.wake.read(&mut byte).is_ok_and(|count| count > 0);
+        if !has_byte() {
             return false;
         }
         if !self.is_paused.load(Ordering::SeqCst) {
@@ -243,7 +244,7 @@ impl Keys {
         }
         let _ = self.paused.send(());
         while self.is_paused.load(Ordering::SeqCst) {
-            if !is_told() {
+            if !has_byte() {
                 return false;
             }
         }
@@ -264,7 +265,7 @@ impl Keys {
         })
     }
 
-    /// Tells a double press from a single one.
+    /// The gesture, with a second press soon after the first as a double one.
     fn gesture(&mut self, pointer: Pointer) -> Gesture {
         if pointer.gesture != Gesture::Press {
             return pointer.gesture;

@@ -12,13 +12,15 @@ use crate::settings::themes;
 /// The theme to start with. While nothing is known of the background it is taken for dark.
 pub fn first(config: &ViewConfig) -> Result<Theme, String> {
     match &config.theme {
-        ThemeChoice::Auto if is_light(config.colorfgbg.as_deref()) == Some(true) => named("light", config),
+        ThemeChoice::Auto if is_light(config.terminal.colorfgbg.as_deref()) == Some(true) => {
+            named("light", config)
+        }
         ThemeChoice::Auto => named("dark", config),
         ThemeChoice::Named(name) | ThemeChoice::Preferred(name) => named(name, config),
     }
 }
 
-/// As [`first`]; settings that cannot be followed are told and hinder nothing.
+/// As [`first`]; settings that cannot be followed are reported and hinder nothing.
 pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
     match first(config) {
         Err(why) if matches!(config.theme, ThemeChoice::Preferred(_)) => {
@@ -30,26 +32,30 @@ pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>
 
 /// Whether the terminal is worth asking for its background.
 pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
-    let is_simple = matches!(config.term.as_deref(), None | Some("dumb" | "linux"));
+    let is_simple = matches!(config.terminal.term.as_deref(), None | Some("dumb" | "linux"));
     config.theme == ThemeChoice::Auto
-        && !config.no_color
+        && !config.terminal.no_color
         && !is_simple
-        && is_light(config.colorfgbg.as_deref()).is_none()
+        && is_light(config.terminal.colorfgbg.as_deref()).is_none()
 }
 
 /// The theme with a name, as the terminal can show it.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
-    let theme = if config.no_color { Theme::mono() } else { find(name, config)? };
-    Ok(theme.with_depth(config.depth).with_ascii(config.ascii).with_links(config.links))
+    let theme = if config.terminal.no_color { Theme::mono() } else { find(name, config)? };
+    Ok(theme
+        .with_depth(config.terminal.depth)
+        .with_ascii(config.terminal.ascii)
+        .with_links(config.terminal.links))
 }
 
 /// Uses the colours with a name from now on.
 pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     match named(name, config) {
         Ok(theme) => {
-            reader.screen.theme =
-                theme.with_canvas(reader.screen.theme.canvas).with_marks(reader.screen.theme.has_marks);
-            reader.look_changed();
+            reader.screen.theme = theme
+                .with_canvas(reader.screen.theme.terminal.canvas)
+                .with_marks(reader.screen.theme.has_marks);
+            reader.text.look_changed();
         }
         Err(why) => reader.screen.say(why),
     }

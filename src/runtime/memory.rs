@@ -1,7 +1,7 @@
 //! The files of what outlasts the program, in the state folder.
 //!
 //! Invariant: best effort. A file is replaced as a whole or not at all; what another program has written
-//! meanwhile is read again first; what cannot be understood is told and stays as it is.
+//! meanwhile is read again first; what cannot be understood is reported and stays as it is.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -13,10 +13,13 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 
 use super::clock::now;
-use crate::app::history::History;
-use crate::app::news;
+use crate::app::input::history::{Histories, History};
+use crate::app::panes::Panes;
 use crate::app::places::Marks;
+use crate::app::places::Places;
+use crate::app::places::news;
 use crate::app::reader::Reader;
+use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::ingest::Session;
 use crate::model::text::Text;
@@ -68,33 +71,33 @@ impl Keeper {
     // === as the viewer asks for it ===
 
     /// Gives back what was typed in earlier runs.
-    pub(crate) fn recall_habits(&mut self, app: &mut App) {
+    pub(crate) fn recall_habits(&mut self, history: &mut Histories, panes: &mut Panes, screen: &mut Screen) {
         match self.habits() {
             Ok(habits) => {
-                app.history.searches = History::of(habits.searches);
-                app.history.filters = History::of(habits.filters);
-                app.reader.panes.outline_width = habits.widths.outline;
-                app.reader.panes.inspector_width = habits.widths.inspector;
+                history.searches = History::of(habits.searches);
+                history.filters = History::of(habits.filters);
+                panes.outline_width = habits.widths.outline;
+                panes.inspector_width = habits.widths.inspector;
                 self.widths = habits.widths;
             }
-            Err(why) => app.reader.screen.say(why),
+            Err(why) => screen.say(why),
         }
     }
 
     /// What is kept of a session that is opened now; of `None` nothing is.
-    pub(crate) fn take_out(&mut self, subject: Option<Subject>, reader: &mut Reader) -> Memory {
+    pub(crate) fn take_out(&mut self, subject: Option<Subject>, screen: &mut Screen) -> Memory {
         self.recall(subject).unwrap_or_else(|why| {
-            reader.screen.say(why);
+            screen.say(why);
             Memory::default()
         })
     }
 
     /// Something was marked.
-    pub(crate) fn keep_marks(&mut self, reader: &mut Reader) {
+    pub(crate) fn keep_marks(&mut self, places: &mut Places, screen: &mut Screen) {
         self.is_forgotten = false;
-        match self.keep(Memory { marks: reader.places.marks.clone(), seen: None }) {
-            Ok(marks) => reader.places.marks = marks,
-            Err(why) => reader.screen.say(unkept(&why)),
+        match self.keep(Memory { marks: places.marks.clone(), seen: None }) {
+            Ok(marks) => places.marks = marks,
+            Err(why) => screen.say(unkept(&why)),
         }
     }
 
@@ -105,8 +108,8 @@ impl Keeper {
         }
     }
 
-    /// The reader leaves the program; what could not be kept is for [`tell`].
-    pub fn close(&mut self, app: &mut App) -> Vec<String> {
+    /// The reader leaves the program; what could not be kept is for [`write_unkept`].
+    pub fn close(&mut self, app: &App) -> Vec<String> {
         let habits =
             self.keep_habits((&app.history.searches, &app.history.filters), Widths::of(&app.reader.panes));
         [self.finish(&app.reader), habits]
@@ -116,22 +119,22 @@ impl Keeper {
     }
 
     /// The reader wants nothing to be kept.
-    pub(crate) fn forget_all(&mut self, reader: &mut Reader) {
+    pub(crate) fn forget_all(&mut self, screen: &mut Screen) {
         self.is_forgotten = true;
         match self.forget() {
-            Ok(true) => reader.screen.say("forgotten"),
-            Ok(false) => reader.screen.say("nothing was kept of this session"),
-            Err(why) => reader.screen.say(why),
+            Ok(true) => screen.say("forgotten"),
+            Ok(false) => screen.say("nothing was kept of this session"),
+            Err(why) => screen.say(why),
         }
     }
 
     fn finish(&mut self, reader: &Reader) -> Result<(), String> {
-        let seen = news::find::end_of(reader, now());
+        let seen = news::find::end_of(&reader.session, now());
         let is_wanted = self.subject.is_some()
             && !self.is_forgotten
-            && (seen.is_some() || !reader.places.marks.is_empty());
+            && (seen.is_some() || !reader.text.places.marks.is_empty());
         let kept = if is_wanted {
-            self.keep(Memory { marks: reader.places.marks.clone(), seen })
+            self.keep(Memory { marks: reader.text.places.marks.clone(), seen })
         } else {
             Ok(Marks::new())
         };
@@ -192,7 +195,7 @@ impl Keeper {
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(trouble(&path, &error)),
+            Err(error) => Err(failure(&path, &error)),
         }
     }
 
@@ -211,8 +214,8 @@ pub(crate) fn subject_of(session: &Session) -> Option<Subject> {
     (kind.is_file() || kind.is_dir()).then_some(subject)
 }
 
-/// Tells what could not be kept, when there is no screen any more.
-pub fn tell(unkept: Vec<String>) {
+/// Writes to stderr what could not be kept, when there is no screen any more.
+pub fn write_unkept(unkept: Vec<String>) {
     for sentence in unkept {
         let _ = writeln!(io::stderr(), "tv: {}", Text::clean(&sentence));
     }
@@ -222,7 +225,7 @@ fn unkept(why: &str) -> String {
     format!("not kept for the next time: {why}")
 }
 
-fn trouble(path: &Path, error: &io::Error) -> String {
+fn failure(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
@@ -231,10 +234,10 @@ fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result
     let file = match open(path, OFlags::RDONLY) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(trouble(path, &error)),
+        Err(error) => return Err(failure(path, &error)),
     };
     let mut bytes = Vec::new();
-    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| trouble(path, &error))?;
+    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| failure(path, &error))?;
     let parsed = parse(&String::from_utf8_lossy(&bytes));
     parsed.map(Some).map_err(|what| format!("{} {what}; it is left as it is", path.display()))
 }
@@ -248,16 +251,16 @@ fn replace(path: &Path, text: &str) -> Result<(), String> {
         file.as_file().sync_data()?;
         file.persist(path).map_err(|error| error.error)
     };
-    write().map(drop).map_err(|error| trouble(path, &error))
+    write().map(drop).map_err(|error| failure(path, &error))
 }
 
 /// Makes the folder, for its owner only, and keeps other programs out of it until the file is dropped. One
 /// that takes too long is not waited for.
 fn lock(folder: &Path) -> Result<File, String> {
     let made = DirBuilder::new().recursive(true).mode(FOLDER.bits()).create(folder);
-    made.map_err(|error| trouble(folder, &error))?;
+    made.map_err(|error| failure(folder, &error))?;
     let path = folder.join(LOCK);
-    let file = open(&path, OFlags::WRONLY | OFlags::CREATE).map_err(|error| trouble(&path, &error))?;
+    let file = open(&path, OFlags::WRONLY | OFlags::CREATE).map_err(|error| failure(&path, &error))?;
     for _ in 0..TRIES {
         if flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK) {
             break;
@@ -331,8 +334,8 @@ mod tests {
     use std::time::Duration;
 
     use super::{Keeper, MOST_SESSIONS, OLDEST};
-    use crate::app::history::History;
-    use crate::app::news::Seen;
+    use crate::app::input::history::History;
+    use crate::app::places::news::Seen;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::settings::memory::{Memory, Subject, Widths};
@@ -457,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strange_file_is_told_and_left_alone_until_it_is_forgotten() {
+    fn a_strange_file_is_reported_and_left_alone_until_it_is_forgotten() {
         let dir = tempfile::tempdir().unwrap();
         let (mut first, mut memory) = keeper(dir.path(), "s");
         mark(&mut memory, 'a', "e1");
@@ -478,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_is_told() {
+    fn a_folder_that_cannot_be_written_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("tv"), "a file in its place").unwrap();
         let mut keeper = Keeper::new(Some(dir.path().join("tv")));

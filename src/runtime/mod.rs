@@ -35,11 +35,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
-use crate::app::action::Action;
 use crate::app::dispatch::act;
-use crate::app::moving;
-use crate::app::route::rests_for;
+use crate::app::input::action::Action;
+use crate::app::input::route::rests_for;
 use crate::app::state::App;
+use crate::app::text::moving;
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::ingest::{self, Session, Target};
@@ -53,7 +53,7 @@ use clock::now;
 use commands::Commands;
 use config::{Start, ViewConfig};
 use gallery::Gallery;
-use graphics::Told;
+use graphics::TerminalAnswers;
 use input::{Input, Signal};
 use memory::Keeper;
 use opened::{Kept, Opened};
@@ -87,8 +87,8 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     match session {
         Some((session, target)) => {
             viewer.begin(session, target);
-            viewer.app.reader.places.wanted.clone_from(&config.entry);
-            moving::go_to_wanted(&mut viewer.app.reader);
+            viewer.app.reader.text.places.wanted.clone_from(&config.entry);
+            viewer.app.reader.with_text(moving::go_to_wanted);
         }
         None => viewer.choose()?,
     }
@@ -107,7 +107,8 @@ struct Viewer {
     seeking: Option<Discovery>,
     keeper: Keeper,
     gallery: Gallery,
-    told: Told,
+    /// What the terminal has said of itself.
+    answers: TerminalAnswers,
     packing: Sender<ToPack>,
     events: Receiver<Event>,
     say: Sender<Event>,
@@ -125,16 +126,16 @@ impl Viewer {
     fn new(config: &ViewConfig) -> anyhow::Result<Self> {
         let colours = Arc::new(Colours::default());
         let (theme, unfit) = look::first_of_all(config).map_err(anyhow::Error::msg)?;
-        let told = Told::default();
-        let theme = theme.with_canvas(config.graphics.canvas(&told, Screen::cell()));
-        let mut app = App::new(theme, config.level, Arc::clone(&colours), now());
-        let charset = if config.ascii { Charset::Ascii } else { Charset::Unicode };
+        let answers = TerminalAnswers::default();
+        let theme = theme.with_canvas(config.terminal.graphics.canvas(&answers, Screen::cell()));
+        let mut app = App::new(theme, config.defaults.level, Arc::clone(&colours), now());
+        let charset = if config.terminal.ascii { Charset::Ascii } else { Charset::Unicode };
         let screen = Screen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
         app.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
-        keeper.recall_habits(&mut app);
+        keeper.recall_habits(&mut app.history, &mut app.reader.panes, &mut app.reader.screen);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
             app.reader.screen.say(complaint);
         }
@@ -155,7 +156,7 @@ impl Viewer {
             seeking,
             keeper,
             gallery,
-            told,
+            answers,
             packing,
             events,
             say,
@@ -335,7 +336,7 @@ impl Viewer {
         self.keeper.put_away(&mut self.app.reader);
         let is_kept = !matches!(self.config.start, Start::Demo(_));
         let subject = memory::subject_of(&session).filter(|_| is_kept);
-        let memory = self.keeper.take_out(subject, &mut self.app.reader);
+        let memory = self.keeper.take_out(subject, &mut self.app.reader.screen);
         self.show(session, target, Kept::remembered(memory));
     }
 
@@ -356,12 +357,12 @@ impl Viewer {
     }
 
     fn stop(&mut self) {
-        let unkept = self.keeper.close(&mut self.app);
+        let unkept = self.keeper.close(&self.app);
         self.opened = None;
         self.seeking = None;
         self.colours.stop();
         terminal::give_back();
-        memory::tell(unkept);
+        memory::write_unkept(unkept);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Telling the reader of an alarm: the terminal's bell, a notification where the terminal has them, and the
+//! How the reader is notified of an alarm: the terminal's bell, a notification where the terminal has them, and the
 //! reader's own command.
 //!
 //! Invariant: nothing of the session is a part of a command or of an escape sequence but as plain text.
@@ -42,13 +42,13 @@ fn kind(environment: &Environment) -> Kind {
     }
 }
 
-/// What the terminal is told.
+/// What is written to the terminal.
 pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environment) -> String {
     let bell = matches!(notice.means, Ring::Bell | Ring::Both);
     let osc = matches!(notice.means, Ring::Osc | Ring::Both);
     let (title, text) = (plain(&notice.session), plain(&notice.words));
     let title = if title.is_empty() { "tv".to_owned() } else { format!("tv: {title}") };
-    let told = match kind(environment) {
+    let notification = match kind(environment) {
         _ if !osc => String::new(),
         Kind::None => String::new(),
         Kind::Text => between.pass_on(&format!("\u{1b}]9;{title}: {text}\u{7}")),
@@ -58,7 +58,7 @@ pub(crate) fn sequence(notice: &Notice, between: Between, environment: &Environm
         }
     };
     // Multiplexers have a bell of their own, and mark the window with it.
-    if bell { format!("{told}{BELL}") } else { told }
+    if bell { format!("{notification}{BELL}") } else { notification }
 }
 
 /// A text without anything that a terminal, or whoever shows it, could take for an order.
@@ -110,19 +110,22 @@ mod tests {
     }
 
     #[test]
-    fn each_terminal_is_told_in_its_way() {
-        let told = |means, term: &str, program: &str, between| {
+    fn each_terminal_is_notified_in_its_way() {
+        let written = |means, term: &str, program: &str, between| {
             sequence(&notice(means, "fix; it", "waits"), between, &environment(term, program))
         };
         let (plain, tmux) = (Between::Nothing, Between::Tmux);
-        assert_eq!(told(Ring::Both, "xterm-kitty", "", plain), "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}");
-        assert_eq!(told(Ring::Osc, "xterm-256color", "iTerm.app", plain), "\u{1b}]9;tv: fix; it: waits\u{7}");
-        assert_eq!(told(Ring::Osc, "foot", "", plain), "\u{1b}]777;notify;tv: fix, it;waits\u{7}");
-        assert_eq!(told(Ring::Bell, "foot", "", plain), "\u{7}");
-        assert_eq!(told(Ring::Both, "linux", "", plain), "\u{7}");
-        assert_eq!(told(Ring::Off, "foot", "", plain), "");
+        assert_eq!(written(Ring::Both, "xterm-kitty", "", plain), "\u{1b}]9;tv: fix; it: waits\u{7}\u{7}");
         assert_eq!(
-            told(Ring::Both, "tmux-256color", "tmux", tmux),
+            written(Ring::Osc, "xterm-256color", "iTerm.app", plain),
+            "\u{1b}]9;tv: fix; it: waits\u{7}"
+        );
+        assert_eq!(written(Ring::Osc, "foot", "", plain), "\u{1b}]777;notify;tv: fix, it;waits\u{7}");
+        assert_eq!(written(Ring::Bell, "foot", "", plain), "\u{7}");
+        assert_eq!(written(Ring::Both, "linux", "", plain), "\u{7}");
+        assert_eq!(written(Ring::Off, "foot", "", plain), "");
+        assert_eq!(
+            written(Ring::Both, "tmux-256color", "tmux", tmux),
             "\u{1b}Ptmux;\u{1b}\u{1b}]9;tv: fix; it: waits\u{7}\u{1b}\\\u{7}",
             "the notification goes on to the terminal, the bell is for tmux"
         );
@@ -131,10 +134,11 @@ mod tests {
     #[test]
     fn nothing_of_a_session_is_an_order() {
         let hostile = "a\u{1b}]52;c;eA==\u{7}\u{9c}b\u{202e}\n\u{90}c";
-        let told = sequence(&notice(Ring::Osc, hostile, hostile), Between::Nothing, &environment("foot", ""));
-        assert_eq!(told, "\u{1b}]777;notify;tv: a]52,c,eA==bc;a]52;c;eA==bc\u{7}");
+        let written =
+            sequence(&notice(Ring::Osc, hostile, hostile), Between::Nothing, &environment("foot", ""));
+        assert_eq!(written, "\u{1b}]777;notify;tv: a]52,c,eA==bc;a]52;c;eA==bc\u{7}");
         let long = "x".repeat(10_000);
-        let told = sequence(&notice(Ring::Osc, &long, &long), Between::Nothing, &environment("foot", ""));
-        assert!(told.len() < 500);
+        let written = sequence(&notice(Ring::Osc, &long, &long), Between::Nothing, &environment("foot", ""));
+        assert!(written.len() < 500);
     }
 }

@@ -13,11 +13,11 @@ use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::analysis::activity::LastWrite;
 use crate::app::alarms::Alarms;
-use crate::app::filter::Filter;
-use crate::app::mode::Mode;
-use crate::app::news::Seen;
+use crate::app::find::filter::Filter;
+use crate::app::input::mode::Mode;
 use crate::app::panes::{Pane, Panes};
 use crate::app::places::Marks;
+use crate::app::places::news::Seen;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -92,9 +92,9 @@ impl Kept {
     /// Takes it out of the state.
     pub fn of(reader: &mut Reader) -> Self {
         Self {
-            marks: std::mem::take(&mut reader.places.marks),
-            seen: reader.places.seen.take(),
-            filter: reader.find.next_filter.take().or_else(|| reader.find.filter.take()),
+            marks: std::mem::take(&mut reader.text.places.marks),
+            seen: reader.text.places.seen.take(),
+            filter: reader.text.find.next_filter.take().or_else(|| reader.text.find.filter.take()),
             alarms: Some(std::mem::take(&mut reader.alarms).again()),
             views: std::mem::take(&mut reader.views),
         }
@@ -105,11 +105,11 @@ impl Kept {
         Self { marks: memory.marks, seen: memory.seen, ..Self::default() }
     }
 
-    /// Puts it back before anything is told, so that the filter judges entries as they come.
+    /// Puts it back before any entry comes, so that the filter judges entries as they come.
     fn give_back(self, reader: &mut Reader) {
-        reader.places.marks = self.marks;
-        reader.places.seen = self.seen;
-        reader.find.filter = self.filter.map(Filter::emptied);
+        reader.text.places.marks = self.marks;
+        reader.text.places.seen = self.seen;
+        reader.text.find.filter = self.filter.map(Filter::emptied);
         reader.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut reader.alarms));
         reader.views = self.views;
         reader.views.clear();

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::answers;
 use super::clock::now;
-use super::terminal_input::InputEvent;
+use super::terminal_input::event::InputEvent;
 use super::{Next, Viewer, look};
 use crate::app::effect::Effect;
-use crate::app::mode::Mode;
+use crate::app::input::mode::Mode;
 use crate::app::update::Event;
 use crate::app::update::arrange;
 use crate::render::picture::canvas::Choice;
@@ -24,22 +24,22 @@ impl Viewer {
     /// Asks the terminal what it is: after the first frame, so that nothing waits for an answer.
     pub(super) fn ask(&mut self) -> anyhow::Result<()> {
         if look::asks_for_background(&self.config) {
-            self.screen.tell(answers::BACKGROUND)?;
+            self.screen.send(answers::BACKGROUND)?;
         }
         self.ask_for_graphics()
     }
 
     fn ask_for_graphics(&mut self) -> anyhow::Result<()> {
-        let questions = self.config.graphics.questions();
+        let questions = self.config.terminal.graphics.questions();
         if !questions.is_empty() {
-            self.screen.tell(&questions)?;
+            self.screen.send(&questions)?;
         }
         Ok(())
     }
 
     /// Shows images in another way.
     pub(super) fn set_images(&mut self, choice: Choice) -> anyhow::Result<()> {
-        self.config.graphics.choice = choice;
+        self.config.terminal.graphics.choice = choice;
         self.set_canvas();
         self.ask_for_graphics()
     }
@@ -100,17 +100,17 @@ impl Viewer {
 
     /// Shows images as the terminal can, by all that is known of it now.
     pub(super) fn set_canvas(&mut self) {
-        let canvas = self.config.graphics.canvas(&self.told, Screen::cell());
-        if canvas != self.app.reader.screen.theme.canvas {
-            self.app.reader.screen.theme.canvas = canvas;
-            self.app.reader.look_changed();
+        let canvas = self.config.terminal.graphics.canvas(&self.answers, Screen::cell());
+        if canvas != self.app.reader.screen.theme.terminal.canvas {
+            self.app.reader.screen.theme.terminal.canvas = canvas;
+            self.app.reader.text.look_changed();
         }
     }
 
     /// Takes an answer of the terminal.
     pub(super) fn hear(&mut self, heard: Option<InputEvent>) -> Next {
         if let Some(heard) = heard {
-            self.told.take(&heard, Screen::cell());
+            self.answers.take(&heard, Screen::cell());
             self.set_canvas();
         }
         Next::Go

@@ -43,8 +43,8 @@ impl Discovery {
         let environment = search.environment.clone();
         let (wanted, wanted_in) = unbounded::<Found>();
         let (say, previews) = unbounded();
-        let told = say.clone();
-        thread::spawn(move || read(&wanted_in, &told));
+        let read_out = say.clone();
+        thread::spawn(move || read(&wanted_in, &read_out));
         let watch = find::watch(search, now);
         let sightings = watch.sightings.clone();
         Self { sightings, _watch: watch, environment, wanted, previews, _say: say }

@@ -7,13 +7,16 @@
 //! Invariant: every byte becomes a key, a gesture, a paste or an answer, or belongs to a sequence that means nothing
 //! here.
 
+pub(crate) mod event;
+
 use std::time::Duration;
 
 use memchr::memmem;
 
+use self::event::InputEvent;
 use super::answers;
-use crate::app::keys::{Code, Press};
-use crate::app::mouse::{Gesture, Pointer};
+use crate::app::input::keys::{Code, Press};
+use crate::app::input::mouse::{Gesture, Pointer};
 
 /// Escape alone is a key, unless the rest of a sequence follows at once.
 const ESCAPE: Duration = Duration::from_millis(25);
@@ -28,27 +31,6 @@ const MOST_PASTED: usize = 1 << 16;
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Bits of the mouse for Shift, Alt and Ctrl, which say nothing here.
 const HELD: u16 = 0b1_1100;
-
-/// Something that came from the terminal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum InputEvent {
-    /// A key.
-    Key(Press),
-    /// The mouse; a press is never told as a double one.
-    Mouse(Pointer),
-    /// Pasted text, or the beginning of it.
-    Paste(String),
-    /// Its background is light, or dark.
-    Background(bool),
-    /// It knows the kitty graphics protocol.
-    Kitty,
-    /// Its name and version.
-    Name(String),
-    /// Pixels of a cell, across and down.
-    Cell(u16, u16),
-    /// What it can do (DA1); 4 are sixels.
-    Attributes(Vec<u16>),
-}
 
 /// Bytes that are not understood yet.
 #[derive(Debug, Default)]
@@ -232,7 +214,7 @@ fn control(rest: &[u8]) -> Front {
         [b'[', letter @ b'A'..=b'E', ..] => {
             return Front::Is(4, Some(with(Code::F(letter - b'A' + 1), 1)));
         }
-        // The mouse, as terminals tell of it that know no numbers.
+        // The mouse, as old terminals report it, in single bytes.
         [b'M', button, column, line, ..] => {
             let number = |byte: &u8| u16::from(byte.saturating_sub(32));
             let is_up = number(button) & !HELD == 3;
@@ -314,7 +296,7 @@ fn numbered(number: u16, held: u16) -> Option<InputEvent> {
     Some(with(code, held))
 }
 
-/// The key of a character that is told by its number.
+/// The key of a character that is given by its number.
 fn lettered(number: u16, held: u16) -> Option<InputEvent> {
     typed(char::from_u32(u32::from(number))?).map(|press| with(press.code, held))
 }
@@ -342,7 +324,7 @@ fn string(kind: u8, rest: &[u8]) -> Front {
 mod tests {
     use super::{InputEvent, InputParser, MOST_PASTED};
 
-    fn told(heard: &[InputEvent]) -> String {
+    fn described(heard: &[InputEvent]) -> String {
         let word = |heard: &InputEvent| match heard {
             InputEvent::Key(press) => format!("{press} "),
             InputEvent::Mouse(at) => format!("<{:?} {} {}> ", at.gesture, at.column, at.line),
@@ -354,18 +336,18 @@ mod tests {
     const ALL: &str = "j\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b]11;rgb:ff/ff/ff\x07\x1bP>|kitty(0.40.1)\x1b\\\
         \x1b_Gi=31;OK\x1b\\\x1b_Gi=31;ENOENT\x1b\\\x1b]10;rgb:0/0/0\x07\x1b[6;20;9t\x1b[?62;4;22ck\
         \x1b[<64;20;10M\x1b[<0;3;4M\x1b[<32;5;4M\x1b[<0;5;4m\x1b[<35;9;9M\x1b[200~a\x1b[A\nä\x1b[201~l";
-    const TOLD: &str = "j <Background(false)> <Background(true)> <Name(\"kitty(0.40.1)\")> <Kitty> \
+    const PARSED: &str = "j <Background(false)> <Background(true)> <Name(\"kitty(0.40.1)\")> <Kitty> \
         <Cell(9, 20)> <Attributes([62, 4, 22])> k <WheelUp 19 9> <Press 2 3> <Drag 4 3> <Release 4 3> \
         <Paste(\"a\\u{1b}[A\\nä\")> l";
 
     #[test]
-    fn what_comes_is_told_apart_however_it_comes() {
-        assert_eq!(told(&InputParser::default().take(ALL.as_bytes())), TOLD);
+    fn input_is_parsed_alike_whole_and_in_pieces() {
+        assert_eq!(described(&InputParser::default().take(ALL.as_bytes())), PARSED);
         for size in [1, 2, 3, 7] {
             let mut parser = InputParser::default();
             let heard: Vec<InputEvent> =
                 ALL.as_bytes().chunks(size).flat_map(|piece| parser.take(piece)).collect();
-            assert_eq!(told(&heard), TOLD, "in pieces of {size}");
+            assert_eq!(described(&heard), PARSED, "in pieces of {size}");
             assert_eq!(parser.patience(), None);
         }
     }
@@ -375,11 +357,11 @@ mod tests {
         let typed = "aä\x1b[A\x1b[1;5C\x1bOB\x1b[5~\x1b[3;3~\r\t\x7f\x03\x1bx\x1b[Z\x1bOQ\x1b[15~\x1b[[B\x1b[97;5u\
             \x1b[I\x1b[99~\x1b\x1b[Bq";
         assert_eq!(
-            told(&InputParser::default().take(typed.as_bytes())),
+            described(&InputParser::default().take(typed.as_bytes())),
             "a ä up ctrl-right down pgup alt-del enter tab backspace ctrl-c alt-x shift-tab F2 F5 F2 ctrl-a esc down q"
         );
         assert_eq!(
-            told(&InputParser::default().take(b"\x1b[M`!\"\x1b[M#!!q")),
+            described(&InputParser::default().take(b"\x1b[M`!\"\x1b[M#!!q")),
             "<WheelUp 0 1> <Release 0 0> q"
         );
     }
@@ -396,14 +378,14 @@ mod tests {
             let mut parser = InputParser::default();
             assert_eq!(parser.take(bytes.as_bytes()), []);
             assert!(parser.patience().is_some());
-            assert_eq!(told(&parser.give_back()), wanted);
+            assert_eq!(described(&parser.give_back()), wanted);
         }
         let mut parser = InputParser::default();
         assert_eq!(parser.take(&[b"\xc3" as &[u8], b"\xa4"].concat()).len(), 1);
-        assert_eq!(told(&parser.take(b"\xff!")), "!");
+        assert_eq!(described(&parser.take(b"\xff!")), "!");
         // Only ST or BEL end an answer; other keys show that there was none.
         assert_eq!(
-            told(&InputParser::default().take(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
+            described(&InputParser::default().take(b"\x1b]\x1b]\rj\x1b[\x1b[A")),
             "alt-] alt-] enter j alt-[ up"
         );
     }
@@ -414,9 +396,9 @@ mod tests {
             let mut parser = InputParser::default();
             assert_eq!(parser.take(bytes.as_bytes()), []);
             assert_eq!(parser.give_back(), [], "{bytes:?}");
-            assert_eq!(told(&parser.take(b"q")), "q");
+            assert_eq!(described(&parser.take(b"q")), "q");
         }
-        assert_eq!(told(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")), "enter q");
+        assert_eq!(described(&InputParser::default().take(b"\x1b]11;rgb:1e\rq")), "enter q");
     }
 
     #[test]
@@ -431,7 +413,7 @@ mod tests {
         let [InputEvent::Paste(text), InputEvent::Key(_)] = &heard[..] else { panic!("{heard:?}") };
         assert_eq!(text.len(), MOST_PASTED);
         parser.take(b"\x1b[200~stalled");
-        assert_eq!(told(&parser.give_back()), "<Paste(\"stalled\")>");
-        assert_eq!(told(&parser.take(b"q")), "q");
+        assert_eq!(described(&parser.give_back()), "<Paste(\"stalled\")>");
+        assert_eq!(described(&parser.take(b"q")), "q");
     }
 }

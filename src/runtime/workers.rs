@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::images;
-use crate::app::filter::FilterJob;
+use crate::app::find::filter::FilterJob;
+use crate::app::find::progress::Hit;
+use crate::app::find::search::{Job, hits_of};
 use crate::app::inspector;
-use crate::app::search::{Job, hits_of};
-use crate::app::search_progress::Hit;
 use crate::app::update::Event;
 use crate::ingest::Pager;
 use crate::model::body::{Held, Image, Tree};
@@ -24,8 +24,8 @@ use crate::model::transcript::{Packer, ToPack};
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 
-/// How far a filter is, is told so often.
-const TELL: Duration = Duration::from_millis(50);
+/// How far a filter is, is sent so often.
+const PROGRESS: Duration = Duration::from_millis(50);
 /// Grammars are let go if nothing was to be coloured for so long.
 const FORGETTING: Duration = Duration::from_secs(15);
 
@@ -61,8 +61,8 @@ impl Workers {
         let (searches, searches_in) = unbounded();
         let (filters, filters_in) = unbounded();
         let wanted = Arc::new(Wanted::default());
-        let told = say.clone();
-        thread::spawn(move || page(pager, &work_in, &told));
+        let pages = say.clone();
+        thread::spawn(move || page(pager, &work_in, &pages));
         for searcher in searchers {
             let (jobs, current, found) = (searches_in.clone(), Arc::clone(&wanted), say.clone());
             let look = move |records: &mut Records, job: &Job| search(records, job, &current.search, &found);
@@ -82,7 +82,7 @@ impl Workers {
         let _ = self.work.send(Work::Page(entries, origins));
     }
 
-    /// Reads what records hold that no block tells, or all of it.
+    /// Reads what records hold that no block shows, or all of it.
     pub(crate) fn details(&self, origins: Vec<Origin>, is_whole: bool) {
         let _ = self.work.send(Work::Details(origins, is_whole));
     }
@@ -141,7 +141,7 @@ impl Drop for Workers {
     }
 }
 
-/// Starts the thread that colours what was asked for, until it is told to stop.
+/// Starts the thread that colours what was asked for, until it is stopped.
 pub(crate) fn start_colouring(colours: Arc<Colours>, say: Sender<Event>) {
     thread::spawn(move || colour(&colours, &say));
 }
@@ -291,7 +291,7 @@ fn search(records: &mut Records, job: &Job, wanted: &AtomicU32, say: &Sender<Eve
 fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
     let mut matched = Vec::new();
-    let mut told = Instant::now();
+    let mut sent = Instant::now();
     for (done, open) in job.unsure.iter().enumerate() {
         if job.is_whole && wanted.load(Ordering::Relaxed) != generation {
             return true;
@@ -299,8 +299,8 @@ fn filter(records: &mut Records, job: &FilterJob, wanted: &AtomicU32, say: &Send
         if job.judge.read(&open.unsure, &mut |origin, slot| records.body(origin, slot, &|_| true)) {
             matched.push((open.focus, open.revision));
         }
-        if told.elapsed() >= TELL {
-            told = Instant::now();
+        if sent.elapsed() >= PROGRESS {
+            sent = Instant::now();
             let percent = percent(done, job.unsure.len());
             let _ = say.send(Event::Filtered { generation, percent, matched: None });
         }

@@ -8,14 +8,14 @@ use std::ops::BitOr;
 
 use crate::analysis::account::Account;
 use crate::analysis::calls::Calls;
+use crate::analysis::calls::flights::Flights;
+use crate::analysis::context::window::Windows;
 use crate::analysis::files::Files;
-use crate::analysis::flights::Flights;
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
-use crate::analysis::spending::Spending;
+use crate::analysis::money::spending::Spending;
 use crate::analysis::timeline::Timeline;
-use crate::analysis::window::Windows;
 use crate::model::entry::EntryId;
 use crate::model::transcript::{Touched, Transcript};
 

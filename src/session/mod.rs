@@ -10,7 +10,7 @@ mod status;
 mod whole;
 
 use crate::analysis::activity;
-use crate::analysis::awaited::Awaited;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::expression::LOOP;
 use crate::analysis::loops::Run;
 use crate::model::body::Held;
@@ -145,6 +145,7 @@ impl Session {
         self.status.is_stale = true;
         // What entries hold is in memory now, and may not be later.
         self.indexes.watch(&self.transcript);
+        self.transcript.settle();
         vec![Change::Touched(touched)]
     }
 

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::secrets::Mask;
-use crate::app::history::History;
-use crate::app::news::Seen;
+use crate::app::input::history::History;
 use crate::app::panes::Panes;
 use crate::app::places::Marks;
+use crate::app::places::news::Seen;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -226,9 +226,9 @@ mod tests {
     use super::{
         Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
     };
-    use crate::app::history::History;
-    use crate::app::news::Seen;
+    use crate::app::input::history::History;
     use crate::app::places::Marks;
+    use crate::app::places::news::Seen;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
 

@@ -11,7 +11,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::table::in_order;
-use crate::analysis::prices::Prices;
+use crate::analysis::money::prices::Prices;
 
 /// What is wrong with prices: where it stands in the text, and what it is.
 pub(crate) type Complaint = (usize, String);

@@ -165,14 +165,14 @@ mod tests {
         let mut file = parse("mine", example);
         assert_eq!(file.complaints, Vec::<String>::new());
         check(&mut file.theme, file.background.unwrap());
-        assert_ne!(file.theme.user, Theme::dark().user);
+        assert_ne!(file.theme.voice.user, Theme::dark().voice.user);
         for role in ROLES {
             assert!(page.contains(&format!("`{role}`")), "the manual does not name {role}");
         }
     }
 
     #[test]
-    fn what_is_not_understood_is_told() {
+    fn what_is_not_understood_is_a_complaint() {
         let file =
             parse("mine", "light = true\nglow = 1\n[roles]\nuser = \"bold\"\nbot = \"red\"\ndim = \"#1\"\n");
         assert_eq!(

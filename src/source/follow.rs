@@ -5,8 +5,8 @@
 //!
 //! Invariant: a descriptor is read to its end before a new file of the same name is begun.
 
+mod failure;
 mod identity;
-mod trouble;
 
 use std::fs::File;
 use std::io;
@@ -14,8 +14,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use self::failure::Failure;
 use self::identity::Identity;
-use self::trouble::Trouble;
 use super::regular::Fence;
 use super::stamp::{Stamp, read_at};
 
@@ -30,7 +30,7 @@ pub enum Change {
     Anew(&'static str),
     /// It is gone. What was open can still be read.
     Gone,
-    /// It was moved away, to where if that can be told. It is read on there.
+    /// It was moved away, to where if that is known. It is read on there.
     Moved(Option<PathBuf>),
     /// It is there again, or can be read again.
     Back,
@@ -55,8 +55,8 @@ pub(crate) struct Follower {
     drain_to: Option<u64>,
     was_cut: bool,
     away: Option<Away>,
-    trouble: Option<Trouble>,
-    /// Reading works again, which is still to be told.
+    failure: Option<Failure>,
+    /// Reading works again, which is still to be reported.
     is_healed: bool,
 }
 
@@ -83,7 +83,7 @@ impl Follower {
             drain_to: None,
             was_cut: false,
             away: None,
-            trouble: None,
+            failure: None,
             is_healed: false,
         })
     }
@@ -117,7 +117,7 @@ impl Follower {
 
     /// When a file that cannot be read will be tried again.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
-        self.trouble.as_ref().map(|trouble| trouble.retry)
+        self.failure.as_ref().map(|failure| failure.retry)
     }
 
     /// Lets go of the descriptor until there is something to read: for files beside the session.
@@ -131,7 +131,7 @@ impl Follower {
             self.file = Some(self.fence.open(&self.path)?);
         }
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
-        self.is_healed |= self.trouble.take_if(|trouble| trouble.in_reading).is_some();
+        self.is_healed |= self.failure.take_if(|failure| failure.in_reading).is_some();
         self.identity.note(buffer.get(..read).unwrap_or_default(), self.offset);
         self.offset += read as u64;
         Ok(read)
@@ -139,31 +139,31 @@ impl Follower {
 
     /// Looks at the file. To be called until it says [`Change::Quiet`].
     pub(crate) fn poll(&mut self, now: Instant) -> Change {
-        if let Some(trouble) = self.trouble.as_ref().filter(|trouble| now < trouble.retry) {
-            let can_read_on = !trouble.in_reading && self.has_unread_bytes();
+        if let Some(failure) = self.failure.as_ref().filter(|failure| now < failure.retry) {
+            let can_read_on = !failure.in_reading && self.has_unread_bytes();
             return if can_read_on { Change::Grown } else { Change::Quiet };
         }
         if std::mem::take(&mut self.is_healed) {
             return Change::Back;
         }
         match self.look() {
-            Ok(Change::Quiet | Change::Back) if self.trouble.take().is_some() => Change::Back,
+            Ok(Change::Quiet | Change::Back) if self.failure.take().is_some() => Change::Back,
             Ok(Change::Grown) => {
                 // Whether it can be read again shows when that is tried.
-                self.is_healed = self.trouble.take_if(|trouble| !trouble.in_reading).is_some();
+                self.is_healed = self.failure.take_if(|failure| !failure.in_reading).is_some();
                 Change::Grown
             }
             Ok(change) => {
-                self.trouble = None;
+                self.failure = None;
                 change
             }
-            Err(error) => self.note_trouble(&error, now, false),
+            Err(error) => self.note_failure(&error, now, false),
         }
     }
 
-    /// Takes note that reading failed, and says what there is to tell about it.
+    /// Takes note that reading failed, and says what is to be reported of it.
     pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> Change {
-        self.note_trouble(error, now, true)
+        self.note_failure(error, now, true)
     }
 
     fn look(&mut self) -> io::Result<Change> {
@@ -219,7 +219,7 @@ impl Follower {
         }
     }
 
-    /// Where the open file lies now, on systems that tell.
+    /// Where the open file lies now, on systems that know.
     fn new_name(&self) -> Option<PathBuf> {
         use std::os::fd::AsRawFd;
         let descriptor = self.file.as_ref()?.as_raw_fd();
@@ -269,16 +269,16 @@ impl Follower {
         len > self.offset
     }
 
-    fn note_trouble(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> Change {
+    fn note_failure(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> Change {
         // A handle of a network file system may have gone stale: only a new one can help.
         if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
             self.file = None;
         }
-        let last = self.trouble.take();
-        let trouble = Trouble::after(last.as_ref(), error.to_string(), now, in_reading);
+        let last = self.failure.take();
+        let failure = Failure::after(last.as_ref(), error.to_string(), now, in_reading);
         let change =
-            if trouble.is_known(last.as_ref()) { Change::Quiet } else { Change::Unreadable(trouble.words()) };
-        self.trouble = Some(trouble);
+            if failure.is_known(last.as_ref()) { Change::Quiet } else { Change::Unreadable(failure.words()) };
+        self.failure = Some(failure);
         change
     }
 

@@ -69,7 +69,7 @@ pub(crate) fn read_head(file: File, packing: Packing, len: usize) -> io::Result<
     let mut head = Vec::new();
     let text = open(file, packing)?;
     let read = text.take(len as u64 + 1).read_to_end(&mut head);
-    // Of an archive that breaks off the beginning tells what it is.
+    // An archive that breaks off is recognised by its beginning.
     if head.is_empty() {
         read?;
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_tells_whether_it_is_all() {
+    fn reading_the_beginning_says_whether_it_is_all() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.zst");
         fs::write(&path, compress_to_vec(&b"hello"[..], CompressionLevel::Fastest)).unwrap();

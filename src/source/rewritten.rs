@@ -139,16 +139,16 @@ impl Rewritten {
         {
             return Ok(Look::Quiet);
         }
-        let (told, broken_since) = (self.hash, self.broken_since());
+        let (before, broken_since) = (self.hash, self.broken_since());
         let bytes = self.read()?;
-        let is_same = self.hash == told;
+        let is_same = self.hash == before;
         if is_same {
             self.is_settled = !is_touched;
             self.retry((!self.is_settled).then(|| now + RETRY));
             return Ok(Look::Quiet);
         }
         let is_complete = is_complete(&bytes);
-        let is_first = told.is_none() && broken_since.is_none();
+        let is_first = before.is_none() && broken_since.is_none();
         self.retry((!is_first || !is_complete).then(|| now + RETRY));
         if is_complete {
             return Ok(Look::Content(bytes));
@@ -157,7 +157,7 @@ impl Rewritten {
         if now.duration_since(since) >= PATIENCE && !bytes.iter().all(u8::is_ascii_whitespace) {
             return Ok(Look::Broken(bytes));
         }
-        self.hash = told;
+        self.hash = before;
         self.doubt().broken_since = Some(since);
         Ok(Look::Quiet)
     }

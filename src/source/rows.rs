@@ -2,8 +2,8 @@
 //!
 //! **A look at rows that change asks for the last messages.** These are the rows that change; of all others a bounded
 //! piece is looked at each time, in turn, as long as the database was written to since. Rows are compared by time and
-//! size, and by content once it is quiet. A session is read in portions of messages, and of a row that was told only
-//! sixteen bytes stay, which tell an edit.
+//! size, and by content once it is quiet. A session is read in portions of messages, and of a row that was read only
+//! sixteen bytes stay, by which an edit is recognised.
 //!
 //! Invariant: nothing is created, written or checkpointed, and no lock is taken. What has changed is seen by the
 //! state of the files, and what changes while it is read is read again.
@@ -48,6 +48,7 @@ pub(crate) enum Cell {
     /// A text, mostly UTF-8.
     Text(Vec<u8>),
     /// Bytes.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "only databases hold such values"))]
     Blob(Vec<u8>),
 }
 
@@ -156,7 +157,7 @@ impl From<Trouble> for io::Error {
     }
 }
 
-/// What tells one state of a database from another: the files that a writer changes.
+/// What distinguishes one state of a database from another: the files that a writer changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State {
     /// The database itself.

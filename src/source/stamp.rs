@@ -1,4 +1,4 @@
-//! What tells one state of a file from another, and reads that survive interruptions.
+//! What distinguishes one state of a file from another, and reads that survive interruptions.
 
 use std::fs::{self, File, Metadata};
 use std::io;

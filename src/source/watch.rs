@@ -156,7 +156,7 @@ fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
     }
 }
 
-/// The kind of a file system whose events do not tell all: others write to it over the network, or to
+/// The kind of a file system whose events are incomplete: others write to it over the network, or to
 /// its layers.
 fn eventless(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
@@ -165,7 +165,7 @@ fn eventless(path: &Path) -> Option<&'static str> {
     return None.filter(|_: &&str| path.is_absolute());
 }
 
-/// The numbers by which Linux tells file systems apart.
+/// The numbers by which Linux identifies file systems.
 #[cfg(target_os = "linux")]
 fn eventless_kind(magic: i128) -> Option<&'static str> {
     Some(match magic & 0xffff_ffff {
@@ -284,7 +284,7 @@ mod tests {
         assert!(watcher.take_trouble().is_some());
         assert!(watcher.native.is_none());
         watcher.watch(paths.iter().map(PathBuf::as_path), true);
-        assert!(watcher.take_trouble().is_none(), "it is told once");
+        assert!(watcher.take_trouble().is_none(), "it is reported once");
     }
 
     #[test]

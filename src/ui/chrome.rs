@@ -7,14 +7,13 @@ use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{Mistake, parse};
-use crate::app::action::View;
-use crate::app::action::{Action, Change, Kind, Way};
-use crate::app::layout::focused;
-use crate::app::mode::Mode;
+use crate::app::input::action::View;
+use crate::app::input::action::{Action, Change, Kind, Way};
+use crate::app::input::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
-use crate::app::window::percent;
+use crate::app::text::window::percent;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.
@@ -25,7 +24,7 @@ pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let words =
         format!(" {} new below {} G to follow ", reader.text.unseen, reader.screen.theme.glyphs().dot);
     let width = usize::from(area.width).saturating_sub(words.chars().count());
-    let rule = reader.screen.theme.glyphs().rule;
+    let rule = reader.screen.theme.glyphs().line.rule;
     let line = Line::from(vec![
         Span::styled(rule.repeat(width / 2), reader.screen.theme.dim),
         Span::styled(words, reader.screen.theme.warn),
@@ -61,7 +60,7 @@ fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
 fn line(app: &App) -> Option<(&'static str, &Input, String)> {
     match &app.mode {
         Mode::Search { input } => {
-            let literal = if app.reader.find.is_literal { "  literal" } else { "" };
+            let literal = if app.reader.text.find.is_literal { "  literal" } else { "" };
             Some(("/", input, format!("{literal}  {} ", hits(&app.reader))))
         }
         Mode::Filter { input } => {
@@ -127,7 +126,7 @@ fn left_words(reader: &Reader) -> String {
     if reader.session.file.polled.is_some() {
         parts.push("poll".to_owned());
     }
-    if let Some(filter) = &reader.find.filter {
+    if let Some(filter) = &reader.text.find.filter {
         parts.push(format!(
             "&{} {} hidden",
             shortened(&filter.typed, reader.screen.theme.glyphs().cut),
@@ -146,14 +145,14 @@ fn left_words(reader: &Reader) -> String {
         };
         parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
     }
-    if let Some(filter) = &reader.find.next_filter {
+    if let Some(filter) = &reader.text.find.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));
     }
-    if let Some(search) = &reader.find.search {
+    if let Some(search) = &reader.text.find.search {
         parts.push(format!("/{} {}", search.typed, hits(reader)));
     }
     parts.push(format!("level {}/5", reader.text.level.number()));
-    if !reader.text.shows_thinking {
+    if !reader.text.shows.thinking {
         parts.push("thinking hidden".to_owned());
     }
     if reader.text.as_of.is_on {
@@ -169,12 +168,12 @@ fn fitting(app: &App) -> String {
 }
 
 fn hits(reader: &Reader) -> String {
-    let Some(search) = &reader.find.search else { return String::new() };
+    let Some(search) = &reader.text.find.search else { return String::new() };
     let percent = format!("{} {}%", reader.screen.theme.glyphs().ellipsis, search.percent);
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
     let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
-    match reader.text.view.focus.and_then(|focus| search.number_of(focus, reader.find.at_hit)) {
+    match reader.text.view.focus.and_then(|focus| search.number_of(focus, reader.text.find.at_hit)) {
         Some(number) => format!("{number} of {count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),
@@ -195,7 +194,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     let entry = reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry));
     let line = entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line));
     // How far down an end of the session is, nobody knows yet.
-    let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(reader)));
+    let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
         let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
@@ -216,7 +215,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     ]
 }
 
-/// The keys that help most here, whole or not at all. The last one, which tells all others, always stays.
+/// The keys that help most here, whole or not at all. The last one, which lists all others, always stays.
 pub(crate) fn paint_hints(app: &App, area: Rect, buffer: &mut Buffer) {
     let mut hints = general(app);
     let width =
@@ -243,27 +242,10 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
         keys.iter().map(|(keys, doc)| ((*keys).to_owned(), *doc)).collect::<Vec<_>>()
     };
     match &app.mode {
-        Mode::Search { .. } => fixed(&[
-            ("enter", "keep"),
-            ("esc", "give up"),
-            ("ctrl-r", "literal"),
-            ("up/down", "earlier ones"),
-            ("u: t: e: b: k: s:", "prompts, tools, errors, answers, thinking, notes"),
-            ("ctrl-u", "clear"),
-        ]),
-        Mode::Filter { .. } => fixed(&[
-            ("enter", "filter; nothing shows all"),
-            ("esc", "give up"),
-            ("up/down", "earlier ones"),
-            ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
-            ("ctrl-u", "clear"),
-        ]),
-        Mode::Pipe { .. } => {
-            fixed(&[("enter", "run"), ("esc", "give up"), ("up/down", "earlier ones"), ("ctrl-u", "clear")])
-        }
-        Mode::Palette(_) => {
-            fixed(&[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")])
-        }
+        Mode::Search { .. } => fixed(TYPING_SEARCH),
+        Mode::Filter { .. } => fixed(TYPING_FILTER),
+        Mode::Pipe { .. } => fixed(TYPING_COMMAND),
+        Mode::Palette(_) => fixed(CHOOSING),
         Mode::Picker => {
             let escape = match (app.picker.input.value().is_empty(), app.reader.session.file.opened.is_some())
             {
@@ -287,22 +269,8 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
             let copies = if view.page.is_some() { "copy the page" } else { "copy the list" };
             fixed(&[("j/k", "move"), ("space/b", "page"), ("y", copies), ("q", "close")])
         }
-        Mode::Raw(_) => fixed(&[
-            ("j/k", "move"),
-            ("space/b", "page"),
-            ("yy", "copy the record"),
-            ("yq", "copy the jq path"),
-            ("q", "close"),
-        ]),
-        Mode::Normal if focused(&app.reader) == Pane::Inspector => fixed(&[
-            ("j/k", "row"),
-            ("1-6", "tab"),
-            ("enter", "go to what the row names"),
-            ("yy", "copy"),
-            ("tab", "next pane"),
-            ("esc", "back to the text"),
-            ("?", "all keys"),
-        ]),
+        Mode::Raw(_) => fixed(RECORD),
+        Mode::Normal if app.reader.focused() == Pane::Inspector => fixed(INSPECTOR),
         Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
         Mode::Normal => of_pane(app),
     }
@@ -310,10 +278,10 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
 
 /// What helps most in the pane that has the keys, as the reader has bound it.
 fn of_pane(app: &App) -> Vec<(String, &'static str)> {
-    let actions = match focused(&app.reader) {
+    let actions = match app.reader.focused() {
         Pane::Outline => OUTLINE,
         Pane::View => &[PAGE, app.reader.views.hints(), AFTER_PAGE].concat(),
-        Pane::Transcript | Pane::Inspector if app.reader.find.search.is_some() => SEARCHING,
+        Pane::Transcript | Pane::Inspector if app.reader.text.find.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
     let keys = |actions: &[Action]| {
@@ -324,8 +292,57 @@ fn of_pane(app: &App) -> Vec<(String, &'static str)> {
     bound.filter(|(keys, _)| !keys.is_empty()).collect()
 }
 
+/// Keys that are the same for every reader, and what they do.
+type Hints = &'static [(&'static str, &'static str)];
+
+/// While a search is typed.
+const TYPING_SEARCH: Hints = &[
+    ("enter", "keep"),
+    ("esc", "give up"),
+    ("ctrl-r", "literal"),
+    ("up/down", "earlier ones"),
+    ("u: t: e: b: k: s:", "prompts, tools, errors, answers, thinking, notes"),
+    ("ctrl-u", "clear"),
+];
+
+/// While a filter is typed.
+const TYPING_FILTER: Hints = &[
+    ("enter", "filter; nothing shows all"),
+    ("esc", "give up"),
+    ("up/down", "earlier ones"),
+    ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
+    ("ctrl-u", "clear"),
+];
+
+/// While a command is typed that a copy is handed to.
+const TYPING_COMMAND: Hints =
+    &[("enter", "run"), ("esc", "give up"), ("up/down", "earlier ones"), ("ctrl-u", "clear")];
+
+/// In the palette of commands.
+const CHOOSING: Hints = &[("enter", "do it"), ("tab", "complete"), ("up/down", "choose"), ("esc", "give up")];
+
+/// While a record is looked at.
+const RECORD: Hints = &[
+    ("j/k", "move"),
+    ("space/b", "page"),
+    ("yy", "copy the record"),
+    ("yq", "copy the jq path"),
+    ("q", "close"),
+];
+
+/// In the inspector.
+const INSPECTOR: Hints = &[
+    ("j/k", "row"),
+    ("1-6", "tab"),
+    ("enter", "go to what the row names"),
+    ("yy", "copy"),
+    ("tab", "next pane"),
+    ("esc", "back to the text"),
+    ("?", "all keys"),
+];
+
 /// While rows are selected.
-const SELECTING: &[(&str, &str)] =
+const SELECTING: Hints =
     &[("j/k { } G", "extend"), ("y", "copy"), ("|", "pipe"), ("o", "other end"), ("esc", "leave")];
 
 /// What helps most while reading.

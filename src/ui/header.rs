@@ -14,7 +14,7 @@ use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
 /// Columns of the context bar.
-const BAR: usize = 10;
+const BAR: usize = 8;
 /// Screens from this width on have room for the bar and the model.
 const WIDE: u16 = 100;
 /// Narrower screens leave the context out, so that the title can be read.
@@ -29,7 +29,7 @@ const TITLE_MOST: usize = 60;
 /// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
-/// Longer ago, in ms, the day is told.
+/// Longer ago, in ms, the day is shown.
 const DAY: u64 = 24 * 3_600_000;
 /// Characters of a tool's name.
 const ITEM_MOST: usize = 20;
@@ -58,7 +58,7 @@ fn left(reader: &Reader, width: u16, room: usize) -> String {
     let name = meta.title().map(ToString::to_string).or_else(|| file_name(reader)).unwrap_or_default();
     let turns = reader.session.transcript.turns().len();
     let turn = (turns > 0).then(|| {
-        let turn = reader.focused_turn().map_or(0, |turn| turn + 1);
+        let turn = reader.text.focused_turn(&reader.session).map_or(0, |turn| turn + 1);
         format!("turn {turn}/{turns}")
     });
     let arrow = if reader.screen.theme.ascii { " > " } else { " › " };
@@ -108,10 +108,10 @@ fn right(reader: &Reader, width: u16) -> Line<'static> {
     if is_wide {
         let meta = reader.session.transcript.meta();
         let cwd = meta.cwd.as_ref().filter(|_| width >= VERY_WIDE);
-        parts.extend(cwd.map(|cwd| wrap::fit_end(cwd, CWD, reader.screen.theme.glyphs().cut)));
+        parts.extend(cwd.map(|cwd| wrap::fit_path(cwd, CWD, reader.screen.theme.glyphs().cut)));
         parts.extend(meta.model.as_ref().map(|model| short_model(model)));
     }
-    parts.extend(trouble(reader));
+    parts.extend(problem(reader));
     parts.push(state_words(reader, is_wide));
     let then = reader.text.as_of.then();
     parts.extend(then.map(|then| match then.at.filter(|_| width >= NARROW) {
@@ -165,17 +165,17 @@ pub(crate) fn short_model(model: &str) -> String {
 
 fn gauge(percent: u64, ascii: bool) -> String {
     let filled = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
-    let (full, empty, left, right) = if ascii { ("#", ".", "[", "]") } else { ("█", " ", "▕", "▏") };
-    format!("{left}{}{}{right}", full.repeat(filled), empty.repeat(BAR - filled))
+    let (full, empty) = if ascii { ("#", ".") } else { ("█", "░") };
+    format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
 /// What is wrong just now: a loop, or silence at work that lasts.
-fn trouble(reader: &Reader) -> Option<String> {
+fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let run =
         reader.session.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
     let silence = || {
-        // Of work that was given up the end is told, with its age.
+        // Of work that was given up the end is shown, with its age.
         let ms =
             reader.session.silence(reader.screen.now).filter(|_| reader.session.status.activity.is_work())?;
         let bearable = if matches!(reader.session.status.activity, Activity::Tool { .. }) {
@@ -206,7 +206,7 @@ fn state_words(reader: &Reader, is_wide: bool) -> String {
         Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
         Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => {
-            let since = since.as_told(reader.screen.now);
+            let since = since.spoken(reader.screen.now);
             let day = since.split_whitespace().next().unwrap_or_default();
             if is_wide { format!("{ended} idle since {since}") } else { format!("{ended} idle {day}") }
         }

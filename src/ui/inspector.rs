@@ -4,8 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use crate::app::action::Tab;
-use crate::app::layout;
+use crate::app::input::action::Tab;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 
@@ -17,7 +16,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if area.width < 2 {
         return;
     }
-    let has_keys = layout::focused(reader) == Pane::Inspector;
+    let has_keys = reader.focused() == Pane::Inspector;
     buffer.set_line(area.x + 1, area.y, &tabs(reader, area.width), area.width - 1);
     let glyphs = reader.screen.theme.glyphs();
     let (inspector, first) = (&reader.inspector, area.y + 1);

@@ -30,8 +30,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::layout::{divide, focused};
-use crate::app::mode::Mode;
+use crate::app::input::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -56,7 +55,7 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
 }
 
 /// Puts a sign in the place of all that is not ASCII: where a terminal knows nothing else, such bytes may be orders.
-/// The text of entries was told in ASCII before it was laid out; what is left are names and titles.
+/// The text of entries was turned into ASCII before it was laid out; what is left are names and titles.
 fn leave_ascii(buffer: &mut Buffer) {
     for cell in buffer.content.iter_mut().filter(|cell| !cell.symbol().is_ascii()) {
         let symbol = cell.symbol();
@@ -84,7 +83,7 @@ fn thin_out(buffer: &mut Buffer) {
 
 /// Paints the panes of a session into its part of the screen: all but the lines at its foot, which are the viewer's.
 pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
-    let parts = divide(reader);
+    let parts = reader.frame();
     let painters: [(Rect, Painter); 9] = [
         (parts.header, header::paint),
         (parts.outline, outline::paint),
@@ -109,7 +108,7 @@ pub fn paint_reader(reader: &Reader, buffer: &mut Buffer) {
 
 fn paint(app: &App, frame: &mut Frame<'_>) {
     let screen = frame.area();
-    let parts = divide(&app.reader);
+    let parts = app.reader.frame();
     let buffer = frame.buffer_mut();
     paint_reader(&app.reader, buffer);
     if !parts.status.is_empty() {
@@ -146,8 +145,8 @@ fn paint_inspector_divider(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 
 /// The edge of the pane that has the keys stands out.
 fn paint_divider(reader: &Reader, of: Pane, area: Rect, buffer: &mut Buffer) {
-    let style = if focused(reader) == of { reader.screen.theme.focus } else { reader.screen.theme.dim };
+    let style = if reader.focused() == of { reader.screen.theme.focus } else { reader.screen.theme.dim };
     for y in area.y..area.bottom() {
-        buffer.set_stringn(area.x, y, reader.screen.theme.glyphs().bar, 1, style);
+        buffer.set_stringn(area.x, y, reader.screen.theme.glyphs().line.bar, 1, style);
     }
 }

@@ -6,7 +6,6 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::layout::focused;
 use crate::app::outline::Section;
 use crate::app::outline::row::{Row, Sign};
 use crate::app::panes::Pane;
@@ -43,7 +42,7 @@ fn line_at(area: Rect, y: u16) -> Option<Rect> {
 
 fn paint_heading(reader: &Reader, section: &Section, columns: &[usize], line: Rect, buffer: &mut Buffer) {
     let style =
-        if focused(reader) == Pane::Outline { reader.screen.theme.focus } else { reader.screen.theme.dim };
+        if reader.focused() == Pane::Outline { reader.screen.theme.focus } else { reader.screen.theme.dim };
     let (title, names) = section.part.heading();
     let cut = if section.rows.len() < section.total {
         format!(" {} of {}", section.rows.len(), section.total)
@@ -112,7 +111,7 @@ fn paint_row(reader: &Reader, row: &Row, columns: &[usize], line: Rect, buffer: 
     let room = usize::from(line.width).saturating_sub(taken + figures.width() + 1);
     let cut = theme.glyphs().cut;
     let words = if row.is_path {
-        vec![Span::raw(wrap::fit_end(&row.title, room, cut))]
+        vec![Span::raw(wrap::fit_path(&row.title, room, cut))]
     } else {
         wrap::fit(&[Span::raw(row.title.clone())], room, cut)
     };
@@ -132,14 +131,14 @@ fn sign(reader: &Reader, sign: Sign) -> (String, Style) {
     let (theme, glyphs) = (&reader.screen.theme, reader.screen.theme.glyphs());
     let (glyph, style) = match sign {
         Sign::None => return (String::new(), theme.text),
-        Sign::Good => (glyphs.done, theme.good),
+        Sign::Good => (glyphs.outcome.done, theme.good),
         Sign::Warn => ("!", theme.warn),
-        Sign::Bad => (glyphs.failed, theme.bad),
-        Sign::Refused => (glyphs.refused, theme.warn),
+        Sign::Bad => (glyphs.outcome.failed, theme.bad),
+        Sign::Refused => (glyphs.outcome.refused, theme.warn),
         Sign::Open(entry) if reader.session.is_at_work_on(entry, reader.screen.now) => {
-            (glyphs.running, theme.warn)
+            (glyphs.outcome.running, theme.warn)
         }
-        Sign::Open(_) => (glyphs.lost, theme.dim),
+        Sign::Open(_) => (glyphs.outcome.lost, theme.dim),
     };
     (format!("{glyph} "), style)
 }

@@ -8,12 +8,12 @@ use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
-use crate::app::action::Action;
-use crate::app::bindings::BINDINGS;
-use crate::app::marks;
-use crate::app::palette::{Choice, Palette};
+use crate::app::input::action::Action;
+use crate::app::input::bindings::BINDINGS;
+use crate::app::input::route::own_meaning;
+use crate::app::places::marks;
+use crate::app::pop_ups::palette::{Choice, Palette};
 use crate::app::reader::Reader;
-use crate::app::route::own_meaning;
 use crate::app::state::App;
 
 /// Characters of what a mark stands at.
@@ -39,8 +39,14 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     let panel = Rect { y: screen.bottom() - rows, height: rows, ..screen };
     Clear.render(panel, buffer);
     let title = format!(" {count}{pressed}{} ", app.reader.screen.theme.glyphs().cut);
-    let rule =
-        app.reader.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+    let rule = app
+        .reader
+        .screen
+        .theme
+        .glyphs()
+        .line
+        .rule
+        .repeat(usize::from(panel.width).saturating_sub(title.width()));
     let title = Line::from(vec![
         Span::styled(title, app.reader.screen.theme.accent),
         Span::styled(rule, app.reader.screen.theme.dim),
@@ -61,13 +67,18 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
 /// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
 fn continuations(app: &App) -> Vec<(String, String)> {
     if app.keys.pressed.is_empty() {
-        let own = own_meaning(app).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
+        let own =
+            own_meaning(&app.keys).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
         return own.map(|bound| (String::new(), bound.doc.to_owned())).into_iter().collect();
     }
     let next = app.keys.keymap.continuations(&app.keys.pressed);
     let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);
     let keys = next.into_iter().map(|(keys, binding)| (keys, binding.doc.to_owned()));
-    let marks = if goes_to_mark { marks::listed(&app.reader) } else { Vec::new() };
+    let marks = if goes_to_mark {
+        marks::listed(&app.reader.text, &app.reader.session.transcript)
+    } else {
+        Vec::new()
+    };
     let marks =
         marks.into_iter().map(|(letter, at)| (letter.to_string(), at.chars().take(MARK_COLUMNS).collect()));
     keys.chain(marks).collect()
@@ -82,7 +93,7 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
     let count = palette.choices.len();
     let title = if count == 0 { " no such command ".to_owned() } else { format!(" {count} commands ") };
     let rule =
-        reader.screen.theme.glyphs().rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
+        reader.screen.theme.glyphs().line.rule.repeat(usize::from(panel.width).saturating_sub(title.width()));
     let title = Line::from(vec![
         Span::styled(title, reader.screen.theme.dim),
         Span::styled(rule, reader.screen.theme.dim),

@@ -32,7 +32,7 @@ const GAP: usize = 2;
 /// Paints the whole screen.
 pub fn paint(app: &App, frame: &mut Frame<'_>) {
     let screen = frame.area();
-    let parts = divide(app);
+    let parts = divide(&app.picker, &app.reader.screen);
     let buffer = frame.buffer_mut();
     let top = u16::from(parts.header);
     if parts.header {
@@ -55,7 +55,7 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
                 buffer.set_stringn(
                     pane.x,
                     y,
-                    app.reader.screen.theme.glyphs().bar,
+                    app.reader.screen.theme.glyphs().line.bar,
                     1,
                     app.reader.screen.theme.dim,
                 );
@@ -65,7 +65,7 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
         }
         Pane::Below(height) => {
             let pane = Rect { y: list.bottom(), height, ..screen };
-            let rule = app.reader.screen.theme.glyphs().rule.repeat(usize::from(pane.width));
+            let rule = app.reader.screen.theme.glyphs().line.rule.repeat(usize::from(pane.width));
             buffer.set_stringn(pane.x, pane.y, rule, usize::from(pane.width), app.reader.screen.theme.dim);
             let inner = Rect {
                 x: pane.x + 2,
@@ -166,7 +166,7 @@ impl Wrapping {
             Some(agent) => format!("{}/{agent}", found.format),
             None => found.format.to_owned(),
         };
-        let cwd = wrap::fit_end(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
+        let cwd = wrap::fit_path(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
         let model = found.model.as_deref().map(short_model).unwrap_or_default();
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let mut spans = vec![
@@ -226,8 +226,8 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
     let half = y + (area.bottom() - y) / 2;
     let prompt_end = if answer.is_some() { half } else { area.bottom() };
     let parts = [
-        ("first prompt", prompt, theme.user, prompt_end),
-        ("last answer", answer, theme.assistant, area.bottom()),
+        ("first prompt", prompt, theme.voice.user, prompt_end),
+        ("last answer", answer, theme.voice.assistant, area.bottom()),
     ];
     for (name, text, style, end) in parts {
         let Some(text) = text.as_ref().filter(|_| y + 2 < end) else { continue };

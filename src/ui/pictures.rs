@@ -17,7 +17,8 @@ use ratatui::style::{Color, Modifier};
 use crate::app::reader::Reader;
 use crate::render::picture::canvas::Means;
 use crate::render::picture::drawing::Drawing;
-use crate::render::picture::{HALF_BLOCK, Tile, kitty};
+use crate::render::picture::half_blocks::HALF_BLOCK;
+use crate::render::picture::{Tile, kitty};
 
 /// A row of a drawing that is to be written over its half blocks.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::help::{self, HelpLine};
-use crate::app::mode::Mode;
+use crate::app::input::mode::Mode;
+use crate::app::pop_ups::help::{self, HelpLine};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 
@@ -59,11 +59,15 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
         let mark = if app.reader.screen.theme.ascii { ">" } else { "▶" };
         buffer.set_stringn(area.x, y, mark, 1, app.reader.screen.theme.focus);
     }
-    tell(&app.reader, Rect { y: area.bottom(), height: screen.height - area.height, ..area }, buffer);
+    paint_message(
+        &app.reader,
+        Rect { y: area.bottom(), height: screen.height - area.height, ..area },
+        buffer,
+    );
 }
 
 /// The status line is covered: what there is to say, as after copying, takes the line of the hints.
-fn tell(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
+fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
     let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
     let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
     buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), reader.screen.theme.bar);

@@ -11,7 +11,7 @@ use crate::model::text::Text;
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
-/// Paints the line. Signs tell the classes apart, colours only help.
+/// Paints the line. Signs distinguish the classes, colours only help.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let theme = &reader.screen.theme;
     let right = area.right();
@@ -44,7 +44,7 @@ fn words(run: &Run, theme: &Theme) -> String {
                 "▶"
             }
         }
-        (false, true) => theme.glyphs().failed,
+        (false, true) => theme.glyphs().outcome.failed,
         (false, false) => close,
     };
     match run.columns {
@@ -82,7 +82,7 @@ fn fill(class: Class, ascii: bool) -> &'static str {
 fn style(run: &Run, theme: &Theme) -> Style {
     match run.class {
         _ if run.has_failed => theme.bad,
-        Class::Model => theme.assistant,
+        Class::Model => theme.voice.assistant,
         Class::Tool => theme.tool,
         Class::Retry => theme.warn,
         Class::Human | Class::Idle | Class::Unknown => theme.dim,

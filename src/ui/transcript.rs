@@ -9,11 +9,10 @@ use ratatui::text::{Line, Span};
 use regex::Regex;
 
 use super::pictures;
-use crate::app::gutter::{Cell, Part};
-use crate::app::layout::{divide, focused};
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
-use crate::app::viewport::{Line as Shown, focus_of};
+use crate::app::text::gutter::{Cell, Part};
+use crate::app::text::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
 use crate::model::figures;
@@ -27,12 +26,12 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     if reader.text.view.lines.is_empty() {
         return paint_empty(reader, area, buffer);
     }
-    let frame = divide(reader);
+    let frame = reader.frame();
     let (numbers, left) = (frame.numbers, frame.left());
-    let has_keys = focused(reader) == Pane::Transcript;
-    let searched = reader.find.search.as_ref().map(|search| &search.pattern);
+    let has_keys = reader.focused() == Pane::Transcript;
+    let searched = reader.text.find.search.as_ref().map(|search| &search.pattern);
     let drawings = pictures::in_sight(reader);
-    let spot = reader.inspector.spot().filter(|_| focused(reader) == Pane::Inspector);
+    let spot = reader.inspector.spot().filter(|_| reader.focused() == Pane::Inspector);
     for ((at, shown), y) in reader.text.view.lines.iter().enumerate().zip(area.y..area.bottom()) {
         let Some(row) = shown.row() else { continue };
         let line = Rect { y, height: 1, ..area };
@@ -70,7 +69,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 
 fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let words = match (&reader.session.file.fault, &reader.session.file.opened) {
-        (None, _) if reader.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
+        (None, _) if reader.text.find.filter.as_ref().is_some_and(|filter| filter.hidden() > 0) => {
             "nothing here fits the filter; & and enter show all".to_owned()
         }
         (Some(fault), _) => fault.to_string(),
@@ -85,7 +84,7 @@ fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         }
         _ => "reading …".to_owned(),
     };
-    let left = divide(reader).left();
+    let left = reader.frame().left();
     let x = area.x + left.min(area.width);
     buffer.set_stringn(
         x,
@@ -149,12 +148,12 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
     for (cell, x) in cells.iter().zip(line.x + 1..line.right()) {
         let glyph = match cell.part {
             Part::None => continue,
-            Part::Opens => glyphs.lane_opens,
-            Part::Within => glyphs.lane,
-            Part::Closes => glyphs.lane_closes,
-            Part::Single => glyphs.lane_single,
-            Part::Waits => glyphs.lane_waits,
-            Part::More => glyphs.lane_more,
+            Part::Opens => glyphs.lane.opens,
+            Part::Within => glyphs.lane.within,
+            Part::Closes => glyphs.lane.closes,
+            Part::Single => glyphs.lane.single,
+            Part::Waits => glyphs.lane.waits,
+            Part::More => glyphs.lane.more,
         };
         let style = match cell {
             Cell { is_focused: true, .. } => theme.focus,
@@ -169,7 +168,13 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
 /// too little.
 fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
     if !row.kind.is_between() && line.width > 0 {
-        buffer.set_stringn(line.x, line.y, reader.screen.theme.glyphs().lost, 1, reader.screen.theme.dim);
+        buffer.set_stringn(
+            line.x,
+            line.y,
+            reader.screen.theme.glyphs().outcome.lost,
+            1,
+            reader.screen.theme.dim,
+        );
     }
 }
 
@@ -188,7 +193,7 @@ fn paint_row(
         .map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, reader.screen.theme.hit));
     buffer.set_line(area.x, area.y, &line, area.width);
     if let Some(links) = &row.links {
-        paint_links(links, reader.screen.theme.has_links, area, buffer);
+        paint_links(links, reader.screen.theme.terminal.has_links, area, buffer);
     }
     let room = usize::from(area.width).saturating_sub(line.width());
     let right = right_of(row, is_worked_on, room, reader.screen.now, &reader.screen.theme);
@@ -222,7 +227,7 @@ fn right_of(row: &Row, is_worked_on: bool, room: usize, now: Timestamp, theme: &
         return Line::from(row.right.clone());
     };
     if !is_worked_on {
-        let glyph = format!("no result {}", theme.glyphs().lost);
+        let glyph = format!("no result {}", theme.glyphs().outcome.lost);
         return Line::styled(glyph, theme.dim);
     }
     let elapsed = figures::elapsed(now.since(since));

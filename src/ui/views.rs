@@ -1,11 +1,10 @@
-//! The view that lies over the transcript: its title, heads, rows, and what is told of the chosen one.
+//! The view that lies over the transcript: its title, heads, rows, and the details of the chosen one.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 
-use crate::app::layout;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
@@ -23,7 +22,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     for (head, line) in sheet.heads.iter().zip(lines.by_ref()) {
         paint_line(head, line, buffer);
     }
-    let has_keys = layout::focused(reader) == Pane::View;
+    let has_keys = reader.focused() == Pane::View;
     for (row, line) in sheet.rows.iter().zip(lines) {
         paint_line(&row.line, line, buffer);
         if row.is_chosen {
@@ -34,10 +33,10 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let foot = u16::try_from(sheet.foot.len()).unwrap_or(u16::MAX);
     if foot > 0 && foot < area.height {
         let y = area.bottom() - foot - 1;
-        let rule = reader.screen.theme.glyphs().rule.repeat(usize::from(area.width));
+        let rule = reader.screen.theme.glyphs().line.rule.repeat(usize::from(area.width));
         buffer.set_stringn(area.x, y, rule, usize::from(area.width), reader.screen.theme.dim);
-        for (told, y) in sheet.foot.iter().zip(y + 1..) {
-            paint_line(told, Rect { y, height: 1, ..area }, buffer);
+        for (line, y) in sheet.foot.iter().zip(y + 1..) {
+            paint_line(line, Rect { y, height: 1, ..area }, buffer);
         }
     }
 }
@@ -50,11 +49,8 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
 /// The title; what stands at its right end has what room is left.
 fn paint_title(reader: &Reader, line: Rect, buffer: &mut Buffer) {
     let sheet = &reader.views.sheet;
-    let style = if layout::focused(reader) == Pane::View {
-        reader.screen.theme.focus
-    } else {
-        reader.screen.theme.heading
-    };
+    let style =
+        if reader.focused() == Pane::View { reader.screen.theme.focus } else { reader.screen.theme.heading };
     let mut title = sheet.title.clone();
     if let Some(name) = title.first_mut() {
         name.style = style;

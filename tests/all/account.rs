@@ -1,14 +1,14 @@
-//! One account: what the surfaces tell of a turn and of the session is the same, and turns with what belongs to none
+//! One account: what the surfaces show of a turn and of the session is the same, and turns with what belongs to none
 //! of them are the session. Over all fixtures, and over real files where they are at hand.
 
 use std::collections::HashSet;
 
-use tv::analysis::cost;
 use tv::analysis::index::Live;
+use tv::analysis::money::cost;
+use tv::analysis::money::spending::Spending;
+use tv::analysis::money::spending::amount::{Amount, usd};
+use tv::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
 use tv::analysis::phrases;
-use tv::analysis::spending::Spending;
-use tv::analysis::spending::amount::{Amount, usd};
-use tv::analysis::spending::statement::{Group, Grouping, Row, Statement};
 use tv::ingest::Target;
 use tv::model::entry::EntryId;
 use tv::model::text::Name;
@@ -23,7 +23,7 @@ use crate::fixtures;
 /// JSON outputs round money to a millionth of a dollar.
 const ROUNDED: f64 = 1e-6;
 
-fn told(target: &Target) -> Option<(Reading, Figures)> {
+fn reading_with_figures(target: &Target) -> Option<(Reading, Figures)> {
     let reading = reading::read(target, true).ok()?;
     let figures = figures::of(&reading, Timestamp(1_700_000_000_000));
     Some((reading, figures))
@@ -47,9 +47,9 @@ fn of_json(usage: &serde_json::Value) -> [i64; 6] {
     classes.map(|class| usage[class].as_i64().unwrap_or(0))
 }
 
-/// The statement of money, the list of turns, and the session tell the same.
+/// The statement of money, the list of turns, and the session say the same.
 fn check(name: &str, target: &Target) -> Option<usize> {
-    let (reading, figures) = told(target)?;
+    let (reading, figures) = reading_with_figures(target)?;
     let (transcript, account) = (&reading.transcript, &reading.account);
     let statement = statement(&reading);
     let rows = statement.rows(Grouping::Turns);
@@ -57,16 +57,16 @@ fn check(name: &str, target: &Target) -> Option<usize> {
     let turns = json["turn_list"].as_array().unwrap();
     assert_eq!(turns.len(), transcript.turns().len(), "{name}");
     for (number, turn) in transcript.turns().iter().enumerate() {
-        let told = account.turn(transcript, number);
+        let spent = account.turn(transcript, number);
         let row = rows.iter().find(|row| row.group == Group::Turn(turn.prompt));
         let amount = row.map(|row| row.amount).unwrap_or_default();
         let place = format!("{name}, turn {}", number + 1);
         assert_eq!(of_json(&turns[number]["usage"]), of_amount(&amount), "{place}");
-        let (mine, theirs) = (told.cost(), row.map_or_else(|| amount.money.cost(), Row::cost));
+        let (mine, theirs) = (spent.cost(), row.map_or_else(|| amount.money.cost(), Row::cost));
         assert_eq!(phrases::cost(&mine), phrases::cost(&theirs), "{place}");
         let written = turns[number]["cost"]["usd"].as_f64();
         assert!((written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED, "{place}");
-        assert_eq!(turns[number]["work_ms"].as_u64(), told.work_ms(), "{place}");
+        assert_eq!(turns[number]["work_ms"].as_u64(), spent.work_ms(), "{place}");
     }
     let mut beside = Amount::default();
     let of_none = rows.iter().filter(|row| !matches!(row.group, Group::Turn(_)));
@@ -82,50 +82,52 @@ fn check(name: &str, target: &Target) -> Option<usize> {
     Some(turns.len())
 }
 
-/// What was told when an entry was told: its own lane up to it, others up to what was told later.
-fn told_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
+/// The entries that were there when an entry came: its own lane up to it, others up to what came later.
+fn known_by(transcript: &Transcript, id: EntryId) -> HashSet<EntryId> {
     let cursor = transcript.get(id).unwrap();
     let mut is_over: HashSet<Option<Name>> = HashSet::new();
-    let mut told = HashSet::new();
+    let mut known = HashSet::new();
     for entry in transcript.order().iter().filter_map(|id| Some((*id, transcript.get(*id)?))) {
         let (other, lane) = (entry.1, entry.1.lane.clone());
         if lane != cursor.lane && (cursor.at.is_none() || other.at > cursor.at) {
             is_over.insert(lane.clone());
         }
         if !is_over.contains(&lane) {
-            told.insert(entry.0);
+            known.insert(entry.0);
         }
         if entry.0 == id {
             is_over.insert(lane);
         }
     }
-    told
+    known
 }
 
-/// Tokens that were written in what was told, as far as it belongs to a turn.
-fn output_of(transcript: &Transcript, told: &HashSet<EntryId>, is_of_turn: impl Fn(EntryId) -> bool) -> u64 {
-    let entries = told.iter().filter(|id| is_of_turn(**id)).filter_map(|id| transcript.get(*id));
+/// Tokens that were written in these entries, as far as they belong to a turn.
+fn output_of(transcript: &Transcript, known: &HashSet<EntryId>, is_of_turn: impl Fn(EntryId) -> bool) -> u64 {
+    let entries = known.iter().filter(|id| is_of_turn(**id)).filter_map(|id| transcript.get(*id));
     let usages = entries.filter_map(|entry| entry.usage.as_ref());
     let of_entries = usages.filter(|usage| usage.scope.is_of_requests()).filter_map(|usage| usage.output);
     let asides = transcript.asides().filter(|(_, aside)| aside.usage.scope.is_of_requests());
-    let is_told = |id: EntryId| told.contains(&id) && is_of_turn(id);
-    let asides = asides.filter(|(_, aside)| aside.after.is_some_and(is_told));
+    let is_known = |id: EntryId| known.contains(&id) && is_of_turn(id);
+    let asides = asides.filter(|(_, aside)| aside.after.is_some_and(is_known));
     of_entries.chain(asides.filter_map(|(_, aside)| aside.usage.output)).sum()
 }
 
 #[test]
-fn as_of_an_entry_counts_what_was_told_by_then() {
+fn as_of_an_entry_counts_what_was_known_by_then() {
     let (mut looks, mut parts) = (0, 0);
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let Some((Reading { transcript, account, .. }, _)) = told(&target) else { continue };
+            let Some((Reading { transcript, account, .. }, _)) = reading_with_figures(&target) else {
+                continue;
+            };
             let order: Vec<EntryId> = transcript.order().to_vec();
             for id in order.iter().step_by(order.len() / 20 + 1).chain(order.last()) {
                 let then = account.as_of(&transcript, *id);
-                let told = told_by(&transcript, *id);
+                let known = known_by(&transcript, *id);
                 for turn in 0..transcript.turns().len() {
                     let is_of_turn = |id: EntryId| account.turn_of(&transcript, id) == Some(turn);
-                    let output = output_of(&transcript, &told, is_of_turn);
+                    let output = output_of(&transcript, &known, is_of_turn);
                     let figures = account.turn_as_of(&transcript, &then, turn);
                     let place = format!("{}, turn {turn}, entry {}", fixtures::name(&path), id.index());
                     assert_eq!(figures.facts.totals.sum().output.total, output, "{place}");
@@ -141,7 +143,7 @@ fn as_of_an_entry_counts_what_was_told_by_then() {
 }
 
 #[test]
-fn all_surfaces_tell_the_same_of_every_turn() {
+fn all_surfaces_show_the_same_of_every_turn() {
     let mut turns = 0;
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
@@ -152,7 +154,7 @@ fn all_surfaces_tell_the_same_of_every_turn() {
 }
 
 #[test]
-fn all_surfaces_tell_the_same_of_every_turn_of_real_files() {
+fn all_surfaces_show_the_same_of_every_turn_of_real_files() {
     for corpus in corpora() {
         let (mut sessions, mut turns) = (0, 0);
         for path in corpus.files() {

@@ -23,7 +23,7 @@ use crate::stage::Stage;
 fn stage() -> Stage {
     let mut stage = Stage::made((120, 40));
     stage.add([prompt("p", "fix the boat")]);
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     later(&mut stage, 1);
     stage
 }
@@ -57,7 +57,7 @@ fn an_alarm_rings_for_what_comes_and_marks_its_place() {
     let mut stage = Stage::made((120, 40));
     stage.add([prompt("p", "fix the boat")]);
     stage.add(failing("old", "make old"));
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     later(&mut stage, 1);
     command(&mut stage, "watch err");
     assert!(stage.status().contains("watching err"), "{}", stage.status());
@@ -141,7 +141,7 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
         stage.add(failing(key, "make"));
     }
     assert_eq!(words(&mut stage), [] as [&str; 0]);
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     later(&mut stage, 1);
     assert_eq!(words(&mut stage), [] as [&str; 0]);
     stage.add(failing("d", "make install"));
@@ -154,7 +154,7 @@ fn alarms_of_the_settings_wait_until_the_session_is_read() {
 }
 
 #[test]
-fn a_loop_is_told_in_the_header_the_outline_and_the_spine() {
+fn a_loop_is_shown_in_the_header_the_outline_and_the_spine() {
     let mut stage = stage();
     stage.app.reader.panes.wants_outline = Some(true);
     command(&mut stage, "watch loop");
@@ -266,7 +266,7 @@ fn a_real_session_that_waits_goes_on_with_its_user() {
         }
         say(&format!("{waits} waits, {} of them went on without a user: {wrong:#?}", wrong.len()));
         assert!(waits > corpus.least(3, 100), "{waits}");
-        // Before 2.1.98 Claude Code did not tell whether a call follows a text, and some take a minute to write.
+        // Before 2.1.98 Claude Code did not record whether a call follows a text, and some take a minute to write.
         // Of ours, four go on without one: streams that hold no prompts, and answers that come twice.
         assert!(wrong.len() <= corpus.least(4, waits / 25), "{} of {waits}: {wrong:#?}", wrong.len());
     }

@@ -30,7 +30,7 @@ fn home(journal: &str) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// `tv` on a session in a process of its own, telling every record as a line.
+/// `tv` on a session in a process of its own, writing every record as a line.
 struct Viewer {
     child: Child,
     lines: std::io::Lines<BufReader<ChildStdout>>,
@@ -146,7 +146,7 @@ fn what_is_read_while_changes_move_is_sound() {
     followed.end();
 }
 
-fn told(path: &Path) -> Transcript {
+fn transcript_at(path: &Path) -> Transcript {
     read(&Target { path: path.to_owned(), session: Some("s".to_owned()) }).transcript
 }
 
@@ -159,7 +159,7 @@ fn a_header_at_odds_with_itself_makes_no_files() {
         (bytes[18], bytes[19]) = (first, second);
         fs::write(&path, &bytes).unwrap();
         let before = files(dir.path());
-        assert_eq!(said(&told(&path)), ["message 1"]);
+        assert_eq!(said(&transcript_at(&path)), ["message 1"]);
         let mut followed = Followed::start(&path, WatchMode::Native);
         followed.until("the message", |f| said(&f.whole) == ["message 1"]);
         followed.end();
@@ -169,7 +169,7 @@ fn a_header_at_odds_with_itself_makes_no_files() {
 
 /// A log that is empty, cut, garbage, or another's: nothing ends in it, the rest is shown, and it is said.
 #[test]
-fn a_log_that_is_none_is_told_and_the_rest_is_shown() {
+fn a_log_that_is_none_is_reported_and_the_rest_is_shown() {
     let (dir, path) = home("wal");
     let writer = Writer::open(&path);
     writer.events("s", 2..10);
@@ -212,15 +212,15 @@ fn a_log_that_is_none_is_told_and_the_rest_is_shown() {
                 fs::write(format!("{}-shm", path.display()), &index).unwrap();
             }
             let before = files(dir.path());
-            let transcript = told(&path);
+            let transcript = transcript_at(&path);
             assert_eq!(transcript.order().len(), entries, "{what} {with_index}");
             let notices: Vec<String> =
                 transcript.notices().iter().map(|notice| notice.what.to_string()).collect();
             // Only the index knows how many changes there should be.
-            let is_told = is_broken || (with_index && what == "no frames");
+            let is_reported = is_broken || (with_index && what == "no frames");
             assert_eq!(
                 notices.iter().any(|what| what.contains("-wal")),
-                is_told,
+                is_reported,
                 "{what} {with_index} {notices:?}"
             );
             assert_eq!(files(dir.path()), before, "{what}");
@@ -242,7 +242,7 @@ fn files_of_other_owners_stay_theirs() {
         }
     }
     let before = files(dir.path());
-    assert_eq!(said(&told(&path)).len(), 3);
+    assert_eq!(said(&transcript_at(&path)).len(), 3);
     let mut followed = Followed::start(&path, WatchMode::Native);
     followed.until("all", |f| said(&f.whole).len() == 3);
     followed.end();
@@ -251,7 +251,7 @@ fn files_of_other_owners_stay_theirs() {
 
 /// A journal with changes to undo, and nobody who would: the database is half of one state and half of another.
 #[test]
-fn a_change_that_nobody_finishes_is_told() {
+fn a_change_that_nobody_finishes_is_reported() {
     let (dir, path) = home("delete");
     let journal = PathBuf::from(format!("{}-journal", path.display()));
     fs::write(&journal, b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\x01").unwrap();
@@ -260,6 +260,6 @@ fn a_change_that_nobody_finishes_is_told() {
     assert!(refusal.contains("not finished"), "{refusal}");
     // One that was done with says nothing.
     fs::write(&journal, [0; 512]).unwrap();
-    assert_eq!(said(&told(&path)), ["message 1"]);
+    assert_eq!(said(&transcript_at(&path)), ["message 1"]);
     assert_eq!(files(dir.path()), before);
 }

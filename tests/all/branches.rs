@@ -92,7 +92,7 @@ fn long_branch(answers: usize) -> Stage {
 }
 
 /// Whether a row of the outline has both of these.
-fn outline_tells(stage: &Stage, title: &str, figure: &str) -> bool {
+fn outline_shows(stage: &Stage, title: &str, figure: &str) -> bool {
     let picture = stage.picture();
     let mut outline = picture.lines().filter_map(|line| line.split('│').next());
     outline.any(|row| row.contains(title) && row.contains(figure))
@@ -101,12 +101,12 @@ fn outline_tells(stage: &Stage, title: &str, figure: &str) -> bool {
 #[test]
 fn what_a_long_branch_cost_is_known_without_a_look_at_each_entry() {
     let stage = long_branch(3_000);
-    assert!(outline_tells(&stage, "redone", "30.00"), "{}", stage.picture());
+    assert!(outline_shows(&stage, "redone", "30.00"), "{}", stage.picture());
     assert!(!stage.app.reader.outline.is_behind(), "pages of it are summed up already");
 }
 
 #[test]
-fn what_agents_cost_that_take_turns_is_told_when_it_is_known() {
+fn what_agents_cost_that_take_turns_is_shown_when_it_is_known() {
     let prompt = |uuid: &str, said: &str| {
         format!(
             r#"{{"parentUuid":null,"isSidechain":false,"sessionId":"s","type":"user","uuid":"{uuid}","timestamp":"2026-05-20T14:00:00.000Z","message":{{"role":"user","content":"{said}"}}}}"#
@@ -124,14 +124,14 @@ fn what_agents_cost_that_take_turns_is_told_when_it_is_known() {
     let path = folder.path().join("session.jsonl");
     std::fs::write(&path, text).unwrap();
     let mut stage = Stage::open_from_disk(&path, (200, 40));
-    let tells_cost = |stage: &Stage| outline_tells(stage, "tug", "15.00");
+    let shows_cost = |stage: &Stage| outline_shows(stage, "tug", "15.00");
     let mut frames = 1;
     while stage.app.is_unfinished() {
         assert!(frames < 10, "it comes to an end");
         stage.arrange();
         frames += 1;
     }
-    assert!(tells_cost(&stage), "{}", stage.picture());
+    assert!(shows_cost(&stage), "{}", stage.picture());
     // What is not in sight is not waited for.
     let mut stage = Stage::open_from_disk(&path, (60, 24));
     stage.arrange();

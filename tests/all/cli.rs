@@ -81,7 +81,7 @@ fn completions_are_written_for_every_shell() {
 }
 
 #[test]
-fn what_is_not_there_is_told_in_one_sentence() {
+fn what_is_not_there_is_reported_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     refuses(&folder.path().join("missing\u{1b}[2J.jsonl"));
     refuses(folder.path());
@@ -89,7 +89,7 @@ fn what_is_not_there_is_told_in_one_sentence() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_is_told_in_one_sentence() {
+fn what_is_no_file_is_reported_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
     std::os::unix::fs::symlink(&a, &b).unwrap();
@@ -229,8 +229,8 @@ fn a_name_that_nothing_in_a_file_has_is_refused() {
         assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""), "{command}");
         assert!(text(&refused.stderr).contains("has no entry nope"), "{}", text(&refused.stderr));
         for there in ["msg_1", "toolu_1"] {
-            let told = tv().args(words.clone()).arg(named(there)).output().unwrap();
-            assert_ne!(told.status.code(), Some(2), "{command} {there}: {}", text(&told.stderr));
+            let output = tv().args(words.clone()).arg(named(there)).output().unwrap();
+            assert_ne!(output.status.code(), Some(2), "{command} {there}: {}", text(&output.stderr));
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tv::app::action::Action;
-use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
-use tv::app::help;
-use tv::app::keymap::{Keymap, Preset};
-use tv::app::keys::parse_keys;
-use tv::app::mode::Mode;
-use tv::app::viewport::Focus;
+use tv::app::input::action::Action;
+use tv::app::input::bindings::BINDINGS;
+use tv::app::input::keymap::{Keymap, Preset};
+use tv::app::input::keys::parse_keys;
+use tv::app::input::mode::Mode;
+use tv::app::pop_ups::help;
+use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;
 use tv::model::record::FileId;
 use tv::render::row::Level;
@@ -170,15 +170,15 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     stage.press("?");
     assert!(matches!(stage.app.mode, Mode::Normal), "? was taken from the help");
     stage.press("x");
-    assert!(stage.picture().contains("this help"), "the panel of the chord tells: {}", stage.picture());
+    assert!(stage.picture().contains("this help"), "the panel of the chord says so: {}", stage.picture());
     stage.press("h");
     assert!(matches!(stage.app.mode, Mode::Help { .. }));
     // As high as the help, its title and the hints.
     let rows = help::lines(&stage.app.keys.keymap, "").len() + 2;
     stage.resize(100, u16::try_from(rows).expect("few keys"));
     let picture = stage.picture();
-    let told = picture.lines().find(|line| line.contains("this help"));
-    assert!(told.is_some_and(|line| line.trim_start().starts_with("xh ")), "{picture}");
+    let help = picture.lines().find(|line| line.contains("this help"));
+    assert!(help.is_some_and(|line| line.trim_start().starts_with("xh ")), "{picture}");
     stage.press("q g");
     let here = focused(&stage);
     stage.press("g");

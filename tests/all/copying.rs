@@ -6,10 +6,9 @@ use proptest::prelude::{any, proptest};
 use proptest::sample::select as one_of;
 use ratatui::style::{Color, Modifier};
 use tv::app::effect::Effect;
-use tv::app::keys::parse_keys;
-use tv::app::layout::divide;
-use tv::app::mode::Mode as KeyMode;
-use tv::app::mouse::{Gesture, Pointer};
+use tv::app::input::keys::parse_keys;
+use tv::app::input::mode::Mode as KeyMode;
+use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed};
@@ -79,7 +78,7 @@ fn to_row(stage: &mut Stage, words: &str) {
     let has = |stage: &Stage| {
         let cursor = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
         let rows = stage.app.reader.text.view.lines.iter().filter(|line| line.entry == cursor.entry);
-        rows.filter(|line| tv::app::viewport::mark_of(line) == Some(cursor))
+        rows.filter(|line| tv::app::text::viewport::mark_of(line) == Some(cursor))
             .any(|line| line.row().is_some_and(|row| row.line.to_string().contains(words)))
     };
     let start = stage.app.reader.text.view.selection.expect("rows are selected").cursor;
@@ -214,7 +213,7 @@ fn selected_rows_are_seen_in_all_themes() {
         let (first, last) = stage.app.reader.text.view.selected.expect("lines of the window");
         assert!(last > first);
         let buffer = stage.buffer();
-        let area = divide(&stage.app.reader).transcript;
+        let area = stage.app.reader.frame().transcript;
         let y = area.y + u16::try_from(first).unwrap();
         let cell = &buffer[(area.x + 30, y)];
         if is_reversed {
@@ -318,12 +317,12 @@ fn a_link_opens_the_session_at_the_entry() {
     assert_eq!(copied(&stage), "/work/boat.jsonl#p1");
     let mut other = session();
     other.press("G");
-    other.app.reader.places.wanted = Some("c1".to_owned());
-    other.tell(Feed::CaughtUp);
+    other.app.reader.text.places.wanted = Some("c1".to_owned());
+    other.feed(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
-    other.app.reader.places.wanted = Some("nobody".to_owned());
-    other.tell(Feed::CaughtUp);
+    other.app.reader.text.places.wanted = Some("nobody".to_owned());
+    other.feed(Feed::CaughtUp);
     assert!(other.status().contains("no entry is called nobody"), "{}", other.status());
 }
 
@@ -370,7 +369,7 @@ fn the_raw_record_knows_the_paths_of_its_fields() {
     stage.press("y y");
     assert_eq!(copied(&stage), r#"{"type":"message","message":{"content":[{"odd key":"a\nb"}]}}"#);
     stage.press("g y q");
-    assert!(stage.picture().contains("no value"), "it is told where it can be seen: {}", stage.picture());
+    assert!(stage.picture().contains("no value"), "it is said where it can be seen: {}", stage.picture());
     stage.press("q");
     assert!(matches!(stage.app.mode, KeyMode::Normal));
 }
@@ -400,7 +399,7 @@ fn records_are_piped_to_a_command() {
 #[test]
 fn the_path_names_file_and_line() {
     let mut stage = session();
-    stage.tell(Feed::File { id: FileId(0), path: Path::new("/work/boat.jsonl").into() });
+    stage.feed(Feed::File { id: FileId(0), path: Path::new("/work/boat.jsonl").into() });
     stage.press("3 y p");
     assert_eq!(copied(&stage), "/work/boat.jsonl:1\n/work/boat.jsonl:2\n/work/boat.jsonl:3");
 }
@@ -509,20 +508,20 @@ fn dragging_selects_rows_and_a_click_ends_that() {
 fn the_spine_and_the_dividers_follow_the_mouse() {
     let mut stage = session();
     stage.press("F2 G");
-    let frame = divide(&stage.app.reader);
+    let frame = stage.app.reader.frame();
     at(&mut stage, Gesture::Press, frame.spine.x, frame.spine.y);
     assert!(stage.focused().contains("you"), "{}", stage.focused());
     assert_eq!(stage.window()[0].0, 0, "the beginning");
     stage.resize(120, 40);
-    let frame = divide(&stage.app.reader);
+    let frame = stage.app.reader.frame();
     assert!(frame.outline.width > 0);
     let (x, y) = (frame.outline_divider.x, 5);
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Drag, x + 6, y);
     at(&mut stage, Gesture::Release, x + 6, y);
-    assert_eq!(divide(&stage.app.reader).outline_divider.x, x + 6);
+    assert_eq!(stage.app.reader.frame().outline_divider.x, x + 6);
     at(&mut stage, Gesture::Drag, x, y);
-    assert_eq!(divide(&stage.app.reader).outline_divider.x, x + 6, "nothing is held any more");
+    assert_eq!(stage.app.reader.frame().outline_divider.x, x + 6, "nothing is held any more");
 }
 
 #[test]
@@ -542,8 +541,8 @@ fn keys_of_the_table_are_the_ones_tried_here() {
     for keys in ["V", "y t", "y l", "y q", "|", "F2"] {
         let keys = parse_keys(keys).expect("keys");
         assert!(matches!(
-            tv::app::keymap::Keymap::default().look_up(&keys),
-            tv::app::keymap::Match::Action(_)
+            tv::app::input::keymap::Keymap::default().look_up(&keys),
+            tv::app::input::keymap::Match::Action(_)
         ));
     }
 }

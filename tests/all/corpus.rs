@@ -36,13 +36,13 @@ pub(crate) fn real() -> Option<Corpus> {
 }
 
 /// A folder or a file that is shared by all clones of the crate and no part of it: nothing depends on it, so who runs
-/// the tests without it is told once.
+/// the tests without it is named once.
 pub(crate) fn beside(name: &str) -> Option<PathBuf> {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static NAMED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found =
         home.ancestors().skip(1).map(|above| above.join("shared").join(name)).find(|path| path.exists());
-    if found.is_none() && TOLD.lock().unwrap().insert(name.to_owned()) {
+    if found.is_none() && NAMED.lock().unwrap().insert(name.to_owned()) {
         // What is printed by `println` is kept from the terminal as long as a test passes.
         let mut terminal = std::io::stderr();
         let _ = writeln!(terminal, "no shared/{name} above {}: fixtures alone are tested", home.display());
@@ -306,7 +306,7 @@ fn every_record_of_a_corpus_is_accounted_for() {
 }
 
 #[test]
-fn storage_folders_tell_the_same_as_their_event_streams() {
+fn storage_folders_give_the_same_as_their_event_streams() {
     let Some(Corpus { folder: corpus, .. }) = real() else { return };
     let opencode = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
     let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
@@ -318,7 +318,7 @@ fn storage_folders_tell_the_same_as_their_event_streams() {
         let mut decoder = opencode.decoder();
         let mut out = Batch::default();
         Cut::new(&text).feed(Shape::Document, &mut *decoder, &mut out);
-        let told = entry_figures(&transcript(out));
+        let stored = entry_figures(&transcript(out));
         let sessions = opencode.sessions(&tree);
         let sessions = sessions.iter().flat_map(matching).filter_map(|file| {
             let session = file.file_stem()?.to_str()?.to_owned();
@@ -327,7 +327,7 @@ fn storage_folders_tell_the_same_as_their_event_streams() {
             Some(entry_figures(&transcript))
         });
         let sessions: Vec<_> = sessions.collect();
-        assert!(sessions.is_empty() || sessions.contains(&told), "{name}: {told:?} and {sessions:?}");
+        assert!(sessions.is_empty() || sessions.contains(&stored), "{name}: {stored:?} and {sessions:?}");
         compared += usize::from(!sessions.is_empty());
     }
     assert!(compared > 0);

@@ -172,7 +172,7 @@ fn a_jump_reads_the_records_that_it_shows() {
 #[test]
 fn frames_allocate_little_and_no_more_in_a_long_session() {
     let folder = tempfile::tempdir().unwrap();
-    let mut told = String::new();
+    let mut report = String::new();
     let mut all = Vec::new();
     for turns in [30, 1_000] {
         let path = session(folder.path(), turns);
@@ -196,22 +196,22 @@ fn frames_allocate_little_and_no_more_in_a_long_session() {
         scrolled.sort_unstable();
         let middle = scrolled[scrolled.len() / 2];
         writeln!(
-            told,
+            report,
             "{turns} turns: {} idle, {middle} scrolled (at most {})",
             idle.count_total, scrolled[39]
         )
         .unwrap();
         all.push((idle.count_total, middle));
     }
-    println!("{told}");
+    println!("{report}");
     for (idle, scrolled) in &all {
-        assert!(*idle <= 1_500 && *scrolled <= 2_500, "{told}");
+        assert!(*idle <= 1_500 && *scrolled <= 2_500, "{report}");
     }
     let ((few, few_scrolled), (many, many_scrolled)) = (all[0], all[1]);
-    assert!(many <= few + few / 4 && many_scrolled <= few_scrolled + few_scrolled / 2, "{told}");
+    assert!(many <= few + few / 4 && many_scrolled <= few_scrolled + few_scrolled / 2, "{report}");
 }
 
-/// One answer with so many calls, told by one record or by one for each.
+/// One answer with so many calls, in one record or in one for each.
 fn one_answer(folder: &Path, calls: usize, is_one_record: bool) -> PathBuf {
     let head =
         r#""isSidechain":false,"sessionId":"s","version":"2.1.157","timestamp":"2026-03-13T10:00:00.000Z""#;
@@ -225,9 +225,9 @@ fn one_answer(folder: &Path, calls: usize, is_one_record: bool) -> PathBuf {
     for first in (0..calls).step_by(per) {
         let all =
             |block: &dyn Fn(usize) -> String| (first..first + per).map(block).collect::<Vec<_>>().join(",");
-        let (asked, told) = (all(&call), all(&result));
+        let (asked, answered) = (all(&call), all(&result));
         writeln!(text, r#"{{{head},"uuid":"a{first}","parentUuid":null,"type":"assistant","message":{{"id":"m","role":"assistant","model":"claude-sonnet-4-5","content":[{asked}],"usage":{{"input_tokens":3,"output_tokens":4}}}}}}"#).unwrap();
-        writeln!(text, r#"{{{head},"uuid":"b{first}","parentUuid":"a{first}","type":"user","message":{{"role":"user","content":[{told}]}}}}"#).unwrap();
+        writeln!(text, r#"{{{head},"uuid":"b{first}","parentUuid":"a{first}","type":"user","message":{{"role":"user","content":[{answered}]}}}}"#).unwrap();
     }
     let path = folder.join("session.jsonl");
     fs::write(&path, text).unwrap();

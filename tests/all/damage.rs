@@ -50,11 +50,11 @@ fn known_fields_of_any_type_lose_no_record() {
                 mutants.iter().map(|bytes| Record { origin: record.origin, bytes }).collect();
             for mutant in &records {
                 let what = || format!("{}: {}", fixtures::name(&path), String::from_utf8_lossy(mutant.bytes));
-                let told = catch_unwind(AssertUnwindSafe(|| read(&lines, std::slice::from_ref(mutant))));
-                let told = told.unwrap_or_else(|_| panic!("{}", what()));
-                assert!(told.tally().records() >= 1, "{}", what());
+                let read = catch_unwind(AssertUnwindSafe(|| read(&lines, std::slice::from_ref(mutant))));
+                let read = read.unwrap_or_else(|_| panic!("{}", what()));
+                assert!(read.tally().records() >= 1, "{}", what());
             }
-            // And all of them in one session: what one told must not trip the next.
+            // And all of them in one session: what came of one must not trip the next.
             read(&lines, &records);
         }
     }
@@ -126,7 +126,7 @@ fn values_on_one_line_know_their_own_places() {
         let batch = generic_line(&line);
         assert_eq!(batch.tally.records(), 4, "{front:?}");
         assert_eq!(batch.tally.bytes.total(), line.len() as u64, "{front:?}");
-        let transcript = fixtures::tell(vec![batch]);
+        let transcript = fixtures::transcript_of(vec![batch]);
         let bodies =
             transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
         let places: Vec<&[u8]> = bodies
@@ -163,14 +163,14 @@ fn a_document_that_breaks_off_comes_again_from_the_disk() {
     let bare = "{\"messages]:[{\n {\"";
     for text in [messages, key, bare] {
         std::fs::write(&path, text).unwrap();
-        let mut telling = fixtures::read(&Target { path: path.clone(), session: None });
+        let mut session = fixtures::read(&Target { path: path.clone(), session: None });
         let mut cut = 0;
         for body in
-            telling.transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
+            session.transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies())
         {
-            let again = telling.pager.read(body.from);
+            let again = session.pager.read(body.from);
             assert_eq!(again.get(usize::from(body.slot)), Some(&body.held), "{body:?}");
-            let next = telling.pager.read_next(body.from, &|_| true);
+            let next = session.pager.read_next(body.from, &|_| true);
             assert_eq!(next.get(usize::from(body.slot)), Some(&body.held), "{body:?}");
             cut += usize::from(body.lines > 1);
         }
@@ -194,14 +194,14 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let damaged = read(lines, &records);
     let origin = lines.record(n).origin;
     let its = |at: u64| (origin.at..=origin.at + u64::from(origin.len)).contains(&at);
-    // A line that takes a prompt out of a queue names none: which one it tells is known by the lines before it.
-    let is_told_elsewhere = |entry: &Entry| {
+    // A line that takes a prompt out of a queue names none: which one it means is known by the lines before it.
+    let depends_on_others = |entry: &Entry| {
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
         (entry.marks.prompt || entry.marks.trace)
             && bodies.into_iter().any(|body| body.from.at != entry.origin.at)
     };
-    for entry in sound.entries().filter(|entry| !has_part(entry, its) && !is_told_elsewhere(entry)) {
-        // An error may be told with the answer it ended or, if that is lost, by itself. More blocks may
+    for entry in sound.entries().filter(|entry| !has_part(entry, its) && !depends_on_others(entry)) {
+        // An error may come with the answer it ended or, if that is lost, by itself. More blocks may
         // be there: the lost record may have been one that takes something back.
         let now = damaged.find(&entry.key).and_then(|id| damaged.get(id));
         let after: Vec<BlockKind> =
@@ -209,7 +209,7 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         let mut rest = after.iter();
         let is_kept = contents(entry).iter().all(|block| rest.any(|other| other == block));
         assert!(is_kept, "{what}: {}\n{after:#?}\n{:#?}", entry.key, contents(entry));
-        // A line of bookkeeping may be all that is left of what the lost record told.
+        // A line of bookkeeping may be all that is left of what the lost record held.
         let is_same = |now: &Entry| now.role == entry.role || entry.marks.trace;
         assert!(now.is_none_or(is_same), "{what}: {}", entry.key);
     }
@@ -217,7 +217,7 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
 
 fn read(lines: &Lines, records: &[Record<'_>]) -> Transcript {
     let mut decoder = lines.format.decoder();
-    fixtures::tell(vec![fixtures::decode(&mut *decoder, records, &Batch::default())])
+    fixtures::transcript_of(vec![fixtures::decode(&mut *decoder, records, &Batch::default())])
 }
 
 /// Keeps the braces and breaks what is between them.
@@ -256,9 +256,9 @@ fn contents(entry: &Entry) -> Vec<BlockKind> {
                     call.state = ToolState::Pending;
                 }
             }
-            BlockKind::Break(Break::Error(told)) => {
-                let once = told.rsplit_once(" ×").map_or(told.as_str(), |(once, _)| once);
-                *told = Text::clean(once);
+            BlockKind::Break(Break::Error(error)) => {
+                let once = error.rsplit_once(" ×").map_or(error.as_str(), |(once, _)| once);
+                *error = Text::clean(once);
             }
             _ => {}
         }

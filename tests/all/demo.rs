@@ -10,34 +10,34 @@ use tv::ingest::Target;
 use tv::model::entry::{BlockKind, Break, Role};
 use tv::model::tool::{ToolKind, ToolState};
 
-use crate::fixtures::{self, PATIENCE, Telling};
+use crate::fixtures::{self, PATIENCE, ReadSession};
 
 fn asset() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo/session.jsonl")
 }
 
-fn told() -> Telling {
+fn read_demo() -> ReadSession {
     fixtures::read(&Target { path: asset(), session: None })
 }
 
 #[test]
 fn every_line_is_understood() {
-    let telling = told();
-    assert_eq!((telling.opened.format, telling.opened.confidence), ("claude-code", "certain"));
-    let tally = telling.transcript.tally();
+    let session = read_demo();
+    assert_eq!((session.opened.format, session.opened.confidence), ("claude-code", "certain"));
+    let tally = session.transcript.tally();
     assert_eq!(tally.faulty, 0, "{:?}", tally.faults);
     assert!(tally.unknown.is_empty(), "{:?}", tally.unknown);
-    assert_eq!(telling.transcript.notices(), []);
+    assert_eq!(session.transcript.notices(), []);
 }
 
 #[test]
 fn it_shows_every_kind_of_block() {
-    let telling = told();
+    let session = read_demo();
     let mut blocks = HashSet::new();
     let mut tools = HashSet::new();
     let mut states = HashSet::new();
     let mut patches = 0;
-    for block in telling.transcript.entries().flat_map(|entry| &entry.blocks) {
+    for block in session.transcript.entries().flat_map(|entry| &entry.blocks) {
         blocks.insert(match &block.kind {
             BlockKind::Text(_) => "text",
             BlockKind::Thinking(_) => "thinking",
@@ -76,8 +76,8 @@ fn it_shows_every_kind_of_block() {
 
 #[test]
 fn its_calls_pair_its_sub_agents_have_lanes_and_its_requests_are_counted() {
-    let telling = told();
-    let transcript = &telling.transcript;
+    let session = read_demo();
+    let transcript = &session.transcript;
     let calls = || {
         transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
             BlockKind::Call(call) => Some(call),

@@ -1,4 +1,4 @@
-//! What records hold that no block tells: shown from level 4 on, read again for what is in sight only.
+//! What records hold that no block shows: shown from level 4 on, read again for what is in sight only.
 
 use std::fs;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn shown(args: &[&str], path: &std::path::Path) -> String {
 }
 
 #[test]
-fn fields_that_no_block_tells_are_shown_from_level_4_on() {
+fn fields_that_no_block_shows_are_shown_from_level_4_on() {
     let (_dir, path) = session();
     let full = shown(&["--level", "4"], &path);
     for row in [

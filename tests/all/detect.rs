@@ -1,4 +1,4 @@
-//! Formats are told apart by content: each real file by its own format, and by no other.
+//! Formats are recognised by content: each real file by its own format, and by no other.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::corpus::{Cut, corpora};
 /// Formats whose files lie in corpus folders of the same name.
 const OURS: [&str; 6] = ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "opencode"];
 
-/// Files of our folders that are no sessions: sidecars and what a migration left; databases are told
+/// Files of our folders that are no sessions: sidecars and what a migration left; databases are recognised
 /// apart by their tables (`rows`).
 fn is_no_session(name: &str) -> bool {
     [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt"]

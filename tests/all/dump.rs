@@ -312,7 +312,7 @@ fn sums(transcript: &Transcript) -> String {
 }
 
 fn is_nothing(spent: &Spent) -> bool {
-    spent.requests == 0 && spent.input.told + spent.output.told + spent.priced == 0
+    spent.requests == 0 && spent.input.recorded + spent.output.recorded + spent.priced == 0
 }
 
 fn spent(spent: &Spent) -> String {

@@ -33,7 +33,7 @@ fn reading(known: usize) -> Stage {
     if known > 0 {
         stage.add_as(Mode::Append, Stretch::Whole, first().into_iter().take(known));
     }
-    stage.tell(Feed::Progress { done: 10, total: 100 });
+    stage.feed(Feed::Progress { done: 10, total: 100 });
     stage.arrange();
     stage
 }
@@ -70,7 +70,7 @@ fn what_is_read_of_the_beginning_stays_when_the_whole_is_known() {
     stage.add_as(Mode::Append, Stretch::Whole, first().into_iter().skip(30));
     assert_eq!((texts(&stage), stage.focused()), before, "more of the beginning moves nothing");
     stage.add_as(Mode::Append, Stretch::Whole, part(60..300));
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     assert_eq!((texts(&stage), stage.focused()), before, "the whole moves nothing");
     assert!(!stage.status().contains("only"), "{}", stage.status());
@@ -111,7 +111,7 @@ fn the_beginning_comes_as_soon_as_anything_of_it_is_read() {
 }
 
 #[test]
-fn what_the_agent_does_is_told_by_the_end() {
+fn what_the_agent_does_is_known_by_the_end() {
     let mut stage = reading(30);
     stage.add_as(Mode::Append, Stretch::Whole, [call("c1", "ls hold")]);
     stage.add_as(Mode::Append, Stretch::Preview, [call("c9", "pump the bilge")]);
@@ -139,7 +139,7 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     for from in (0..5_000).step_by(100) {
         stage.add_as(Mode::Append, Stretch::Whole, calls(from..from + 100));
     }
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     assert!(!stage.app.reader.session.indexes.is_behind(), "nothing is left to be taken in");
     let judged = Findings::of(&stage.app.reader.session.transcript);
@@ -192,7 +192,7 @@ fn the_beginning_of_a_large_file_takes_one_chunk_of_it() {
     for number in 0.. {
         let feed = feeds.recv_timeout(PATIENCE).expect("the beginning is read");
         let is_first = matches!(feed, Feed::Batch { stage: Stretch::Whole, .. });
-        stage.tell(feed);
+        stage.feed(feed);
         if is_first {
             stage.arrange();
             stage.press("g");

@@ -153,7 +153,7 @@ fn ids(found: &[Value]) -> Vec<&str> {
 fn every_agents_sessions_are_listed_newest_first() {
     let home = full_home();
     let found = home.listed(&[]);
-    let told: Vec<(&str, &str, &str)> = found
+    let sightings: Vec<(&str, &str, &str)> = found
         .iter()
         .map(|found| ["format", "id", "title"].map(|name| found[name].as_str().unwrap()))
         .map(|[format, id, title]| (format, id, title))
@@ -170,7 +170,7 @@ fn every_agents_sessions_are_listed_newest_first() {
         ("cline", "1740000000000", "Sweep"),
         ("opencode", "ses_one", "Title of ses_one"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(sightings, expected);
     assert!(found.iter().all(|found| found["schema"] == "tv.list/1"));
     let first = &found[0];
     assert_eq!((&first["model"], &first["cwd"]), (&json!("claude-opus-4-6"), &json!("/work")));
@@ -253,21 +253,21 @@ fn a_session_is_opened_by_its_id_its_beginning_or_its_key() {
 }
 
 #[test]
-fn several_and_none_are_told_in_one_sentence() {
+fn several_and_none_are_reported_in_one_sentence() {
     let home = full_home();
     home.file(".claude/projects/-other/5d0c9999.jsonl", 5, &claude("5d0c9999", "Other"));
     for command in [&["show"][..], &["stats"], &["doctor"], &[]] {
-        let tell = |name: &str| {
+        let refusal = |name: &str| {
             let (code, out, error) = home.tv(&[command, &[name]].concat());
             assert_eq!((code, out.as_str(), error.lines().count()), (2, "", 1), "{command:?}");
             error
         };
-        let several = tell("5d0c");
+        let several = refusal("5d0c");
         assert!(
             several.contains("2 sessions") && several.contains("5d0c9999 (claude-code, ~/.claude"),
             "{several}"
         );
-        let none = tell("zzzz");
+        let none = refusal("zzzz");
         assert!(none.contains("~/.claude/projects, ~/.config/claude/projects"), "{none}");
         assert!(none.contains("no session") && !none.contains(".clawdbot"), "{none}");
     }
@@ -305,13 +305,13 @@ fn of_a_long_session_only_the_ends_are_read() {
 }
 
 #[test]
-fn who_watches_is_told_all_newest_first() {
+fn who_watches_gets_all_newest_first() {
     let home = full_home();
     let watch = find::watch(home.search(), || LATER);
-    let told: Vec<Sighting> =
+    let sightings: Vec<Sighting> =
         watch.sightings.iter().take_while(|sighting| *sighting != Sighting::Complete).collect();
-    assert_eq!(told.len(), 10);
-    assert!(matches!(&told[0], Sighting::Found(found) if found.id.as_str() == "5d0c1c52-0001"));
+    assert_eq!(sightings.len(), 10);
+    assert!(matches!(&sightings[0], Sighting::Found(found) if found.id.as_str() == "5d0c1c52-0001"));
     home.file(".claude/projects/-work/new.jsonl", 1, &claude("new", "Just begun"));
     let next = watch.sightings.iter().find(|sighting| *sighting != Sighting::Complete);
     assert!(matches!(next, Some(Sighting::Found(found)) if found.title.as_deref() == Some("Just begun")));
@@ -328,16 +328,16 @@ fn a_preview_has_the_first_prompt_and_the_last_answer() {
         ("1784094124598_rruoq", Some("Paint it"), None),
         ("1740000000000", Some("Sweep"), None),
     ] {
-        let told = preview(id);
-        assert_eq!((told.prompt.as_deref(), told.answer.as_deref()), (prompt, answer), "{id}");
+        let preview = preview(id);
+        assert_eq!((preview.prompt.as_deref(), preview.answer.as_deref()), (prompt, answer), "{id}");
     }
     assert_eq!(preview("a5cd40eb").counts, Some((1, 0)));
     let long = format!("Please {}", "read all of this ".repeat(20_000));
     let path = home.file(".pi/agent/sessions/--work--/2026_long.jsonl", 1, &pi("long", &long));
     let found = Found { path, ..found.iter().find(|found| found.format == "pi").unwrap().clone() };
-    let told = find::preview(&found);
-    let prompt = told.prompt.map_or(0, |prompt| prompt.len());
-    assert!((prompt == 0 || (1_000..20_000).contains(&prompt)) && told.counts.is_none(), "{prompt}");
+    let preview = find::preview(&found);
+    let prompt = preview.prompt.map_or(0, |prompt| prompt.len());
+    assert!((prompt == 0 || (1_000..20_000).contains(&prompt)) && preview.counts.is_none(), "{prompt}");
 }
 
 /// OpenClaw's and OpenCode's databases of now, beside what they took over.
@@ -396,7 +396,7 @@ fn home_with_databases() -> Home {
 fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
     let home = home_with_databases();
     let found = home.listed(&[]);
-    let told: Vec<[&str; 3]> = found
+    let sightings: Vec<[&str; 3]> = found
         .iter()
         .map(|found| ["id", "title", "format"].map(|name| found[name].as_str().unwrap()))
         .collect();
@@ -406,7 +406,7 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
         ["11aa", "Hello bot", "openclaw"],
         ["ses_one", "Oil the gears", "opencode"],
     ];
-    assert_eq!(told, expected);
+    assert_eq!(sightings, expected);
     let (claw, opencode) = (&found[2], &found[3]);
     assert_eq!(
         (&claw["session"], &claw["agent"], &claw["cwd"]),

@@ -5,16 +5,17 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use proptest::prelude::{Strategy, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::effect::Effect;
-use tv::app::keys::{Code, Press};
-use tv::app::mode::Mode as KeyMode;
-use tv::app::moving;
-use tv::app::search::{Job, hits_of};
+use tv::app::find::search::{Job, hits_of};
+use tv::app::input::keys::{Code, Press};
+use tv::app::input::mode::Mode as KeyMode;
+use tv::app::text::moving;
+use tv::app::text::viewport::{Focus, Line};
 use tv::app::update::Event;
-use tv::app::viewport::{Focus, Line};
 use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{EntryId, Role};
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
+use tv::render::row::Fold;
 use tv::render::theme::Theme;
 
 use crate::fixtures;
@@ -111,7 +112,7 @@ fn an_empty_filter_shows_all_again() {
 }
 
 #[test]
-fn mistakes_are_told_while_typing() {
+fn mistakes_are_shown_while_typing() {
     let mut stage = session();
     stage.press("&").type_in("tool:bash cost>");
     assert!(stage.status().contains("&tool:bash cost>  at 16: an amount"), "{}", stage.status());
@@ -120,7 +121,7 @@ fn mistakes_are_told_while_typing() {
     stage.type_in(".1");
     assert!(!stage.status().contains("at 16"), "{}", stage.status());
     stage.press("esc");
-    assert!(stage.app.reader.find.filter.is_none(), "given up");
+    assert!(stage.app.reader.text.find.filter.is_none(), "given up");
     stage.press(":").type_in("filter rol:user").press("enter");
     assert!(stage.status().contains("no fact is called rol"), "{}", stage.status());
 }
@@ -182,7 +183,7 @@ fn motions_and_searches_stay_within_the_filter() {
 fn what_comes_is_judged_as_it_comes() {
     let mut stage = session();
     filter(&mut stage, "err or herring");
-    let hidden = |stage: &Stage| stage.app.reader.find.filter.as_ref().unwrap().hidden();
+    let hidden = |stage: &Stage| stage.app.reader.text.find.filter.as_ref().unwrap().hidden();
     let before = hidden(&stage);
     stage.press("G");
     stage.add([says("a4", 100, Role::Assistant, "Nothing new.")]);
@@ -219,17 +220,17 @@ fn texts_are_read_before_anything_moves() {
     stage.press("f f &").type_in("boats").press("enter esc");
     assert!(matches!(stage.asked.last(), Some(Effect::CancelFilter)));
     stage.happen(answer);
-    assert!(stage.app.reader.find.filter.is_none(), "a late answer changes nothing");
+    assert!(stage.app.reader.text.find.filter.is_none(), "a late answer changes nothing");
 }
 
 #[test]
-fn a_filter_outlives_a_new_telling() {
+fn a_filter_outlives_a_session_read_anew() {
     let mut stage = Stage::made((100, 40));
     stage.add_as(Mode::Append, Stretch::Preview, harbour().into_iter().skip(6));
     filter(&mut stage, "tool:bash or herring");
     stage.add_as(Mode::Append, Stretch::Whole, harbour());
     let before = stage.window().into_iter().map(|row| row.2).collect::<Vec<_>>();
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     stage.press("g");
     assert_eq!(shown(&stage), ["a2:02", "c3:0", "m2:0", "a3:0"]);
@@ -300,17 +301,17 @@ fn what_looks_like_a_pattern_can_be_meant_literally() {
 fn keys_that_come_faster_than_frames_are_one_search() {
     let mut stage = session();
     stage.press("/");
-    let before = stage.app.reader.find.generation;
+    let before = stage.app.reader.text.find.generation;
     for _ in 0..3_000 {
         stage.happen(Event::Key(Press::plain(Code::Char('e'))));
     }
-    assert_eq!(stage.app.reader.find.generation, before, "no key starts a search");
+    assert_eq!(stage.app.reader.text.find.generation, before, "no key starts a search");
     stage.arrange();
-    let typed = stage.app.reader.find.search.as_ref().map(|search| search.typed.len());
-    assert_eq!((stage.app.reader.find.generation, typed), (before + 1, Some(3_000)));
+    let typed = stage.app.reader.text.find.search.as_ref().map(|search| search.typed.len());
+    assert_eq!((stage.app.reader.text.find.generation, typed), (before + 1, Some(3_000)));
     stage.press("ctrl-u").happen(Event::Key(Press::plain(Code::Char('h'))));
     stage.happen(Event::Key(Press::plain(Code::Enter)));
-    let typed = stage.app.reader.find.search.as_ref().map(|search| search.typed.clone());
+    let typed = stage.app.reader.text.find.search.as_ref().map(|search| search.typed.clone());
     assert_eq!(typed.as_deref(), Some("h"), "what was typed is searched for before it is accepted");
 }
 
@@ -329,7 +330,7 @@ fn typed_searches_come_back() {
 }
 
 #[test]
-fn a_search_tells_how_far_it_is() {
+fn a_search_shows_how_far_it_is() {
     let mut stage = session();
     stage.is_slow = true;
     stage.press("/").type_in("nowhere");
@@ -349,7 +350,7 @@ fn a_share_of_the_session_is_gone_to() {
 
 /// The portions of the search in force that are asked for.
 fn portions(stage: &mut Stage) -> Vec<Job> {
-    let generation = stage.app.reader.find.generation;
+    let generation = stage.app.reader.text.find.generation;
     let asked = std::mem::take(&mut stage.asked).into_iter();
     let jobs = asked.filter_map(|effect| if let Effect::Search(job) = effect { Some(job) } else { None });
     jobs.filter(|job| job.generation == generation).collect()
@@ -370,7 +371,10 @@ fn a_search_goes_outward_from_the_reader() {
     let words = |n: i64| if n % 500 == 250 { "a keel" } else { "a mast" };
     stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
     stage.press("g");
-    moving::go(&mut stage.app.reader, Focus { entry: EntryId(3_000), block: 0 });
+    stage
+        .app
+        .reader
+        .with_text(|text, scene| moving::go(text, scene, Focus { entry: EntryId(3_000), block: 0 }));
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("kee");
@@ -379,10 +383,10 @@ fn a_search_goes_outward_from_the_reader() {
     assert_eq!((jobs[0].entries[0].0, jobs[1].entries[127].0), (EntryId(3_000), EntryId(2_999)));
     // The later portion has the hit, but the one before it might have a nearer one.
     answer(&mut stage, &jobs[2]);
-    assert_eq!(stage.app.reader.find.search.as_ref().unwrap().total(), 0);
+    assert_eq!(stage.app.reader.text.find.search.as_ref().unwrap().total(), 0);
     answer(&mut stage, &jobs[0]);
     assert_eq!(stage.focused_key(), "e3250", "{}", stage.status());
-    assert!(!stage.app.reader.find.search.as_ref().unwrap().is_complete);
+    assert!(!stage.app.reader.text.find.search.as_ref().unwrap().is_complete);
     let mut waiting: VecDeque<Job> = [jobs[1].clone(), jobs[3].clone()].into();
     waiting.extend(portions(&mut stage));
     let mut searched = 64 + 256;
@@ -398,6 +402,29 @@ fn a_search_goes_outward_from_the_reader() {
     let jobs = portions(&mut stage);
     let entries: usize = jobs.iter().map(|job| job.entries.len()).sum();
     assert_eq!(entries, 12, "a longer word is looked for where the shorter one was");
+}
+
+#[test]
+fn records_that_come_during_a_search_do_not_complete_it() {
+    let mut stage = Stage::made((60, 20));
+    let words = |at: i64| if at == 999 { "a keel" } else { "a mast" };
+    stage.add((0..1_000).map(|at| says(&format!("e{at}"), at, Role::Assistant, words(at))));
+    stage.press("g");
+    let focus = Focus { entry: EntryId(100), block: 0 };
+    stage.app.reader.with_text(|text, scene| moving::go(text, scene, focus));
+    stage.arrange();
+    stage.is_slow = true;
+    stage.press("/").type_in("keel").press("enter");
+    let mut waiting: VecDeque<Job> = portions(&mut stage).into();
+    stage.add([says("late", 1_000, Role::Assistant, "a mast")]);
+    waiting.extend(portions(&mut stage));
+    while let Some(job) = waiting.pop_front() {
+        assert!(!stage.app.reader.text.find.search.as_ref().unwrap().is_complete);
+        answer(&mut stage, &job);
+        waiting.extend(portions(&mut stage));
+    }
+    let search = stage.app.reader.text.find.search.as_ref().unwrap();
+    assert!(search.is_complete && search.total() == 1);
 }
 
 /// Entries of the session that is searched in portions.
@@ -423,7 +450,7 @@ fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: 
     stage.add((0..SEARCHED).map(|at| says(&format!("e{at}"), 0, Role::Assistant, words(at))));
     stage.press("g");
     let focus = Focus { entry: EntryId(u32::try_from(start).unwrap()), block: 0 };
-    moving::go(&mut stage.app.reader, focus);
+    stage.app.reader.with_text(|text, scene| moving::go(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press(key);
@@ -434,7 +461,7 @@ fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: 
     let mut waiting = portions(&mut stage);
     let mut searched = 0;
     for turn in order.iter().cycle() {
-        let is_complete = stage.app.reader.find.search.as_ref().unwrap().is_complete;
+        let is_complete = stage.app.reader.text.find.search.as_ref().unwrap().is_complete;
         assert_eq!(is_complete, waiting.is_empty(), "{searched} searched");
         let at = stage.focused_key();
         assert!(
@@ -481,8 +508,26 @@ fn mentions_of_a_path() {
     stage.press("esc ] t");
     assert_eq!(stage.focused_key(), "c3");
     stage.press("#");
-    let search = stage.app.reader.find.search.as_ref().unwrap();
+    let search = stage.app.reader.text.find.search.as_ref().unwrap();
     assert_eq!((search.typed.as_str(), search.is_literal), ("ls", true), "the command of a call");
+}
+
+#[test]
+fn records_that_come_while_a_search_is_typed_end_the_typing() {
+    let mut stage = session();
+    stage.press("/ h");
+    stage.happen(Event::Records { title: "raw record".to_owned(), trees: Vec::new() });
+    stage.press("esc esc enter");
+    let focus = stage.app.reader.text.view.focus.unwrap();
+    let key = stage.app.reader.session.transcript.get(focus.entry).unwrap().key.clone();
+    let fold = stage.app.reader.text.folds.get(&key, focus.block);
+    assert_eq!(fold, Fold::Open, "{}", stage.picture());
+    stage.press("*");
+    assert_eq!(
+        stage.app.reader.text.folds.get(&key, focus.block),
+        fold,
+        "no search goes back behind what was done"
+    );
 }
 
 #[test]
@@ -530,7 +575,7 @@ fn marks_are_kept_by_key() {
     assert!(stage.status().contains("nothing is marked q"), "{}", stage.status());
     stage.add_as(Mode::Replace, Stretch::Whole, harbour());
     stage.press("g ' a");
-    assert_eq!(stage.focused_key(), "a2", "told again, the mark stays");
+    assert_eq!(stage.focused_key(), "a2", "when the entry comes again, the mark stays");
     stage.add([Edit::Retire(Text::from("a2"))]);
     stage.press("' a");
     assert!(stage.status().contains("not in the session any more"), "{}", stage.status());
@@ -583,8 +628,8 @@ fn every_fixture_is_shown_or_hidden() {
             stage.app.reader.session.transcript.entries().map(|entry| entry.blocks.len()).sum();
         let mut shown_by = |typed: &str| {
             filter(&mut stage, typed);
-            assert!(stage.app.reader.find.next_filter.is_none(), "{name}: all texts are read");
-            blocks - stage.app.reader.find.filter.as_ref().unwrap().hidden()
+            assert!(stage.app.reader.text.find.next_filter.is_none(), "{name}: all texts are read");
+            blocks - stage.app.reader.text.find.filter.as_ref().unwrap().hidden()
         };
         for typed in
             ["err", "tool:*", "role:user", "cost>0 or tok>0", "dur>1s", "the", "/[0-9]+/", "since:1h"]
@@ -625,7 +670,7 @@ fn steps() -> impl Strategy<Value = Vec<String>> {
 fn counts(stage: &Stage) -> (usize, usize, usize) {
     let transcript = &stage.app.reader.session.transcript;
     let all: usize = transcript.entries().map(|entry| entry.blocks.len()).sum();
-    match &stage.app.reader.find.filter {
+    match &stage.app.reader.text.find.filter {
         None => (all, 0, all),
         Some(filter) => {
             (transcript.order().iter().map(|id| filter.blocks(*id).len()).sum(), filter.hidden(), all)
@@ -676,7 +721,7 @@ fn check(steps: &[String]) {
         let entries: HashSet<_> = app.reader.text.sequence.order().iter().collect();
         assert_eq!(entries.len(), app.reader.text.sequence.len(), "nothing is shown twice, {place}");
         let Some((focus, line)) = focus.zip(line) else { continue };
-        if is_motion || followed || !app.reader.find.shows(focus) {
+        if is_motion || followed || !app.reader.text.find.shows(focus) {
             continue;
         }
         assert_eq!(app.reader.text.view.focus, Some(focus), "{place}");
@@ -686,7 +731,7 @@ fn check(steps: &[String]) {
         let is_at_end = lines.last().is_some_and(|line| {
             line.row + 1 == line.rows.len() && place_of(line) == app.reader.text.sequence.len().checked_sub(1)
         });
-        // The line that tells what is new takes the last one.
+        // The line that says what is new takes the last one.
         let expected = line.min(lines.len().saturating_sub(1));
         assert!(stage.line_of_focus() == Some(expected) || is_at_start || is_at_end, "{place}");
     }

@@ -14,7 +14,7 @@ use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
 
 /// A session read through `ingest`.
-pub(crate) struct Telling {
+pub(crate) struct ReadSession {
     pub(crate) opened: Opened,
     pub(crate) batches: Vec<Batch>,
     pub(crate) transcript: Transcript,
@@ -119,7 +119,7 @@ pub(crate) fn open(target: &Target) -> Session {
 }
 
 /// Reads a session whole.
-pub(crate) fn read(target: &Target) -> Telling {
+pub(crate) fn read(target: &Target) -> ReadSession {
     let session = open(target);
     let opened = session.opened.clone();
     let pager = session.pager();
@@ -132,12 +132,12 @@ pub(crate) fn read(target: &Target) -> Telling {
         _ => {}
     });
     assert!(is_whole, "{}: the feed must end with CaughtUp", name(&target.path));
-    let transcript = tell(batches.clone());
-    Telling { opened, batches, transcript, pager }
+    let transcript = transcript_of(batches.clone());
+    ReadSession { opened, batches, transcript, pager }
 }
 
 /// A transcript of these batches.
-pub(crate) fn tell(batches: Vec<Batch>) -> Transcript {
+pub(crate) fn transcript_of(batches: Vec<Batch>) -> Transcript {
     let mut transcript = Transcript::new();
     for batch in batches {
         transcript.apply(batch);
@@ -146,8 +146,8 @@ pub(crate) fn tell(batches: Vec<Batch>) -> Transcript {
     transcript
 }
 
-/// The same batches as a new telling of the whole session.
-pub(crate) fn retold(mut batches: Vec<Batch>) -> Vec<Batch> {
+/// The same batches, as they come when the whole session is read anew.
+pub(crate) fn reread(mut batches: Vec<Batch>) -> Vec<Batch> {
     let last = batches.len().saturating_sub(1);
     for (n, batch) in batches.iter_mut().enumerate() {
         batch.mode = match (n == 0, n == last) {

@@ -239,7 +239,7 @@ fn a_file_cut_and_written_anew_is_read_anew() {
         File::create(&place.path).unwrap();
         append(&place.path, text(&lines(10..12)));
         followed.until_lines(&lines(10..12));
-        followed.until("told", |followed| matches!(followed.links.last(), Some(LinkState::Reread(_))));
+        followed.until("reread", |followed| matches!(followed.links.last(), Some(LinkState::Reread(_))));
         append(&place.path, text(&lines(12..13)));
         followed.until_lines(&lines(10..13));
     });
@@ -277,7 +277,7 @@ fn a_rotated_file_is_read_to_its_end_and_left() {
         followed.until("moved", |followed| followed.links.contains(&moved));
         append(&place.beside("session.jsonl.1"), text(&lines(4..5)));
         followed.until("read on under its new name", |followed| followed.whole.tally().records() == 5);
-        assert_eq!(followed.links.last(), Some(&moved), "it is told once");
+        assert_eq!(followed.links.last(), Some(&moved), "it is reported once");
         fs::write(&place.path, text(&lines(30..32))).unwrap();
         followed.until_lines(&lines(30..32));
     });
@@ -635,7 +635,7 @@ fn a_companion_that_appears_is_followed() {
 }
 
 #[test]
-fn the_end_is_told_before_the_companions_are_looked_for() {
+fn the_end_is_fed_before_the_companions_are_looked_for() {
     let place = Place::new("s-2.jsonl");
     let filler = "lorem ipsum dolor sit amet ".repeat(40);
     let lines: Vec<String> =
@@ -651,13 +651,13 @@ fn the_end_is_told_before_the_companions_are_looked_for() {
     let (sender, feed) = bounded(64);
     let stop = Arc::new(AtomicBool::new(false));
     let thread = session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
-    let told: Vec<Feed> = feed.iter().take_while(|feed| !matches!(feed, Feed::CaughtUp)).collect();
-    let place_of = |is_it: fn(&Feed) -> bool| told.iter().position(is_it).unwrap();
+    let fed: Vec<Feed> = feed.iter().take_while(|feed| !matches!(feed, Feed::CaughtUp)).collect();
+    let place_of = |is_it: fn(&Feed) -> bool| fed.iter().position(is_it).unwrap();
     let preview = place_of(|feed| matches!(feed, Feed::Batch { stage: Stage::Preview, .. }));
     let is_shown = place_of(|feed| matches!(feed, Feed::Progress { .. }));
     let companion = place_of(|feed| matches!(feed, Feed::File { id, .. } if id.0 > 0));
     assert!(preview < is_shown && is_shown < companion, "{preview} {is_shown} {companion}");
-    assert_eq!(told.iter().filter(|feed| matches!(feed, Feed::File { .. })).count(), 601);
+    assert_eq!(fed.iter().filter(|feed| matches!(feed, Feed::File { .. })).count(), 601);
     stop.store(true, Ordering::Relaxed);
     drop(feed);
     thread.thread().unpark();

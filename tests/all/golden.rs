@@ -20,11 +20,11 @@ fn fixtures_read_as_reviewed() {
 }
 
 fn written_down(path: &std::path::Path) -> String {
-    let tellings = fixtures::targets(path).into_iter().map(|target| {
-        let telling = fixtures::read(&target);
+    let sessions = fixtures::targets(path).into_iter().map(|target| {
+        let session = fixtures::read(&target);
         let id = target.session.map(|id| format!(" session {id}")).unwrap_or_default();
-        let verdict = format!("{} ({}){id}\n", telling.opened.format, telling.opened.confidence);
-        verdict + &dump::transcript(&telling.transcript)
+        let verdict = format!("{} ({}){id}\n", session.opened.format, session.opened.confidence);
+        verdict + &dump::transcript(&session.transcript)
     });
-    tellings.collect::<Vec<_>>().join("\n")
+    sessions.collect::<Vec<_>>().join("\n")
 }

@@ -161,7 +161,7 @@ fn without_graphics_there_are_half_blocks_and_off_is_off() {
             stage.app.reader.screen.pictures.keep(&order, made);
             stage.arrange();
         }
-        assert!(stage.picture().contains("[image png "), "it is told in words, too");
+        assert!(stage.picture().contains("[image png "), "words show it, too");
         stage.picture().matches('▀').count()
     };
     assert!(count(Means::Blocks) > 100);

@@ -14,7 +14,7 @@ use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
 use tv::report::rows::Paper;
-use tv::report::{check, doctor, list, show, stats};
+use tv::report::{check, doctor, list, printer, show, stats};
 
 use crate::fixtures;
 use crate::pty::Console;
@@ -102,9 +102,9 @@ fn poisoned(text: &str, pass: Pass) -> Vec<u8> {
             .unwrap_or_else(|| if pass == Pass::Everything { payload(rest) } else { rest.to_owned() });
         format!("{frame}{rest}\n")
     };
-    let told = json(text).unwrap_or_else(|| text.lines().map(line).collect());
+    let texts = json(text).unwrap_or_else(|| text.lines().map(line).collect());
     let mut bytes = Vec::new();
-    for (place, part) in told.split(INVALID).enumerate() {
+    for (place, part) in texts.split(INVALID).enumerate() {
         if place > 0 {
             bytes.extend(b"\xff\xc0\x9b\xed\xa0\x80");
         }
@@ -198,18 +198,18 @@ fn stranger(bytes: &[u8]) -> Option<String> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let after = &rest[c.len_utf8()..];
-        let told = || Some(rest.chars().take(60).collect::<String>());
+        let found = || Some(rest.chars().take(60).collect::<String>());
         if c != '\u{1b}' {
             let is_unseen = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
                 | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
                 | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}');
             if is_unseen || c.is_control() && !matches!(c, '\n' | '\r' | '\t') {
-                return told();
+                return found();
             }
             rest = after;
             continue;
         }
-        let Some(length) = own_sequence(after) else { return told() };
+        let Some(length) = own_sequence(after) else { return found() };
         rest = &after[length..];
     }
     None
@@ -305,9 +305,9 @@ fn no_report_lets_anything_of_a_session_through() {
                 let mut out = Vec::new();
                 for (level, colour, json) in [(3, true, false), (5, false, false), (4, true, true)] {
                     let paper = Paper { width: 80, colour, ascii: false };
-                    let (level, follow, branch) = (Level::of(level), None, show::Choice::All);
+                    let (level, follow, branch) = (Level::of(level), None, printer::Choice::All);
                     let redact = json;
-                    let options = show::Options {
+                    let options = printer::Options {
                         target: target.clone(),
                         entry: None,
                         paper,

@@ -1,16 +1,14 @@
-//! The inspector and the time strip: what they tell, what the keys do there, and what they cost.
+//! The inspector and the time strip: what they show, what the keys do there, and what they cost.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tv::app::action::Tab;
-use tv::app::action::{Action, What};
 use tv::app::dispatch::act;
 use tv::app::effect::Effect;
-use tv::app::layout;
-use tv::app::layout::divide;
+use tv::app::input::action::Tab;
+use tv::app::input::action::{Action, What};
+use tv::app::input::route::rests_for;
 use tv::app::panes::Pane;
-use tv::app::route::rests_for;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
@@ -111,7 +109,7 @@ fn looping(size: (u16, u16)) -> Stage {
 
 /// The rows of the inspector that are in sight, and the tabs above them.
 fn pane(stage: &Stage) -> Vec<String> {
-    let area = divide(&stage.app.reader).inspector;
+    let area = stage.app.reader.frame().inspector;
     let buffer = stage.buffer();
     let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
     (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect()
@@ -131,10 +129,10 @@ fn on_call(stage: &mut Stage, number: usize) {
     stage.rest();
 }
 
-// === what it tells ===
+// === what it shows ===
 
 #[test]
-fn a_call_is_told_with_its_result_and_its_like() {
+fn a_call_is_shown_with_its_result_and_its_like() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
     let rows = pane(&stage);
@@ -159,7 +157,7 @@ fn a_call_is_told_with_its_result_and_its_like() {
 }
 
 #[test]
-fn a_result_that_comes_late_changes_what_is_told() {
+fn a_result_that_comes_late_changes_what_is_shown() {
     let mut stage = Stage::made(WIDE);
     stage.add([prompt("p", 0), calls("m", 2, &[("a", "bash", "make")])]);
     on_call(&mut stage, 1);
@@ -171,7 +169,7 @@ fn a_result_that_comes_late_changes_what_is_told() {
 }
 
 #[test]
-fn every_tab_tells_its_own() {
+fn every_tab_shows_its_own() {
     let mut stage = looping(WIDE);
     on_call(&mut stage, 3);
     stage.press("tab 5");
@@ -212,7 +210,7 @@ fn it_follows_when_the_cursor_rests() {
     assert!(pane(&stage)[1].contains("call 1 of 4"));
     stage.press("] t");
     assert!(pane(&stage)[1].contains("call 1 of 4"), "not while the reader moves");
-    assert!(rests_for(&stage.app).is_some(), "the runtime is told to look again");
+    assert!(rests_for(&stage.app).is_some(), "the runtime is asked to look again");
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
     assert_eq!(rests_for(&stage.app), None);
@@ -224,7 +222,7 @@ fn its_keys_are_its_own_only_while_it_has_them() {
     on_call(&mut stage, 3);
     let focus = stage.app.reader.text.view.focus;
     stage.press("tab");
-    while layout::focused(&stage.app.reader) != Pane::Inspector {
+    while stage.app.reader.focused() != Pane::Inspector {
         stage.press("tab");
     }
     stage.press("j j k");
@@ -236,7 +234,7 @@ fn its_keys_are_its_own_only_while_it_has_them() {
     stage.press("6 5");
     assert_eq!((stage.app.reader.inspector.tab, stage.app.keys.count), (Tab::Timing, None));
     stage.press("esc");
-    assert_eq!(layout::focused(&stage.app.reader), Pane::Transcript);
+    assert_eq!(stage.app.reader.focused(), Pane::Transcript);
     stage.press("2 k");
     assert_ne!(stage.app.reader.text.view.focus, focus);
 }
@@ -253,7 +251,7 @@ fn enter_goes_where_a_row_leads_and_back_again() {
         stage.press("j");
     }
     stage.press("enter").rest();
-    assert_eq!(layout::focused(&stage.app.reader), Pane::Transcript);
+    assert_eq!(stage.app.reader.focused(), Pane::Transcript);
     assert!(pane(&stage)[1].contains("call 1 of 4"), "{:#?}", pane(&stage));
     stage.press("' '");
     assert_eq!(stage.app.reader.text.view.focus, here);
@@ -294,14 +292,14 @@ fn what_is_copied_is_the_whole_value() {
 fn on_small_screens_it_lies_over_the_text() {
     let mut stage = looping((80, 24));
     on_call(&mut stage, 3);
-    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
+    assert_eq!(stage.app.reader.frame().inspector.width, 0);
     stage.press("i");
     assert!(pane(&stage)[1].contains("call 3 of 4"), "{:#?}", pane(&stage));
-    assert_eq!(layout::focused(&stage.app.reader), Pane::Inspector);
+    assert_eq!(stage.app.reader.focused(), Pane::Inspector);
     stage.press("5");
     assert!(pane(&stage).iter().any(|row| row.contains("p95")));
     stage.press("esc");
-    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
+    assert_eq!(stage.app.reader.frame().inspector.width, 0);
 }
 
 #[test]
@@ -369,11 +367,11 @@ fn a_long_session_costs_no_more_for_a_key() {
 // === the strip ===
 
 fn strip(stage: &Stage) -> String {
-    stage.line(divide(&stage.app.reader).strip.y)
+    stage.line(stage.app.reader.frame().strip.y)
 }
 
 #[test]
-fn the_strip_tells_whose_time_the_turn_was() {
+fn the_strip_shows_whose_time_the_turn_was() {
     let mut stage = looping((120, 40));
     on_call(&mut stage, 3);
     let line = strip(&stage);
@@ -387,11 +385,11 @@ fn the_strip_tells_whose_time_the_turn_was() {
     stage.press("G");
     assert!(strip(&stage).contains("turn 2 4.0s"), "{}", strip(&stage));
     stage.resize(120, 29);
-    assert_eq!(divide(&stage.app.reader).strip.height, 0, "small screens have better uses for a line");
+    assert_eq!(stage.app.reader.frame().strip.height, 0, "small screens have better uses for a line");
 }
 
 #[test]
-fn the_strip_tells_of_the_first_turn_what_stands_before_it() {
+fn the_strip_shows_of_the_first_turn_what_stands_before_it() {
     let mut stage = Stage::made((120, 40));
     let first = [answer("m0", 0), prompt("p", 2), answer("m1", 152)];
     stage.add(first.into_iter().chain([prompt("q", 1_000), answer("m2", 1_004)]));
@@ -403,12 +401,12 @@ fn the_strip_tells_of_the_first_turn_what_stands_before_it() {
 fn the_strip_and_the_inspector_draw_in_ascii() {
     let mut stage = looping(WIDE);
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.look_changed();
+    stage.app.reader.text.look_changed();
     on_call(&mut stage, 3);
     stage.press("tab");
     for tab in ["1", "2", "3", "4", "5", "6"] {
         stage.press(tab);
-        let area = divide(&stage.app.reader).inspector;
+        let area = stage.app.reader.frame().inspector;
         assert!(strip(&stage).is_ascii(), "{}", strip(&stage));
         assert!(area.width > 0 && pane(&stage).iter().all(|row| row.is_ascii()), "{:#?}", pane(&stage));
     }
@@ -478,7 +476,7 @@ fn inspect(path: &Path) -> usize {
         for tab in Tab::ALL.into_iter().filter(|tab| *tab != Tab::Raw) {
             act(&mut stage.app, Action::Inspect(tab), 1);
             stage.arrange();
-            let room = usize::from(divide(&stage.app.reader).inspector.width) - 2;
+            let room = usize::from(stage.app.reader.frame().inspector.width) - 2;
             for fact in &stage.app.reader.inspector.rows {
                 let text = fact.line.to_string();
                 assert!(fact.line.width() <= room, "{}: {text}", path.display());
@@ -506,7 +504,7 @@ fn a_single_endless_line_is_not_laid_out_whole_and_none_of_it_is_lost_silently()
     stage.press("tab space space space");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     assert!(stage.app.reader.inspector.is_cut, "more would come");
-    let area = divide(&stage.app.reader).inspector;
+    let area = stage.app.reader.frame().inspector;
     assert!(stage.line(area.bottom() - 1).ends_with("more"), "{}", stage.line(area.bottom() - 1));
 }
 
@@ -528,15 +526,15 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
         if !own.is_empty() {
             assert_eq!(stage.app.reader.inspector.at, own[0], "the keys are on the first of them: {text}");
             stage.press("tab");
-            assert_eq!(layout::focused(&stage.app.reader), Pane::Inspector);
+            assert_eq!(stage.app.reader.focused(), Pane::Inspector);
             stage.arrange();
             let spot = stage.app.reader.inspector.spot().unwrap();
-            let is_lit = |line: &tv::app::viewport::Line| {
+            let is_lit = |line: &tv::app::text::viewport::Line| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };
             assert!(stage.app.reader.text.view.lines.iter().any(is_lit), "{text}:\n{}", stage.picture());
             stage.press("tab");
-            while layout::focused(&stage.app.reader) != Pane::Transcript {
+            while stage.app.reader.focused() != Pane::Transcript {
                 stage.press("tab");
             }
             marked += 1;

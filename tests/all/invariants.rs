@@ -13,10 +13,10 @@ use tv::model::totals::{Spent, Totals};
 use tv::model::transcript::Transcript;
 use tv::model::usage::Usage;
 
-use crate::fixtures::{self, Lines, Telling};
+use crate::fixtures::{self, Lines, ReadSession};
 
 /// Calls `check` with every session of every fixture.
-fn each_session(check: impl Fn(&str, &Telling)) {
+fn each_session(check: impl Fn(&str, &ReadSession)) {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
             check(&fixtures::name(&path), &fixtures::read(&target));
@@ -24,7 +24,7 @@ fn each_session(check: impl Fn(&str, &Telling)) {
     }
 }
 
-/// An entry without what depends on how often and in which portions it was told.
+/// An entry without what depends on how often and in which portions it came.
 fn timeless(entry: &Entry) -> Entry {
     Entry { revision: 0, ..entry.clone() }
 }
@@ -52,7 +52,7 @@ fn prefix_then_rest_is_the_whole() {
             let (head, rest) = records.split_at(cut);
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
-            fixtures::tell(vec![first, second])
+            fixtures::transcript_of(vec![first, second])
         };
         let whole = in_one(0);
         for cut in 1..=records.len() {
@@ -68,9 +68,9 @@ fn prefix_then_rest_is_the_whole() {
 
 #[test]
 fn packing_after_each_edit_changes_nothing() {
-    each_session(|name, telling| {
+    each_session(|name, session| {
         let (mut plain, mut packed) = (Transcript::new(), Transcript::new());
-        for batch in telling.batches.iter().flat_map(one_by_one) {
+        for batch in session.batches.iter().flat_map(one_by_one) {
             for transcript in [&mut plain, &mut packed] {
                 transcript.apply(batch.clone());
                 transcript.settle();
@@ -106,8 +106,8 @@ fn one_by_one(batch: &Batch) -> Vec<Batch> {
 
 #[test]
 fn no_record_is_lost() {
-    each_session(|name, telling| {
-        let tally = telling.transcript.tally();
+    each_session(|name, session| {
+        let tally = session.transcript.tally();
         assert_eq!(tally.records(), tally.shown + tally.merged + tally.passed + tally.faulty, "{name}");
         assert_eq!(tally.passed, tally.reasons.values().sum::<u64>(), "{name}: every pass has a reason");
         assert_eq!(tally.faulty, tally.faults.len() as u64, "{name}: every fault has a place");
@@ -125,18 +125,18 @@ fn no_record_is_lost() {
 }
 
 #[test]
-fn telling_twice_changes_nothing() {
-    each_session(|name, telling| {
-        let mut transcript = fixtures::tell(telling.batches.clone());
+fn reading_twice_changes_nothing() {
+    each_session(|name, session| {
+        let mut transcript = fixtures::transcript_of(session.batches.clone());
         let before = timeless_entries(&transcript);
         let revisions = |transcript: &Transcript| -> Vec<(Key, u32)> {
-            let streamed = streamed(&telling.batches);
-            let told_once = |entry: &&Entry| !streamed.contains(&entry.key);
-            transcript.entries().filter(told_once).map(|entry| (entry.key.clone(), entry.revision)).collect()
+            let streamed = streamed(&session.batches);
+            let came_once = |entry: &&Entry| !streamed.contains(&entry.key);
+            transcript.entries().filter(came_once).map(|entry| (entry.key.clone(), entry.revision)).collect()
         };
         let revisions_before = revisions(&transcript);
         let (totals, turns) = (transcript.totals().sum(), transcript.turns().to_vec());
-        for batch in fixtures::retold(telling.batches.clone()) {
+        for batch in fixtures::reread(session.batches.clone()) {
             transcript.apply(batch);
         }
         transcript.settle();
@@ -147,11 +147,11 @@ fn telling_twice_changes_nothing() {
     });
 }
 
-/// Entries that are told with different marks, usage or contents in the course of a telling: streams do that.
+/// Entries that come with different marks, usage or contents in the course of one reading: streams do that.
 fn streamed(batches: &[Batch]) -> HashSet<Key> {
     let mut streamed = HashSet::new();
     let mut heads: HashMap<Key, (Marks, Option<Box<Usage>>)> = HashMap::new();
-    let mut told: HashMap<(Key, Piece), Vec<BlockKind>> = HashMap::new();
+    let mut seen: HashMap<(Key, Piece), Vec<BlockKind>> = HashMap::new();
     let mut callers: HashMap<Key, Key> = HashMap::new();
     let mut states: HashSet<Key> = HashSet::new();
     let mut results: HashMap<Key, ToolResult> = HashMap::new();
@@ -167,7 +167,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                     let of_piece = entry.blocks.iter().filter(|other| other.piece == block.piece);
                     let kinds: Vec<BlockKind> = of_piece.map(|block| block.kind.clone()).collect();
                     let place = (entry.key.clone(), block.piece);
-                    if told.insert(place, kinds.clone()).is_some_and(|before| before != kinds) {
+                    if seen.insert(place, kinds.clone()).is_some_and(|before| before != kinds) {
                         streamed.insert(entry.key.clone());
                     }
                 }
@@ -180,7 +180,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                     streamed.extend(callers.get(call).cloned());
                 }
             }
-            // What a call is doing is told anew, until its end is.
+            // What a call is doing comes anew, until its end comes.
             Edit::State { call, .. } => {
                 states.insert(call.clone());
                 streamed.extend(callers.get(call).cloned());
@@ -193,10 +193,10 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
 
 #[test]
 fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
-    each_session(|name, telling| {
+    each_session(|name, session| {
         let mut open: HashMap<Key, EntryId> = HashMap::new();
-        for id in telling.transcript.order() {
-            for block in &telling.transcript.get(*id).unwrap().blocks {
+        for id in session.transcript.order() {
+            for block in &session.transcript.get(*id).unwrap().blocks {
                 let BlockKind::Call(call) = &block.kind else { continue };
                 match &call.state {
                     ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
@@ -208,7 +208,7 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
                 }
             }
         }
-        let strays = telling.transcript.entries().flat_map(|entry| &entry.blocks);
+        let strays = session.transcript.entries().flat_map(|entry| &entry.blocks);
         for block in strays {
             let BlockKind::Result(stray) = &block.kind else { continue };
             let waits = identifies(&stray.call) && open.contains_key(&stray.call);
@@ -219,17 +219,17 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
 
 #[test]
 fn totals_are_the_sum_of_what_entries_and_edits_say() {
-    each_session(|name, telling| {
+    each_session(|name, session| {
         let mut sum = Totals::default();
-        for entry in telling.transcript.entries() {
+        for entry in session.transcript.entries() {
             if let Some(usage) = &entry.usage {
                 sum.add(usage, entry.model.as_ref());
             }
         }
         let mut beside: HashMap<&Key, (&Usage, Option<&Name>)> = HashMap::new();
-        for edit in telling.batches.iter().flat_map(|batch| &batch.edits) {
+        for edit in session.batches.iter().flat_map(|batch| &batch.edits) {
             if let Edit::Usage { of, usage, model } = edit
-                && telling.transcript.find(of).is_none()
+                && session.transcript.find(of).is_none()
             {
                 beside.insert(of, (usage, model.as_ref()));
             }
@@ -237,7 +237,7 @@ fn totals_are_the_sum_of_what_entries_and_edits_say() {
         for (usage, model) in beside.into_values() {
             sum.add(usage, model);
         }
-        assert_eq!(spent(telling.transcript.totals()), spent(&sum), "{name}");
+        assert_eq!(spent(session.transcript.totals()), spent(&sum), "{name}");
     });
 }
 
@@ -249,9 +249,9 @@ fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
 fn a_record_read_again_gives_the_same_bodies() {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let mut telling = fixtures::read(&target);
-            for body in bodies(&telling.transcript) {
-                let held = telling.pager.read(body.from);
+            let mut session = fixtures::read(&target);
+            for body in bodies(&session.transcript) {
+                let held = session.pager.read(body.from);
                 let again = held.get(usize::from(body.slot));
                 let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
                 assert_eq!(again, Some(&body.held), "{place}");
@@ -266,7 +266,7 @@ fn a_record_decoded_alone_gives_the_same_bodies() {
         let lines = Lines::of(&path);
         let mut decoder = lines.format.decoder();
         let whole = fixtures::decode(&mut *decoder, &lines.records(), &Batch::default());
-        let whole = fixtures::tell(vec![whole]);
+        let whole = fixtures::transcript_of(vec![whole]);
         for stubs_only in [false, true] {
             for body in bodies(&whole) {
                 let alone = alone(&lines, body, stubs_only);
@@ -291,7 +291,7 @@ fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
     batch.stubs_only = stubs_only;
     feed(&mut *decoder, record, Place::Line, &mut batch);
     decoder.finish(&mut batch);
-    let made = fixtures::tell(vec![batch]);
+    let made = fixtures::transcript_of(vec![batch]);
     let same = |made: &&Body| made.from.at == body.from.at && made.slot == body.slot;
     bodies(&made).into_iter().find(same).cloned()
 }

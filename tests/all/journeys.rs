@@ -4,10 +4,10 @@ use std::path::Path;
 
 use proptest::prelude::{Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
-use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
-use tv::app::keys::Press;
-use tv::app::mode::Mode as KeyMode;
+use tv::app::input::bindings::BINDINGS;
+use tv::app::input::keys::Press;
+use tv::app::input::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};
@@ -101,7 +101,7 @@ fn a_chord_can_be_given_up() {
     stage.press("]");
     assert!(stage.picture().contains("next tool call"), "the keys that can follow are shown");
     stage.press("esc t");
-    assert!(!stage.app.reader.text.shows_thinking, "after esc, t is t again");
+    assert!(!stage.app.reader.text.shows.thinking, "after esc, t is t again");
     stage.press("t 7 esc j");
     assert_eq!(stage.window(), before, "esc takes the count back, j moves the focus only");
 }
@@ -363,7 +363,7 @@ fn raw_records_pop_up() {
 #[test]
 fn copies() {
     let mut stage = boats();
-    stage.tell(Feed::File { id: FileId(0), path: Path::new("/home/mira/boats.jsonl").into() });
+    stage.feed(Feed::File { id: FileId(0), path: Path::new("/home/mira/boats.jsonl").into() });
     stage.press("g ] t ] t");
     let mut copied = |keys: &str| {
         stage.asked.clear();
@@ -426,7 +426,7 @@ fn whole() -> Vec<Edit> {
 }
 
 #[test]
-fn a_new_telling_keeps_place_folds_and_search() {
+fn reading_anew_keeps_place_folds_and_search() {
     let mut stage = Stage::made((80, 24));
     stage.add(whole());
     stage.press("g ] t l");
@@ -436,7 +436,7 @@ fn a_new_telling_keeps_place_folds_and_search() {
     stage.add_as(Mode::ReplaceStart, Stretch::Whole, whole().into_iter().take(40));
     stage.add_as(Mode::ReplaceEnd, Stretch::Whole, whole().into_iter().skip(40));
     let after = (stage.window().len(), stage.line_of_focus(), stage.focused(), stage.status());
-    assert_eq!(before, after, "told again, nothing moves");
+    assert_eq!(before, after, "read anew, nothing moves");
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn the_whole_takes_the_place_of_the_preview() {
     let mut stage = Stage::made((80, 24));
     let end: Vec<Edit> = whole().into_iter().skip(55).collect();
     stage.add_as(Mode::Append, Stretch::Preview, end);
-    stage.tell(Feed::Progress { done: 10, total: 100 });
+    stage.feed(Feed::Progress { done: 10, total: 100 });
     stage.arrange();
     assert!(stage.status().contains("reading 10%"), "{}", stage.status());
     stage.press("[ t l j j j j");
@@ -454,7 +454,7 @@ fn the_whole_takes_the_place_of_the_preview() {
     stage.add_as(Mode::Append, Stretch::Whole, whole());
     let texts = |window: &[(u32, usize, String)]| window.iter().map(|row| row.2.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&stage.window()), texts(&before.0), "nothing is seen of the reading");
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     assert_eq!(texts(&stage.window()), texts(&before.0), "the swap moves nothing");
     assert_eq!(stage.focused(), before.1);
@@ -482,23 +482,23 @@ fn a_retired_entry_gives_way_to_the_one_before() {
 fn an_empty_session_and_a_fault_say_so() {
     let mut stage = Stage::made((80, 24));
     assert!(stage.picture().contains("reading"), "nothing is known yet");
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     let opened = tv::model::edit::Opened {
         format: "pi",
         confidence: "certain",
         reason: Text::from("a session line"),
         path: "/home/mira/empty.jsonl".into(),
     };
-    stage.tell(Feed::Opened(Box::new(opened)));
+    stage.feed(Feed::Opened(Box::new(opened)));
     stage.arrange();
     assert!(stage.picture().contains("nothing here yet"), "{}", stage.picture());
     for binding in BINDINGS {
         stage.press(binding.keys[0]).press("esc");
     }
-    stage.tell(Feed::Link(LinkState::Gone));
+    stage.feed(Feed::Link(LinkState::Gone));
     stage.arrange();
     assert!(stage.picture().contains("the file is gone"), "{}", stage.picture());
-    stage.tell(Feed::Fault(Text::from("the disk is on fire")));
+    stage.feed(Feed::Fault(Text::from("the disk is on fire")));
     stage.arrange();
     assert!(stage.picture().contains("the disk is on fire"), "{}", stage.picture());
     stage.add([prompt("p1", "still there")]);
@@ -555,8 +555,8 @@ proptest! {
                 let pages = if stage.app.keys.count.is_some() { 1 } else { 8 };
                 assert!(laid_out <= 60 * pages, "{press} of {keys:?} laid {laid_out} entries out");
             }
-            let height = usize::from(tv::app::layout::divide(&stage.app.reader).lines());
-            let is_short = stage.app.reader.text.level.number() == 1 || stage.app.reader.find.filter.is_some();
+            let height = usize::from(stage.app.reader.frame().lines());
+            let is_short = stage.app.reader.text.level.number() == 1 || stage.app.reader.text.find.filter.is_some();
             assert!(is_short || stage.app.reader.text.view.lines.len() == height, "after {key} of {keys:?}");
             assert!(Press::parse("j").is_some() && !stage.picture().is_empty());
         }

@@ -7,13 +7,13 @@
 use std::panic::catch_unwind;
 use std::process::Command;
 
-use tv::app::action::Action;
-use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
-use tv::app::help::{self, HelpLine};
-use tv::app::keymap::{Keymap, Match, Preset};
-use tv::app::keys::parse_keys;
-use tv::app::mode::Mode;
+use tv::app::input::action::Action;
+use tv::app::input::bindings::BINDINGS;
+use tv::app::input::keymap::{Keymap, Match, Preset};
+use tv::app::input::keys::parse_keys;
+use tv::app::input::mode::Mode;
+use tv::app::pop_ups::help::{self, HelpLine};
 use tv::model::body::Image;
 use tv::model::edit::Edit;
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -27,7 +27,7 @@ use tv::render::theme::Theme;
 use crate::made::{
     answer, boats, calls, entry, harbour, in_lane, lane, lines, prompt, result_at, rule, says, talk, with,
 };
-use crate::stage::{Stage, fixture};
+use crate::stage::{Stage, demo, fixture};
 
 mod beside;
 
@@ -268,6 +268,16 @@ const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert!(stage.picture().contains("maybe nothing"));
     }),
+    ("toggle-intents", |key| {
+        let mut stage = Stage::open(&demo(), (120, 40), Theme::dark());
+        stage.press("g ] t");
+        let both = "Run the tests  cargo test";
+        assert!(stage.picture().contains(both), "{}", stage.picture());
+        key.press(&mut stage);
+        assert!(!stage.picture().contains(both) && stage.picture().contains("run    cargo test"));
+        key.press(&mut stage);
+        assert!(stage.picture().contains(both));
+    }),
     ("toggle-tools", |key| {
         let mut stage = tall_screen();
         key.press(&mut stage);
@@ -330,7 +340,7 @@ const JOURNEYS: &[Journey] = &[
         let mut stage = landmarks();
         stage.press("f e");
         key.press(&mut stage).press("g");
-        assert!(stage.app.reader.find.filter.is_none() && shown(&stage).len() > 5);
+        assert!(stage.app.reader.text.find.filter.is_none() && shown(&stage).len() > 5);
     }),
     ("copy-text", |key| copies(key, "ls: no such lantern")),
     ("copy-json", |key| {
@@ -385,7 +395,7 @@ const JOURNEYS: &[Journey] = &[
         assert!(matches!(stage.app.mode, Mode::Normal), "the pop-up");
         stage.press("/").type_in("lantern").press("enter");
         key.press(&mut stage);
-        assert!(stage.app.reader.find.search.is_none(), "the search");
+        assert!(stage.app.reader.text.find.search.is_none(), "the search");
     }),
     ("quit", |key| {
         asks(key, |effect| matches!(effect, Effect::Quit));
@@ -564,7 +574,7 @@ fn asks(key: &Key, is_it: fn(&Effect) -> bool) {
 }
 
 fn divided(stage: &Stage) -> tv::app::layout::Frame {
-    tv::app::layout::divide(&stage.app.reader)
+    stage.app.reader.frame()
 }
 
 // === the journeys ===
@@ -640,8 +650,8 @@ fn help_and_listing_show_the_keys_in_force() {
             let pressed: Vec<String> = keys.iter().map(|keys| keys.replace(' ', "")).collect();
             let pressed = pressed.join("  ");
             let helped = help.iter().position(|line| match line {
-                HelpLine::Binding { keys: told, doc, action } => {
-                    *action == name && *doc == binding.doc && *told == pressed
+                HelpLine::Binding { keys: listed, doc, action } => {
+                    *action == name && *doc == binding.doc && *listed == pressed
                 }
                 HelpLine::Heading(_) | HelpLine::Gap => false,
             });

@@ -1,7 +1,6 @@
 //! Lanes of calls in flight beside the text, and long times between entries.
 
 use ratatui::layout::Rect;
-use tv::app::layout::divide;
 use tv::app::update::Event;
 use tv::model::entry::{BlockKind, Role, Stop};
 use tv::model::text::Text;
@@ -14,7 +13,7 @@ use crate::stage::{Stage, demo};
 
 /// What stands in the gutter, line by line, each with the first word of its row.
 fn gutter(stage: &Stage) -> Vec<String> {
-    let frame = divide(&stage.app.reader);
+    let frame = stage.app.reader.frame();
     let buffer = stage.buffer();
     let Rect { x, y, .. } = frame.transcript;
     let cells = |line: u16| {
@@ -29,7 +28,7 @@ fn gutter(stage: &Stage) -> Vec<String> {
     rows.collect()
 }
 
-/// Two calls of one message, and what is said until both have their results; in which order is told.
+/// Two calls of one message, and what is said until both have their results; in the given order.
 fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
     let mut stage = Stage::made(size);
     stage.app.reader.panes.wants_outline = Some(false);
@@ -49,18 +48,18 @@ fn crossed(size: (u16, u16), order: [&str; 2]) -> Stage {
 }
 
 #[test]
-fn calls_that_cross_are_told_from_calls_within_each_other() {
+fn calls_that_cross_are_distinguished_from_calls_within_each_other() {
     let within = crossed((120, 40), ["c2", "c1"]);
     assert_eq!(
         gutter(&within)[3..11],
-        ["╭   bash", "│   one", "│   two", "│╭  bash", "││  one", "│╰  two", "╰", "    bot"],
+        ["╭   run", "│   one", "│   two", "│╭  run", "││  one", "│╰  two", "╰", "    bot"],
         "{}",
         within.picture()
     );
     let across = crossed((120, 40), ["c1", "c2"]);
     assert_eq!(
         gutter(&across)[3..11],
-        ["╭   bash", "│   one", "│   two", "│╭  bash", "╰│  one", " ╰  two", "", "    bot"],
+        ["╭   run", "│   one", "│   two", "│╭  run", "╰│  one", " ╰  two", "", "    bot"],
         "{}",
         across.picture()
     );
@@ -68,17 +67,17 @@ fn calls_that_cross_are_told_from_calls_within_each_other() {
 
 #[test]
 fn the_gutter_is_wider_where_the_text_has_room() {
-    assert_eq!(divide(&crossed((80, 24), ["c1", "c2"]).app.reader).lanes, 2);
+    assert_eq!(crossed((80, 24), ["c1", "c2"]).app.reader.frame().lanes, 2);
     let wide = crossed((120, 40), ["c1", "c2"]);
-    let frame = divide(&wide.app.reader);
+    let frame = wide.app.reader.frame();
     assert_eq!((frame.lanes, frame.text()), (4, 112));
     let edge = crossed((107, 40), ["c1", "c2"]);
-    let frame = divide(&edge.app.reader);
+    let frame = edge.app.reader.frame();
     assert_eq!((frame.lanes, frame.text()), (3, 100), "the text keeps a hundred columns");
 }
 
 #[test]
-fn more_calls_than_columns_are_told_by_the_last_one() {
+fn more_calls_than_columns_are_shown_by_the_last_one() {
     let mut stage = Stage::made((80, 24));
     stage.add([entry("a", 1, Role::Assistant, |batch| {
         let names = ["c1", "c2", "c3", "c4"];
@@ -89,14 +88,14 @@ fn more_calls_than_columns_are_told_by_the_last_one() {
     stage.press("z 2 g");
     assert_eq!(
         gutter(&stage)[..5],
-        ["╭   bash", "│╭  bash", "│+  bash", "╰+  bash", "    bot"],
+        ["╭   run", "│╭  run", "│+  run", "╰+  run", "    bot"],
         "{}",
         stage.picture()
     );
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.look_changed();
+    stage.app.reader.text.look_changed();
     stage.arrange();
-    assert_eq!(gutter(&stage)[..4], [".   bash", "|.  bash", "|+  bash", "'+  bash"]);
+    assert_eq!(gutter(&stage)[..4], [".   run", "|.  run", "|+  run", "'+  run"]);
 }
 
 #[test]
@@ -110,9 +109,9 @@ fn a_call_without_a_result_is_dashed_until_the_next_prompt() {
     stage.press("g");
     assert!(gutter(&stage).contains(&"╎   bot".to_owned()), "{}", stage.picture());
     stage.add([says("q", 3, Role::User, "go on"), says("c", 4, Role::Assistant, "yes")]);
-    let told = gutter(&stage);
-    assert!(told.contains(&"╎   bot".to_owned()) && told.contains(&"    you".to_owned()), "{told:?}");
-    assert_eq!(told.last().map(String::as_str), Some(""), "{}", stage.picture());
+    let rows = gutter(&stage);
+    assert!(rows.contains(&"╎   bot".to_owned()) && rows.contains(&"    you".to_owned()), "{rows:?}");
+    assert_eq!(rows.last().map(String::as_str), Some(""), "{}", stage.picture());
 }
 
 #[test]
@@ -129,15 +128,15 @@ fn sub_agents_work_within_the_lane_of_their_call() {
         says("b", 6, Role::Assistant, "nobody knows"),
     ]);
     stage.press("g ] s l l");
-    let told = gutter(&stage);
+    let rows = gutter(&stage);
     let of =
-        |word: &str| told.iter().position(|row| row.ends_with(word)).unwrap_or_else(|| panic!("{told:?}"));
-    assert!(told[of("task")].starts_with('╭'), "{}", stage.picture());
-    assert!(told[of("bash")].starts_with("│╭"), "{}", stage.picture());
-    assert!(told[of("two")].starts_with("│╰"), "{}", stage.picture());
-    assert!(told[of("nothing")].starts_with('╰'), "{}", stage.picture());
+        |word: &str| rows.iter().position(|row| row.ends_with(word)).unwrap_or_else(|| panic!("{rows:?}"));
+    assert!(rows[of("agent")].starts_with('╭'), "{}", stage.picture());
+    assert!(rows[of("run")].starts_with("│╭"), "{}", stage.picture());
+    assert!(rows[of("two")].starts_with("│╰"), "{}", stage.picture());
+    assert!(rows[of("nothing")].starts_with('╰'), "{}", stage.picture());
     assert!(
-        told.iter().rev().take(3).all(|row| row.starts_with(' ') || row.is_empty()),
+        rows.iter().rev().take(3).all(|row| row.starts_with(' ') || row.is_empty()),
         "{}",
         stage.picture()
     );
@@ -161,17 +160,17 @@ fn in_background(size: (u16, u16)) -> Stage {
 }
 
 #[test]
-fn a_folded_sub_agent_at_work_tells_how_long_and_what_it_did_last() {
+fn a_folded_sub_agent_at_work_shows_how_long_and_what_it_did_last() {
     let mut stage = in_background((80, 24));
     stage.happen(Event::Written(Timestamp(START + 20_000)));
     stage.happen(Event::Tick { now: Timestamp(START + 62_000) });
     stage.arrange();
-    let told = stage.picture();
-    let place = |words: &str| told.lines().position(|line| line.contains(words));
-    let head = place("▸ mate").unwrap_or_else(|| panic!("{told}"));
-    assert!(told.lines().nth(head).is_some_and(|line| line.contains("running 1:01")), "{told}");
+    let picture = stage.picture();
+    let place = |words: &str| picture.lines().position(|line| line.contains(words));
+    let head = place("▸ mate").unwrap_or_else(|| panic!("{picture}"));
+    assert!(picture.lines().nth(head).is_some_and(|line| line.contains("running 1:01")), "{picture}");
     let flags = ["bash knock", "bash listen", "bash shout"].map(place);
-    assert_eq!(flags, [head + 1, head + 2, head + 3].map(Some), "{told}");
+    assert_eq!(flags, [head + 1, head + 2, head + 3].map(Some), "{picture}");
     stage.add([
         result_at("m3", 63, "three", Verdict::Done),
         in_lane(
@@ -179,20 +178,20 @@ fn a_folded_sub_agent_at_work_tells_how_long_and_what_it_did_last() {
             "mate",
         ),
     ]);
-    let told = stage.picture();
-    assert!(told.contains("· he knows nothing") && !told.contains("running"), "{told}");
-    assert!(!told.contains("bash listen"), "what it did is folded away: {told}");
+    let picture = stage.picture();
+    assert!(picture.contains("· he knows nothing") && !picture.contains("running"), "{picture}");
+    assert!(!picture.contains("bash listen"), "what it did is folded away: {picture}");
 }
 
 #[test]
 fn lanes_can_be_left_out_and_the_text_has_their_room() {
     let mut stage = crossed((80, 24), ["c1", "c2"]);
-    let before = divide(&stage.app.reader).text();
+    let before = stage.app.reader.frame().text();
     stage.press(":").type_in("set lanes=off").press("enter");
-    assert_eq!(divide(&stage.app.reader).text(), before + 2);
+    assert_eq!(stage.app.reader.frame().text(), before + 2);
     assert!(!stage.picture().contains('╭'), "{}", stage.picture());
     stage.press(":").type_in("set lanes=on").press("enter");
-    assert_eq!(divide(&stage.app.reader).text(), before);
+    assert_eq!(stage.app.reader.frame().text(), before);
     assert!(stage.picture().contains('╭'), "{}", stage.picture());
 }
 
@@ -236,7 +235,7 @@ fn long_times_stand_between_entries() {
     stage.press("g");
     let picture = stage.picture();
     assert!(picture.contains("── 41 s model ──") && picture.contains("── 4 m 12 s you ──"), "{picture}");
-    assert_eq!(picture.matches(" ──").count(), 4, "the tool tells its own time: {picture}");
+    assert_eq!(picture.matches(" ──").count(), 4, "the tool says its own time: {picture}");
     stage.press("z 2");
     assert!(stage.picture().contains("── 4 m 12 s you ──"));
     stage.press("z 1");
@@ -277,7 +276,7 @@ fn the_demo_has_lanes_at_all_sizes() {
             stage.press(keys);
             let lanes = &stage.app.reader.text.gutter.lines;
             assert_eq!(lanes.len(), stage.app.reader.text.view.lines.len(), "{size:?} {keys}");
-            let opens = |(line, cells): (usize, &Vec<tv::app::gutter::Cell>)| {
+            let opens = |(line, cells): (usize, &Vec<tv::app::text::gutter::Cell>)| {
                 let row = stage.app.reader.text.view.lines[line].row().unwrap();
                 let entry = stage
                     .app
@@ -288,7 +287,8 @@ fn the_demo_has_lanes_at_all_sizes() {
                     .unwrap();
                 let is_call =
                     matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
-                let opens = cells.iter().filter(|cell| cell.part == tv::app::gutter::Part::Opens).count();
+                let opens =
+                    cells.iter().filter(|cell| cell.part == tv::app::text::gutter::Part::Opens).count();
                 opens <= usize::from(is_call)
             };
             assert!(lanes.iter().enumerate().all(opens), "{size:?} {keys}\n{}", stage.picture());
@@ -318,4 +318,23 @@ fn a_sub_agent_has_below_it_what_it_started() {
     };
     assert_eq!(below("one"), ["one", "two", "three"]);
     assert_eq!(below("three"), ["three"], "the id that repeats belongs to the main agent's call");
+}
+
+#[test]
+fn a_new_day_begins_with_its_date() {
+    let mut stage = Stage::made((80, 24));
+    let day = 86_400;
+    stage.add([
+        says("a", 0, Role::User, "good night"),
+        says("b", 10, Role::Assistant, "sleep well"),
+        says("c", day, Role::User, "good morning"),
+        says("d", day + 1, Role::Assistant, "did you sleep well?"),
+    ]);
+    let dates = |stage: &Stage| stage.picture().matches("Wed 15 Nov 2023").count();
+    assert_eq!(dates(&stage), 1, "{}", stage.picture());
+    let rows: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
+    let of = |words: &str| rows.iter().position(|row| row.contains(words)).unwrap();
+    assert!(of("sleep well") < of("15 Nov") && of("15 Nov") < of("good morning"), "{}", stage.picture());
+    stage.press(":").type_in("set rulers=off").press("enter");
+    assert_eq!(dates(&stage), 1, "the date stays where times between entries are not wanted");
 }

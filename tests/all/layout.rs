@@ -44,7 +44,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         model: None,
         blocks: kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect(),
         usage: None,
-        stop: Stop::Untold,
+        stop: Stop::Unrecorded,
         origin: Origin::default(),
         marks: Marks { prompt: role == Role::User, ..Marks::default() },
         revision: 0,

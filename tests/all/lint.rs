@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use tv::analysis::calls::pairing;
 use tv::analysis::lint::{Findings, Severity, rules, word};
-use tv::analysis::pairing;
 use tv::app::outline::row::Part;
 use tv::ingest::Target;
 use tv::model::body::Key;
@@ -30,8 +30,8 @@ fn sessions(rule: &str, begin: &str) -> Vec<PathBuf> {
 }
 
 fn found_in(path: &Path) -> Vec<(&'static str, Severity)> {
-    let telling = read(&Target { path: path.to_owned(), session: None });
-    Findings::of(&telling.transcript).iter().map(|found| (found.rule.id, found.severity)).collect()
+    let session = read(&Target { path: path.to_owned(), session: None });
+    Findings::of(&session.transcript).iter().map(|found| (found.rule.id, found.severity)).collect()
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn text(bytes: &[u8]) -> String {
 fn lines_lead_an_editor_to_the_id() {
     let output = check(&["duplicate-result/bad.jsonl"]);
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
-    let mut lines = told.lines();
+    let output = text(&output.stdout);
+    let mut lines = output.lines();
     let place = lines.next().unwrap();
     let expected = "duplicate-result/bad.jsonl:5:141: error[duplicate-result]: a further result of bash \
                     (toolu_01Qz4vK1mB7nR2sT8wX3yA1); Anthropic answers 400: each tool_use must have a single result. \
@@ -110,7 +110,7 @@ fn lines_lead_an_editor_to_the_id() {
 }
 
 #[test]
-fn the_exit_code_tells_whether_an_error_was_found() {
+fn the_exit_code_says_whether_an_error_was_found() {
     assert_eq!(check(&["orphan-call/good.jsonl"]).status.code(), Some(0));
     assert_eq!(check(&["name-mismatch/bad.jsonl"]).status.code(), Some(0), "a warning is no error");
     assert_eq!(check(&["name-mismatch/bad.jsonl", "orphan-call/bad.jsonl"]).status.code(), Some(1));
@@ -123,18 +123,18 @@ fn the_exit_code_tells_whether_an_error_was_found() {
 
 #[test]
 fn what_is_less_than_asked_for_is_only_counted() {
-    let told = text(&check(&["empty-result/bad.jsonl"]).stdout);
-    assert_eq!(told, "1 note (not shown) in 1 session\n");
-    let told = text(&check(&["--severity", "info", "empty-result/bad.jsonl"]).stdout);
-    assert!(told.starts_with("empty-result/bad.jsonl:4:141: note[empty-result]: "), "{told}");
+    let output = text(&check(&["empty-result/bad.jsonl"]).stdout);
+    assert_eq!(output, "1 note (not shown) in 1 session\n");
+    let output = text(&check(&["--severity", "info", "empty-result/bad.jsonl"]).stdout);
+    assert!(output.starts_with("empty-result/bad.jsonl:4:141: note[empty-result]: "), "{output}");
     let hidden = check(&["--severity", "error", "--json", "name-mismatch/bad.jsonl"]);
     assert!(hidden.stdout.is_empty());
 }
 
 #[test]
 fn json_has_a_finding_a_line() {
-    let told = text(&check(&["--json", "partial-batch/bad.jsonl"]).stdout);
-    let findings: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let output = text(&check(&["--json", "partial-batch/bad.jsonl"]).stdout);
+    let findings: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(findings.len(), 2);
     for finding in &findings {
         assert_eq!(finding["schema"], "tv.check/1");
@@ -195,7 +195,7 @@ fn no_session_has_orphans_that_the_figures_do_not_have() {
                     batches.push(*batch);
                 }
             });
-            let transcript = crate::fixtures::tell(batches);
+            let transcript = crate::fixtures::transcript_of(batches);
             let counts = pairing::count(&transcript);
             let findings = Findings::of(&transcript);
             let of = |rule: &str| findings.iter().filter(|found| found.rule.id == rule).count() as u64;
@@ -273,11 +273,11 @@ fn strays(name: &str, count: usize) -> PathBuf {
 fn what_a_rule_finds_many_times_is_one_line_and_each_in_json() {
     let path = strays("lines", 60);
     let name = path.to_str().unwrap();
-    let told = text(&check(&[name]).stdout);
-    assert_eq!(told.lines().count(), 2, "{told}");
-    assert!(told.contains(":2:") && told.contains("error[orphan-result]: "), "{told}");
-    assert!(told.contains(" (the first of 60, the last in line 61); "), "{told}");
-    assert!(told.ends_with("60 errors in 1 session\n"), "{told}");
+    let output = text(&check(&[name]).stdout);
+    assert_eq!(output.lines().count(), 2, "{output}");
+    assert!(output.contains(":2:") && output.contains("error[orphan-result]: "), "{output}");
+    assert!(output.contains(" (the first of 60, the last in line 61); "), "{output}");
+    assert!(output.ends_with("60 errors in 1 session\n"), "{output}");
     assert_eq!(text(&check(&["--json", name]).stdout).lines().count(), 60);
     std::fs::remove_file(path).unwrap();
 }
@@ -309,7 +309,7 @@ fn outlined(stage: &Stage) -> Vec<String> {
 }
 
 #[test]
-fn outline_and_list_tell_the_same_kinds_by_the_same_names() {
+fn outline_and_list_show_the_same_kinds_by_the_same_names() {
     for session in ["claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "lint/partial-batch/bad.jsonl"]
     {
         let mut stage = Stage::open(&root().join(session), (200, 60), Theme::dark());

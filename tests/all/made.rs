@@ -18,7 +18,7 @@ fn at(seconds: i64) -> Option<Timestamp> {
     Some(Timestamp(START + seconds * 1_000))
 }
 
-/// An entry so many seconds after the start; its blocks are told in one piece each.
+/// An entry so many seconds after the start; its blocks come in one piece each.
 pub(crate) fn entry(
     key: &str,
     seconds: i64,

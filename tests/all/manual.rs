@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tv::app::command::FORMS;
-use tv::app::mode::Mode;
+use tv::app::input::command::FORMS;
+use tv::app::input::mode::Mode;
 use tv::render::manual::PAGES;
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;
@@ -88,12 +88,12 @@ fn every_page_is_in_the_program_and_listed() {
 fn pages_fit_80_columns() {
     for page in PAGES {
         let text = source(page.topic);
-        let told = written(&["help", page.topic]);
-        assert!(!told.contains('\u{1b}') && !told.contains("]("), "{}", page.topic);
+        let page_text = written(&["help", page.topic]);
+        assert!(!page_text.contains('\u{1b}') && !page_text.contains("]("), "{}", page.topic);
         let word = |word: &str| word.replace(['`', '*', '|'], "").to_lowercase();
         let asked = page.text(|topic| format!("tv help {topic}")).replace("\\|", "|");
         let known: HashSet<String> = asked.split([' ', '\n']).map(word).collect();
-        for line in told.lines() {
+        for line in page_text.lines() {
             assert!(line.width() <= 80, "{}: {line}", page.topic);
             let mut words = line.split(' ').filter(|word| !word.contains(['│', '─', '┼', '•']));
             let broken = words.find(|one| !known.contains(&word(one)));
@@ -101,7 +101,7 @@ fn pages_fit_80_columns() {
         }
         let samples = text.split("```").skip(1).step_by(2).flat_map(|sample| sample.lines().skip(1));
         for sample in samples.filter(|sample| !sample.is_empty()) {
-            let is_whole = told.lines().any(|line| line.trim() == sample.trim());
+            let is_whole = page_text.lines().any(|line| line.trim() == sample.trim());
             assert!(is_whole, "{}: this line of code is broken: {sample}", page.topic);
         }
         // What stands between backticks is found line by line.
@@ -110,13 +110,13 @@ fn pages_fit_80_columns() {
 }
 
 #[test]
-fn what_the_manual_does_not_have_is_told_with_what_it_has() {
+fn what_the_manual_does_not_have_is_reported_with_what_it_has() {
     for command in ["help", "man"] {
         let output = tv(&[command, "nope"]);
         assert_eq!(output.status.code(), Some(2));
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.stdout.is_empty() && told.contains("nope"), "{told}");
-        assert!(PAGES.iter().all(|page| told.contains(page.topic)), "{told}");
+        let page_text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.stdout.is_empty() && page_text.contains("nope"), "{page_text}");
+        assert!(PAGES.iter().all(|page| page_text.contains(page.topic)), "{page_text}");
     }
     assert!(written(&["help", "show"]).contains("--redact"));
 }
@@ -126,14 +126,14 @@ fn man_has_the_pages() {
     let program = written(&["man"]);
     for page in PAGES {
         assert!(program.contains(&format!("tv\\-{}", page.topic.replace('-', "\\-"))), "{}", page.topic);
-        let told = written(&["man", page.topic]);
-        assert!(told.contains(&format!(".TH tv-{} 7\n.SH NAME\n", page.topic)), "{told}");
+        let page_text = written(&["man", page.topic]);
+        assert!(page_text.contains(&format!(".TH tv-{} 7\n.SH NAME\n", page.topic)), "{page_text}");
         let headings = source(page.topic).matches("\n## ").count();
-        assert_eq!(told.matches("\n.SH ").count(), headings + 2, "{}", page.topic);
+        assert_eq!(page_text.matches("\n.SH ").count(), headings + 2, "{}", page.topic);
     }
-    let told = written(&["man", "finding"]);
-    assert!(told.contains(".TP\n\\fBerr\\fR\nfailed calls"), "{told}");
-    assert!(told.contains(".nf\n:watch waiting or err\n"), "{told}");
+    let page_text = written(&["man", "finding"]);
+    assert!(page_text.contains(".TP\n\\fBerr\\fR\nfailed calls"), "{page_text}");
+    assert!(page_text.contains(".nf\n:watch waiting or err\n"), "{page_text}");
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn the_manual_has_the_fields() {
     let session = |command| if command == "check" { &faulty } else { &session };
     for command in ["stats", "show", "doctor", "list", "check"] {
         let output = tv(&[command, "--json", session(command).to_str().unwrap()]);
-        let told = String::from_utf8(output.stdout).unwrap();
-        let first: Value = serde_json::from_str(told.lines().next().unwrap()).unwrap();
+        let page_text = String::from_utf8(output.stdout).unwrap();
+        let first: Value = serde_json::from_str(page_text.lines().next().unwrap()).unwrap();
         let schema = first["schema"].as_str().unwrap();
         let (_, section) = page.split_once(&format!("## {schema}\n")).unwrap();
         let section = section.split("\n## ").next().unwrap();

@@ -298,14 +298,14 @@ proptest! {
 #[test]
 fn links_open_and_close_in_each_cell() {
     let theme = Theme::dark();
-    let told = |theme: Theme| {
+    let symbols_of = |theme: Theme| {
         let buffer = Stage::open(&stage::demo(), (100, 40), theme).buffer();
         buffer.content.iter().map(|cell| cell.symbol().to_owned()).collect::<Vec<_>>()
     };
-    assert!(told(theme.clone()).iter().all(|symbol| !symbol.contains('\u{1b}')));
+    assert!(symbols_of(theme.clone()).iter().all(|symbol| !symbol.contains('\u{1b}')));
     let link = "^\u{1b}\\]8;id=[0-9a-f]+;https://[!-~]+\u{1b}\\\\[^\u{1b}]+\u{1b}\\]8;;\u{1b}\\\\$";
     let link = regex::Regex::new(link).expect("a pattern");
-    let symbols = told(theme.with_links(true));
+    let symbols = symbols_of(theme.with_links(true));
     let linked: Vec<&String> = symbols.iter().filter(|symbol| symbol.contains('\u{1b}')).collect();
     assert!(linked.len() > 5, "{linked:?}");
     assert!(linked.iter().all(|symbol| link.is_match(symbol)), "{linked:?}");

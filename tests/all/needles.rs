@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use tv::analysis::texts::prefilter;
+use tv::analysis::search::texts::prefilter;
 use tv::ingest::{self, Target};
 use tv::model::body::{Held, Tree};
 use tv::model::edit::Feed;
@@ -90,11 +90,11 @@ fn words_of_tree(tree: &Tree, words: &mut HashSet<String>) {
 fn add(text: &str, words: &mut HashSet<String>) {
     let plain = without_sgr(text);
     let runs = plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let told = runs.filter(|run| run.len() > 1 && !OWN.contains(run) && !is_mark(run));
-    words.extend(told.map(str::to_owned));
+    let shown = runs.filter(|run| run.len() > 1 && !OWN.contains(run) && !is_mark(run));
+    words.extend(shown.map(str::to_owned));
 }
 
-/// Words that decoders write themselves: into plans that were told as text, and for stored outputs.
+/// Words that decoders write themselves: into plans that were written as text, and for stored outputs.
 const OWN: [&str; 9] =
     ["todos", "content", "status", "completed", "in_progress", "pending", "lines", "bytes", "inline"];
 

@@ -79,7 +79,7 @@ fn rows(stage: &Stage) -> Vec<String> {
     let mark = |line| if stage.app.reader.text.view.is_at_node(line) { ">" } else { "" };
     let lines = stage.app.reader.text.view.lines.iter();
     let row = |line| -> Option<String> {
-        let line: &tv::app::viewport::Line = line;
+        let line: &tv::app::text::viewport::Line = line;
         Some(format!("{}{}", mark(line), line.row()?.line.to_string().trim()))
     };
     lines.filter_map(row).collect()

@@ -1,5 +1,5 @@
 //! Files with one thing wrong in them: an odd element among records, a document that breaks off, an archive that
-//! grows without end, a name that nothing has. The rest is what it is, and what is wrong is told.
+//! grows without end, a name that nothing has. The rest is what it is, and what is wrong is reported.
 
 use std::fs;
 use std::path::Path;
@@ -59,11 +59,11 @@ fn one_odd_element_does_not_hide_what_the_others_are() {
         seen += 1;
         for (at, odd) in [(0, "5"), (0, "\"text\""), (2, "null"), (records.len(), "[1]"), (1, "{\"odd\":1}")]
         {
-            let (name, told, _) = write(Some((at, odd)));
+            let (name, transcript, _) = write(Some((at, odd)));
             let what = format!("{} with {odd} at {at}", fixtures::name(&path));
             assert_eq!(name, format, "{what}");
-            assert_eq!(told.tally().records(), sound.tally().records() + 1, "{what}");
-            assert!(raw(&told) <= raw(&sound) + 1, "{what}: {} of {}", raw(&told), raw(&sound));
+            assert_eq!(transcript.tally().records(), sound.tally().records() + 1, "{what}");
+            assert!(raw(&transcript) <= raw(&sound) + 1, "{what}: {} of {}", raw(&transcript), raw(&sound));
         }
     }
     assert!(seen > 5, "{seen}");
@@ -81,12 +81,20 @@ fn every_byte_of_a_document_that_breaks_off_counts() {
         "{\"type\":\"user\",\"message\":{\"role\":\"user\"},\n\"x\":[{\"a\":1},{\"b\":",
     ] {
         fs::write(&path, text).unwrap();
-        let (_, told, _) = read(&path);
-        assert!(told.tally().faulty > 0, "{text}");
+        let (_, transcript, _) = read(&path);
+        assert!(transcript.tally().faulty > 0, "{text}");
         // Between two elements stands a comma, which is a part of neither.
-        let commas = told.tally().shown.saturating_sub(1);
-        assert_eq!(told.tally().bytes.total() + commas, text.len() as u64, "{text}: {:?}", told.tally());
-        assert_eq!(told.tally().files.total(), (told.tally().records(), told.tally().bytes.total()));
+        let commas = transcript.tally().shown.saturating_sub(1);
+        assert_eq!(
+            transcript.tally().bytes.total() + commas,
+            text.len() as u64,
+            "{text}: {:?}",
+            transcript.tally()
+        );
+        assert_eq!(
+            transcript.tally().files.total(),
+            (transcript.tally().records(), transcript.tally().bytes.total())
+        );
     }
 }
 
@@ -114,9 +122,9 @@ fn an_archive_that_grows_without_end_says_what_is_left_out() {
     let (_, sound, fault) = read(&path);
     assert!(sound.tally().records() > 0 && fault.is_none(), "{fault:?}");
     fs::write(&path, bomb(record.as_bytes(), 600)).unwrap();
-    let (_, told, fault) = read(&path);
-    assert_eq!(told.tally().records(), sound.tally().records());
+    let (_, transcript, fault) = read(&path);
+    assert_eq!(transcript.tally().records(), sound.tally().records());
     let fault = fault.unwrap_or_default();
     assert!(fault.contains("what follows the first 67 MB is left out"), "{fault}");
-    assert!(told.notices().iter().any(|notice| *notice.what == *fault));
+    assert!(transcript.notices().iter().any(|notice| *notice.what == *fault));
 }

@@ -13,7 +13,7 @@ use tv::model::text::Text;
 use tv::model::transcript::Transcript;
 
 use crate::corpus::corpora;
-use crate::fixtures::{self, Telling};
+use crate::fixtures::{self, ReadSession};
 use crate::follow::Followed;
 
 const WINDOWS: &str = "agent:main:subagent:0a0a0a0a-0000-4000-8000-00000000000a";
@@ -24,7 +24,7 @@ fn fixture(name: &str) -> PathBuf {
     fixtures::root().join("openclaw").join(name)
 }
 
-fn read(path: &Path) -> Telling {
+fn read(path: &Path) -> ReadSession {
     fixtures::read(&Target { path: path.to_owned(), session: None })
 }
 
@@ -60,8 +60,8 @@ fn said(entries: &[&Entry]) -> Vec<String> {
 
 #[test]
 fn sessions_of_sub_agents_are_lanes_of_their_calls() {
-    let telling = read(&fixture("spawner.jsonl"));
-    let transcript = &telling.transcript;
+    let session = read(&fixture("spawner.jsonl"));
+    let transcript = &session.transcript;
     let calls: HashMap<&str, &str> = transcript
         .lanes()
         .iter()
@@ -72,7 +72,7 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
     let labels: Vec<&str> = transcript.lanes().iter().map(|lane| lane.label.as_str()).collect();
     assert_eq!(labels, ["windows", "Look at the roof.", "Count the panes."]);
     let words = said(&in_lane(transcript, WINDOWS));
-    assert_eq!(words.len(), 3, "the copied history is told once: {words:?}");
+    assert_eq!(words.len(), 3, "the copied history is shown once: {words:?}");
     assert_eq!(words[1..], ["Look at the windows.", "All windows are closed."]);
     assert_eq!(said(&in_lane(transcript, PANES)), ["Count the panes.", "Eleven."]);
     assert_eq!(said(&in_lane(transcript, ROOF)), ["the session of this sub-agent is not here"]);
@@ -83,7 +83,7 @@ fn sessions_of_sub_agents_are_lanes_of_their_calls() {
 }
 
 #[test]
-fn the_index_tells_what_a_session_is() {
+fn the_index_says_what_a_session_is() {
     let meta = read(&fixture("spawner.jsonl")).transcript.meta().clone();
     assert_eq!(meta.title().map(Text::as_str), Some("telegram:home"));
     assert_eq!(meta.fact("session key").map(Text::as_str), Some("agent:main:telegram:group:-100"));
@@ -119,9 +119,9 @@ fn archives_have_ended_and_say_why() {
             "a copy made before a compaction",
         ),
     ] {
-        let telling = read(&fixture(name));
-        assert_eq!(telling.opened.format, "openclaw", "{name}");
-        let meta = telling.transcript.meta();
+        let session = read(&fixture(name));
+        assert_eq!(session.opened.format, "openclaw", "{name}");
+        let meta = session.transcript.meta();
         assert_eq!((meta.fact("archived").map(Text::as_str), meta.live), (Some(archived), Some(false)));
     }
     assert_eq!(read(&fixture("running.jsonl")).transcript.meta().live, Some(true), "its lock is there");
@@ -134,7 +134,7 @@ fn a_compressed_archive_reads_like_its_text() {
     let path = dir.path().join(format!("{name}.zst"));
     fs::write(&path, pack(&fixture(name))).unwrap();
     let (plain, packed) = (read(&fixture(name)), read(&path));
-    let words = |telling: &Telling| said(&telling.transcript.entries().collect::<Vec<_>>());
+    let words = |session: &ReadSession| said(&session.transcript.entries().collect::<Vec<_>>());
     assert_eq!(words(&packed), words(&plain));
     assert!(packed.opened.reason.ends_with("decompressed from zstd"), "{}", packed.opened.reason);
     assert_eq!(packed.transcript.meta().live, Some(false));
@@ -142,8 +142,8 @@ fn a_compressed_archive_reads_like_its_text() {
     fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
     let cut = read(&path).transcript;
     assert_eq!(cut.order().len(), plain.transcript.order().len(), "what came is shown");
-    let told = cut.notices().iter().any(|notice| notice.what.contains("the zstd archive breaks off"));
-    assert!(told, "{:?}", cut.notices());
+    let is_reported = cut.notices().iter().any(|notice| notice.what.contains("the zstd archive breaks off"));
+    assert!(is_reported, "{:?}", cut.notices());
 }
 
 #[test]

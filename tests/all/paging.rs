@@ -7,9 +7,8 @@ use std::time::Instant;
 
 use ratatui::buffer::CellWidth as _;
 use ratatui::style::Style;
-use tv::app::layout::divide;
-use tv::app::viewport::Line;
-use tv::app::window::percent;
+use tv::app::text::viewport::Line;
+use tv::app::text::window::percent;
 use tv::ingest::{self, Target};
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;
@@ -88,7 +87,7 @@ fn read(target: &Target) -> usize {
             stage.press("space");
             if place_of_top(&stage) == top {
                 assert!(
-                    percent(&stage.app.reader) == 100,
+                    percent(&stage.app.reader.text) == 100,
                     "{}: the last page is the end",
                     target.path.display()
                 );
@@ -105,7 +104,7 @@ fn place_of_top(stage: &Stage) -> Option<(u32, usize)> {
 
 fn check(stage: &Stage, path: &Path, width: u16) -> usize {
     let path = path.display();
-    let room = usize::from(divide(&stage.app.reader).text());
+    let room = usize::from(stage.app.reader.frame().text());
     for line in &stage.app.reader.text.view.lines {
         let Some(row) = Line::row(line) else { continue };
         let right: usize = row.right.iter().map(ratatui::text::Span::width).sum();

@@ -3,9 +3,9 @@
 use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 use ratatui::layout::Rect;
-use tv::app::layout::{Frame, divide, focused};
+use tv::app::layout::Frame;
 use tv::app::panes::{Pane, Panes};
-use tv::app::viewport::focus_of;
+use tv::app::text::viewport::focus_of;
 use tv::model::edit::{Edit, MetaEdit};
 use tv::model::text::Text;
 use tv::model::transcript::Touched;
@@ -39,7 +39,7 @@ fn areas(frame: &Frame) -> Vec<Rect> {
 #[test]
 fn panes_come_with_the_width() {
     let shown = |columns, lines| {
-        let frame = divide(&stage(columns, lines).app.reader);
+        let frame = stage(columns, lines).app.reader.frame();
         (frame.outline.width, frame.text(), frame.inspector.width, frame.strip.height)
     };
     assert_eq!(shown(80, 24), (0, 74, 0, 0));
@@ -57,10 +57,10 @@ fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be
     for size in [(80, 24), (160, 40), (200, 60)] {
         let mut stage = Stage::made(size);
         stage.arrange();
-        let empty = divide(&stage.app.reader);
+        let empty = stage.app.reader.frame();
         for (key, text) in [("p1", "Look after the lighthouse while I am away"), ("p2", "Is it lit?")] {
             stage.add([prompt(key, text)]);
-            assert_eq!(divide(&stage.app.reader), empty, "{}", stage.picture());
+            assert_eq!(stage.app.reader.frame(), empty, "{}", stage.picture());
         }
         let is_shown = stage.picture().lines().any(|line| line.contains(" 1 Look after the li"));
         assert_eq!(is_shown, size.0 >= 100, "{}", stage.picture());
@@ -71,17 +71,17 @@ fn on_wide_screens_the_text_keeps_its_width_whatever_the_session_turns_out_to_be
 fn the_inspector_lies_over_the_text_where_there_is_no_room_beside_it() {
     let mut stage = stage(80, 24);
     stage.press("g } i");
-    let frame = divide(&stage.app.reader);
+    let frame = stage.app.reader.frame();
     assert!(frame.is_pushed && frame.inspector.width == 80, "{frame:?}");
-    assert_eq!(focused(&stage.app.reader), Pane::Inspector);
+    assert_eq!(stage.app.reader.focused(), Pane::Inspector);
     let before = stage.window();
     stage.press("esc");
-    assert!(!divide(&stage.app.reader).is_pushed && focused(&stage.app.reader) == Pane::Transcript);
+    assert!(!stage.app.reader.frame().is_pushed && stage.app.reader.focused() == Pane::Transcript);
     assert_eq!(stage.window(), before, "what lies under it has not moved");
     stage.press("i q");
-    assert!(!divide(&stage.app.reader).is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
+    assert!(!stage.app.reader.frame().is_pushed && stage.asked.is_empty(), "q closes it and does not quit");
     stage.press("i i");
-    assert!(!divide(&stage.app.reader).is_pushed);
+    assert!(!stage.app.reader.frame().is_pushed);
 }
 
 #[test]
@@ -90,15 +90,15 @@ fn tab_gives_the_keys_to_what_is_shown() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         stage.press("tab");
-        seen.push(focused(&stage.app.reader));
+        seen.push(stage.app.reader.focused());
     }
     assert_eq!(seen, [Pane::Inspector, Pane::Outline, Pane::Transcript]);
     stage.press("shift-tab");
-    assert_eq!(focused(&stage.app.reader), Pane::Outline);
+    assert_eq!(stage.app.reader.focused(), Pane::Outline);
     stage.press("I");
-    assert_eq!(focused(&stage.app.reader), Pane::Transcript, "what is hidden has no keys");
+    assert_eq!(stage.app.reader.focused(), Pane::Transcript, "what is hidden has no keys");
     stage.press("i tab");
-    assert_eq!(focused(&stage.app.reader), Pane::Transcript);
+    assert_eq!(stage.app.reader.focused(), Pane::Transcript);
     assert!(stage.status().contains("nothing else is shown"), "{}", stage.status());
 }
 
@@ -106,7 +106,7 @@ fn tab_gives_the_keys_to_what_is_shown() {
 fn dividers_move_with_the_pane_that_has_the_keys() {
     let mut stage = stage(200, 60);
     let widths = |stage: &Stage| {
-        let frame = divide(&stage.app.reader);
+        let frame = stage.app.reader.frame();
         (frame.outline.width, frame.inspector.width)
     };
     let (outline, inspector) = widths(&stage);
@@ -136,7 +136,7 @@ fn rows(stage: &Stage) -> (Vec<String>, Option<String>) {
 fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     let mut stage = stage(120, 60);
     stage.press("g tab");
-    assert_eq!(focused(&stage.app.reader), Pane::Outline);
+    assert_eq!(stage.app.reader.focused(), Pane::Outline);
     let (titles, cursor) = rows(&stage);
     assert_eq!(cursor.as_ref(), titles.first(), "it begins at the focused turn");
     let before = stage.window();
@@ -162,9 +162,9 @@ fn the_cursor_goes_over_all_sections_and_leads_into_the_text() {
     stage.press("} {");
     assert_eq!(at(&stage), Some((parts[parts.len() - 2], Some(0))));
     stage.press("esc");
-    assert_eq!((focused(&stage.app.reader), rows(&stage).1), (Pane::Transcript, None));
+    assert_eq!((stage.app.reader.focused(), rows(&stage).1), (Pane::Transcript, None));
     stage.press("tab G enter");
-    assert_eq!(focused(&stage.app.reader), Pane::Transcript, "the keys go along");
+    assert_eq!(stage.app.reader.focused(), Pane::Transcript, "the keys go along");
     assert_ne!(stage.window(), before);
     stage.press("' '");
     assert_eq!(stage.window().first(), before.first(), "a jump like any other");
@@ -184,7 +184,7 @@ fn rows_lead_to_what_they_stand_for() {
             stage.press("j");
         }
         stage.press("enter");
-        let is_text = focused(&stage.app.reader) == Pane::Transcript;
+        let is_text = stage.app.reader.focused() == Pane::Transcript;
         assert!(is_text || title.contains("paired"), "{title} leads nowhere");
         if is_text && title.contains("src/") {
             let focus = stage.app.reader.text.view.focus.unwrap();
@@ -225,7 +225,7 @@ fn what_comes_bit_by_bit_makes_the_same_outline() {
 }
 
 #[test]
-fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_told_late() {
+fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_that_comes_late() {
     let mut text = r#"{"type":"session","version":3,"id":"s1"}"#.to_owned() + "\n";
     let mut line = |id: &str, parent: &str, role: &str, content: &str| {
         let message = format!(r#"{{"role":"{role}","content":[{content}]}}"#);
@@ -247,31 +247,31 @@ fn files_stay_in_the_outline_until_they_are_counted_from_a_directory_told_late()
     let path = folder.path().join("session.jsonl");
     std::fs::write(&path, &text).unwrap();
     let mut stage = Stage::open_from_disk(&path, (200, 40));
-    let told = |stage: &Stage| {
+    let is_listed = |stage: &Stage| {
         let picture = stage.picture();
         picture.lines().any(|row| row.contains("boats.md") && row.contains("3000 - -"))
     };
     while stage.app.is_unfinished() {
         stage.arrange();
     }
-    assert!(told(&stage), "{}", stage.picture());
+    assert!(is_listed(&stage), "{}", stage.picture());
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann")))]);
     let mut frames = 0;
     while stage.app.is_unfinished() {
-        assert!(told(&stage), "frame {frames}\n{}", stage.picture());
+        assert!(is_listed(&stage), "frame {frames}\n{}", stage.picture());
         stage.arrange();
         frames += 1;
     }
-    assert!(frames > 1 && told(&stage), "{frames} frames\n{}", stage.picture());
-    // They are told from where the session began, wherever it goes.
+    assert!(frames > 1 && is_listed(&stage), "{frames} frames\n{}", stage.picture());
+    // Their paths begin where the session began, wherever it goes.
     stage.add([Edit::Meta(MetaEdit::Cwd(Text::from("/home/ann/piers")))]);
-    assert!(!stage.app.is_unfinished() && told(&stage), "{}", stage.picture());
+    assert!(!stage.app.is_unfinished() && is_listed(&stage), "{}", stage.picture());
 }
 
 #[test]
 fn each_pane_has_hints_of_its_own() {
     let mut stage = stage(200, 40);
-    let hints = |stage: &Stage| stage.line(divide(&stage.app.reader).hints.y);
+    let hints = |stage: &Stage| stage.line(stage.app.reader.frame().hints.y);
     let reading = hints(&stage);
     stage.press("tab");
     let inspector = hints(&stage);
@@ -305,7 +305,7 @@ proptest! {
             is_pushed: wishes.5,
             ..Panes::default()
         };
-        let frame = divide(&stage.app.reader);
+        let frame = stage.app.reader.frame();
         let areas = areas(&frame);
         let cells: u32 = areas.iter().map(|area| area.area()).sum();
         prop_assert_eq!(cells, u32::from(columns) * u32::from(lines), "{:?}", frame);
@@ -334,7 +334,7 @@ proptest! {
             let before = stage.line_of_focus();
             stage.press(key);
             prop_assert_eq!(stage.app.reader.text.view.focus, focus, "{} keeps the focus", key);
-            let height = usize::from(divide(&stage.app.reader).lines());
+            let height = usize::from(stage.app.reader.frame().lines());
             let is_at_end = stage.app.reader.text.view.lines.last().is_some_and(|line| {
                 stage.app.reader.text.sequence.place_of(line.entry).is_some_and(|at| at + 1 == stage.app.reader.text.sequence.len())
             });

@@ -193,7 +193,7 @@ fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
         batches.push(fixtures::decode(&mut *decoder, &records[from..cut], &before));
         from = cut;
     }
-    fixtures::tell(batches)
+    fixtures::transcript_of(batches)
 }
 
 fn calls(transcript: &Transcript) -> Vec<(Option<Timestamp>, &ToolCall)> {

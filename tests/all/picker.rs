@@ -1,4 +1,4 @@
-//! The picker: what a reader does in it, key by key, with sessions that are told by hand.
+//! The picker: what a reader does in it, key by key, with sessions that are made by hand.
 
 use proptest::prelude::{any, proptest};
 use tv::app::effect::Effect;
@@ -200,7 +200,7 @@ fn with_a_session_behind_it_is_gone_back_to() {
     let mut stage = Stage::made((80, 24));
     let opened =
         Opened { path: "/s.jsonl".into(), format: "pi", confidence: "certain", reason: Text::from("") };
-    stage.tell(Feed::Opened(Box::new(opened)));
+    stage.feed(Feed::Opened(Box::new(opened)));
     stage.press("0");
     see_all(&mut stage, boats());
     assert!(stage.picture().contains("esc back"));
@@ -253,7 +253,7 @@ fn nothing_found_names_the_places_and_the_demo() {
 fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
     let mut stage = picker((80, 24));
     see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
-    stage.app.mode = tv::app::mode::Mode::Normal;
+    stage.app.mode = tv::app::input::mode::Mode::Normal;
     stage.press("s");
     assert_eq!(rows(&stage).concat(), "ab");
     see_all(&mut stage, [found("b", "boats", 1)]);
@@ -307,12 +307,12 @@ fn ten_thousand_sessions_are_matched_in_steps() {
     }
     assert_eq!((frames, stage.app.picker.counts()), (3, (10_000, 10_000)));
     for c in "session 99".chars() {
-        stage.happen(Event::Key(tv::app::keys::Press::plain(tv::app::keys::Code::Char(c))));
+        stage.happen(Event::Key(tv::app::input::keys::Press::plain(tv::app::input::keys::Code::Char(c))));
     }
     tv::app::update::arrange(&mut stage.app);
     assert!(stage.app.is_unfinished(), "a frame does not wait for all of them");
     // Enter does: what is opened is the best of all.
-    stage.happen(Event::Key(tv::app::keys::parse_keys("enter").unwrap()[0]));
+    stage.happen(Event::Key(tv::app::input::keys::parse_keys("enter").unwrap()[0]));
     assert!(
         matches!(last(&stage), Effect::Open(place) if place.path.ends_with("id99.jsonl")),
         "{:?}",

@@ -20,7 +20,7 @@ use tv::model::record::{FileId, Origin};
 use tv::model::transcript::Transcript;
 use tv::source::lines::{Line, LineBuffer};
 
-use crate::fixtures::{self, Lines, Telling};
+use crate::fixtures::{self, Lines, ReadSession};
 use crate::follow::Followed;
 
 static LINE_FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(fixtures::line_files);
@@ -36,7 +36,7 @@ fn timeless(transcript: &Transcript) -> Vec<Entry> {
     transcript.entries().map(|entry| Entry { revision: 0, ..entry.clone() }).collect()
 }
 
-/// Everything that is told of a session, compared piece by piece: the first one that differs says enough.
+/// Everything that is known of a session, compared piece by piece: the first one that differs says enough.
 fn assert_same(left: &Transcript, right: &Transcript, place: &str) {
     let (a, b) = (timeless(left), timeless(right));
     for (a, b) in a.iter().zip(&b) {
@@ -57,26 +57,26 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
     for end in cuts.iter().copied().chain([bytes.len()]) {
         let mut batch = Batch::default();
         batch.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
-        let mut tell = |line: Line<'_>| {
+        let mut take = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
             feed(&mut *decoder, record, Place::Line, &mut batch);
         };
-        buffer.feed(&bytes[start..end], &mut tell);
+        buffer.feed(&bytes[start..end], &mut take);
         if end == bytes.len() {
-            buffer.unfinished().into_iter().for_each(&mut tell);
+            buffer.unfinished().into_iter().for_each(&mut take);
         }
         decoder.finish(&mut batch);
         batches.push(batch);
         start = end;
     }
-    fixtures::tell(batches)
+    fixtures::transcript_of(batches)
 }
 
 proptest! {
     #![proptest_config(fixtures::cases(160))]
 
     #[test]
-    fn any_chunks_of_a_file_tell_what_one_reading_tells(
+    fn any_chunks_of_a_file_give_what_one_reading_gives(
         file in prop::sample::select(LINE_FILES.as_slice()),
         cuts in vec(any::<prop::sample::Index>(), 1..12),
     ) {
@@ -93,11 +93,11 @@ proptest! {
         target in prop::sample::select(SESSIONS.as_slice()),
         delays in vec(0_usize..40, 1..60),
     ) {
-        let Telling { batches, transcript, .. } = fixtures::read(&target);
+        let ReadSession { batches, transcript, .. } = fixtures::read(&target);
         let mut late = Batch::default();
         late.tally = batches.last().map(|batch| batch.tally.clone()).unwrap_or_default();
         late.edits = delayed(batches.into_iter().flat_map(|batch| batch.edits).collect(), &delays);
-        let late = fixtures::tell(vec![late]);
+        let late = fixtures::transcript_of(vec![late]);
         let place = fixtures::name(&target.path);
         // A stray result stands where it came; all else is in its place.
         let by_key = |transcript: &Transcript| -> BTreeMap<Key, Vec<Block>> {
@@ -114,7 +114,7 @@ proptest! {
 }
 
 /// Edits with results put off by so many places each. Those of one call stay in their order, and those of
-/// which something else is told later stay before that.
+/// which something else comes later stay before that.
 fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     let call_of = |edit: &Edit| match edit {
         Edit::Result { call, .. } => Some(call.clone()),
@@ -145,7 +145,7 @@ proptest! {
         target in prop::sample::select(SESSIONS.as_slice()),
         steps in vec((any::<prop::sample::Index>(), 0_u64..4_000), 1..8),
     ) {
-        let Telling { mut transcript, mut pager, .. } = fixtures::read(&target);
+        let ReadSession { mut transcript, mut pager, .. } = fixtures::read(&target);
         let whole = transcript.clone();
         let ids = transcript.order().to_vec();
         let held = transcript.held_bytes();
@@ -175,7 +175,7 @@ fn page_in(transcript: &mut Transcript, pager: &mut tv::ingest::Pager, ids: &[En
 }
 
 #[test]
-fn a_new_telling_of_all_is_what_the_rest_would_have_told() {
+fn reading_all_anew_is_what_reading_on_would_have_given() {
     for path in LINE_FILES.iter() {
         let lines = Lines::of(path);
         let records = lines.records();
@@ -186,8 +186,8 @@ fn a_new_telling_of_all_is_what_the_rest_would_have_told() {
             let second = fixtures::decode(&mut *decoder, rest, &first);
             let mut anew = fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
             anew.mode = Mode::Replace;
-            let appended = fixtures::tell(vec![first.clone(), second]);
-            let rewritten = fixtures::tell(vec![first, anew]);
+            let appended = fixtures::transcript_of(vec![first.clone(), second]);
+            let rewritten = fixtures::transcript_of(vec![first, anew]);
             assert_same(&rewritten, &appended, &format!("{} after record {cut}", fixtures::name(path)));
         }
     }
@@ -203,9 +203,9 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
         let whole = fixtures::decode(&mut *lines.format.decoder(), &records, &Batch::default());
         let mut anew = whole.clone();
         anew.mode = Mode::Replace;
-        let once = fixtures::tell(vec![whole.clone()]);
-        let twice = fixtures::tell(vec![whole, anew.clone()]);
-        assert_same(&twice, &once, &format!("{} told twice", path.display()));
+        let once = fixtures::transcript_of(vec![whole.clone()]);
+        let twice = fixtures::transcript_of(vec![whole, anew.clone()]);
+        assert_same(&twice, &once, &format!("{} read twice", path.display()));
         assert_eq!(twice.held_bytes(), once.held_bytes(), "{}", path.display());
         for cut in 0..=records.len() {
             let (head, rest) = records.split_at(cut);
@@ -213,10 +213,10 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
             let first = fixtures::decode(&mut *decoder, head, &Batch::default());
             let second = fixtures::decode(&mut *decoder, rest, &first);
             let place = format!("{} after record {cut}", path.display());
-            assert_same(&fixtures::tell(vec![first.clone(), second]), &once, &place);
-            assert_same(&fixtures::tell(vec![first, anew.clone()]), &once, &place);
+            assert_same(&fixtures::transcript_of(vec![first.clone(), second]), &once, &place);
+            assert_same(&fixtures::transcript_of(vec![first, anew.clone()]), &once, &place);
         }
-        let Telling { mut transcript, mut pager, .. } =
+        let ReadSession { mut transcript, mut pager, .. } =
             fixtures::read(&Target { path: path.clone(), session: None });
         let kept = transcript.clone();
         transcript.release(0, |_| false);
@@ -244,7 +244,7 @@ proptest! {
         let mut cuts = [cuts.0.index(bytes.len() - least + 1) + least, cuts.1.index(bytes.len() - least + 1) + least];
         cuts.sort_unstable();
         let mode = if is_polled { WatchMode::Poll } else { WatchMode::Native };
-        let told = |is_anew: bool| {
+        let check = |is_anew: bool| {
             let place = tempfile::tempdir().unwrap();
             let path = place.path().join(file.file_name().unwrap());
             fs::write(&path, &bytes[..cuts[0]]).unwrap();
@@ -262,7 +262,7 @@ proptest! {
             let mut transcript = followed.whole.clone();
             transcript.settle();
             followed.end();
-            // What is told at the end of a reading, as that a sub-agent's file is missing, stands where that was.
+            // What comes at the end of a reading, as that a sub-agent's file is missing, stands where that was.
             let sorted = |transcript: &Transcript| {
                 let mut entries = timeless(transcript);
                 for entry in &mut entries {
@@ -275,7 +275,7 @@ proptest! {
             assert_eq!(sorted(&transcript), sorted(&whole), "{place}");
             assert_eq!(transcript.totals().sum(), whole.totals().sum(), "{place}");
         };
-        told(false);
-        told(true);
+        check(false);
+        check(true);
     }
 }

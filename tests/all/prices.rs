@@ -14,7 +14,7 @@ use std::path::Path;
 use std::{env, fs};
 
 use serde_json::{Map, Value, json};
-use tv::analysis::models::canonical;
+use tv::analysis::money::models::canonical;
 use tv::model::totals::PROMPT_LIMITS;
 
 /// Who sells their own models, and those whose price lists name models that their makers no longer list.

@@ -256,7 +256,7 @@ fn marks_what_was_typed_and_the_place_outlast_the_program() {
 }
 
 #[test]
-fn a_state_that_cannot_be_kept_is_told_and_hinders_nothing() {
+fn a_state_that_cannot_be_kept_is_reported_and_hinders_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let state = folder.path().join("state");
@@ -469,7 +469,7 @@ impl Console {
     }
 
     /// How often something was written.
-    fn told(&self, what: &str) -> usize {
+    fn written(&self, what: &str) -> usize {
         self.raw_text().matches(what).count()
     }
 }
@@ -480,23 +480,23 @@ fn the_mouse_is_asked_for_and_always_given_back() {
     let path = session(folder.path());
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
     console.wait_for("FIRST ANSWER");
-    assert_eq!(console.told("\u{1b}[?1000h"), 0, "nobody asked for it");
+    assert_eq!(console.written("\u{1b}[?1000h"), 0, "nobody asked for it");
     console.send("\u{1b}OQ");
-    console.wait("the mouse is asked for", |console| console.told(MOUSE_ON) == 1);
-    // The wheel, as a terminal tells of it.
+    console.wait("the mouse is asked for", |console| console.written(MOUSE_ON) == 1);
+    // The wheel, as a terminal reports it.
     let before = console.text();
     console.send("\u{1b}[<64;20;10M");
     console.wait("the wheel scrolls", |console| console.text() != before);
     // While something else has the terminal, the mouse is not ours.
     console.send("|true\r");
     console.wait_for("press a key");
-    assert_eq!(console.told(MOUSE_OFF), 1);
+    assert_eq!(console.written(MOUSE_OFF), 1);
     console.send("x");
-    console.wait("it comes back", |console| console.told(MOUSE_ON) == 2);
+    console.wait("it comes back", |console| console.written(MOUSE_ON) == 2);
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
     console.assert_restored();
-    assert_eq!(console.told(MOUSE_OFF), 2);
+    assert_eq!(console.written(MOUSE_OFF), 2);
 }
 
 #[test]
@@ -511,10 +511,10 @@ fn a_panic_gives_the_mouse_back() {
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);
     assert_eq!(console.wait_for_exit(), 101);
     console.assert_restored();
-    assert_eq!((console.told(MOUSE_ON), console.told(MOUSE_OFF)), (1, 1));
+    assert_eq!((console.written(MOUSE_ON), console.written(MOUSE_OFF)), (1, 1));
 }
 
-/// What the terminal is told when a text is copied, in an environment without programs that copy.
+/// What is written to the terminal when a text is copied, in an environment without programs that copy.
 fn copied_with(environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
@@ -574,7 +574,7 @@ fn the_clipboard_of_the_machine_gets_the_text_where_the_reader_sits_at_it() {
 }
 
 #[test]
-fn a_command_gets_the_record_and_its_end_is_told() {
+fn a_command_gets_the_record_and_its_end_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let taken = folder.path().join("taken");
@@ -623,7 +623,7 @@ fn an_entry_is_opened_by_its_link() {
     console.wait_for_exit();
 }
 
-/// What the terminal is told when an alarm rings.
+/// What is written to the terminal when an alarm rings.
 fn rung_with(command: &str, environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
@@ -655,10 +655,10 @@ fn an_alarm_rings_the_bell_and_notifies_through_multiplexers() {
 #[test]
 fn an_alarm_runs_the_command_of_the_reader_with_no_word_of_the_session_in_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let told = folder.path().join("told");
+    let rung = folder.path().join("rung");
     let command = format!(
         "\"WORD\" | printf '%s|%s|%s' \"$TV_SESSION\" \"$TV_EXPRESSION\" \"$TV_STATE\" > '{}'",
-        told.display()
+        rung.display()
     );
     rung_with(&command, &[]);
     let start = Instant::now();
@@ -666,7 +666,7 @@ fn an_alarm_runs_the_command_of_the_reader_with_no_word_of_the_session_in_it() {
     // Its records are old, but it was seen to be written.
     while !text.contains("model") {
         assert!(start.elapsed() < PATIENCE, "{text}");
-        text = std::fs::read_to_string(&told).unwrap_or_default();
+        text = std::fs::read_to_string(&rung).unwrap_or_default();
         std::thread::sleep(Duration::from_millis(20));
     }
     let parts: Vec<&str> = text.split('|').collect();

@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
-use tv::app::action::Action;
-use tv::app::bindings::BINDINGS;
 use tv::app::effect::Effect;
-use tv::app::mode::Mode as KeyMode;
-use tv::app::news::Seen;
-use tv::app::news::find::end_of;
-use tv::app::wrapping::Numbers;
+use tv::app::input::action::Action;
+use tv::app::input::bindings::BINDINGS;
+use tv::app::input::mode::Mode as KeyMode;
+use tv::app::places::news::Seen;
+use tv::app::places::news::find::end_of;
+use tv::app::text::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry, Piece, Role};
 use tv::model::text::Text;
@@ -38,10 +38,10 @@ fn answers(from: usize, to: usize) -> Vec<Edit> {
 fn reopened(old: usize, new: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
     let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
-    stage.app.reader.places.seen =
+    stage.app.reader.text.places.seen =
         old.checked_sub(1).map(|last| Seen { key: Text::from(format!("a{last}").as_str()), at });
     stage.add(answers(0, old + new));
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     stage
 }
@@ -72,7 +72,7 @@ fn a_line_stands_above_what_is_new() {
     let stage = reopened(5, 3);
     let window = stage.window();
     let rule = rules(&stage)[0];
-    let day = Timestamp(stage.app.reader.screen.now.0 - DAY).as_told(stage.app.reader.screen.now);
+    let day = Timestamp(stage.app.reader.screen.now.0 - DAY).spoken(stage.app.reader.screen.now);
     assert!(window[rule].2.contains(&format!("new since {day}")), "{window:?}");
     let after = window[rule + 1..].iter().find(|row| row.2.contains("sentence")).unwrap();
     assert!(after.2.contains("sentence 5"), "{window:?}");
@@ -122,11 +122,11 @@ fn without_news_or_without_anything_older_there_is_no_line() {
 #[test]
 fn a_rewritten_session_is_parted_by_time() {
     let mut stage = Stage::made((80, 24));
-    stage.app.reader.places.seen = Some(Seen { key: Text::from("gone"), at: Timestamp(1_003) });
+    stage.app.reader.text.places.seen = Some(Seen { key: Text::from("gone"), at: Timestamp(1_003) });
     stage.add((0..8).map(|n| said(&format!("r{n}"), Role::Assistant, &format!("again {n}"), 1_000 + n)));
     stage.arrange();
     assert!(rules(&stage).is_empty(), "not before all is read");
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     let rule = rules(&stage)[0];
     assert!(stage.window()[rule + 1..].iter().any(|row| row.2.contains("again 4")), "{}", stage.picture());
@@ -139,11 +139,11 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
     // The end of a long session first: what was seen last is not in it.
     let mut stage = Stage::made((80, 24));
     let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
-    stage.app.reader.places.seen = Some(Seen { key: Text::from("a30"), at });
+    stage.app.reader.text.places.seen = Some(Seen { key: Text::from("a30"), at });
     stage.add_as(Mode::Append, Stretch::Preview, answers(31, 90));
     stage.press("g j j");
     stage.add_as(Mode::Append, Stretch::Whole, answers(0, 90));
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.press("g");
     stage.press("] n");
     assert_eq!(focused(&stage), "a31");
@@ -163,17 +163,17 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
 #[test]
 fn the_end_is_noted_only_when_it_is_known() {
     let mut stage = Stage::made((80, 24));
-    assert_eq!(end_of(&stage.app.reader, Timestamp(7)), None);
+    assert_eq!(end_of(&stage.app.reader.session, Timestamp(7)), None);
     stage.add(answers(0, 3));
-    assert_eq!(end_of(&stage.app.reader, Timestamp(7)), None, "more may be there");
-    stage.tell(Feed::CaughtUp);
-    let seen = end_of(&stage.app.reader, Timestamp(7)).unwrap();
+    assert_eq!(end_of(&stage.app.reader.session, Timestamp(7)), None, "more may be there");
+    stage.feed(Feed::CaughtUp);
+    let seen = end_of(&stage.app.reader.session, Timestamp(7)).unwrap();
     assert_eq!((seen.key.as_str(), seen.at), ("a2", Timestamp(7)));
     stage.press("g m a");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Remember)));
     stage.press(":").type_in("forget").press("enter");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Forget)));
-    assert!(stage.app.reader.places.marks.is_empty());
+    assert!(stage.app.reader.text.places.marks.is_empty());
 }
 
 /// The lines of a call's output that are longer than the window is wide.
@@ -289,7 +289,7 @@ fn page_with_cut_lines(file: &Path, width: u16) {
     stage.press("z 4 w ctrl-n z l g");
     for _ in 0..4 {
         stage.press("space");
-        let room = usize::from(tv::app::layout::divide(&stage.app.reader).text());
+        let room = usize::from(stage.app.reader.frame().text());
         for line in &stage.app.reader.text.view.lines {
             let row = line.row().unwrap();
             let used = tv::render::wrap::width_of(&row.line.spans);

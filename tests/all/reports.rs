@@ -33,7 +33,7 @@ fn written(arguments: &[&str], session: &str) -> String {
 }
 
 #[test]
-fn the_doctor_tells_what_it_found() {
+fn the_doctor_says_what_it_found() {
     for (name, session) in SESSIONS {
         insta::assert_snapshot!(format!("doctor-{name}"), written(&["doctor"], session));
         let json: Value = serde_json::from_str(&written(&["doctor", "--json"], session)).unwrap();
@@ -79,9 +79,9 @@ fn the_manual_says_what_agents_do_not_record() {
         let heading = format!("\n## {}\n", format.name());
         let (_, section) = page.split_once(&heading).unwrap_or_else(|| panic!("{heading}"));
         let section = section.split("\n## ").next().unwrap();
-        let (_, told) = section.split_once("**Not recorded:**").unwrap_or_else(|| panic!("{heading}"));
-        let told = told.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "");
+        let (_, omitted) = section.split_once("**Not recorded:**").unwrap_or_else(|| panic!("{heading}"));
+        let omitted = omitted.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "");
         let omits = if format.omits().is_empty() { "–" } else { format.omits() };
-        assert_eq!(told, omits, "{}", format.name());
+        assert_eq!(omitted, omits, "{}", format.name());
     }
 }

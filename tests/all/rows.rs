@@ -77,7 +77,7 @@ fn messages(numbers: std::ops::Range<i64>) -> Vec<String> {
 }
 
 fn was_read_again(followed: &Followed, why: &str) -> bool {
-    followed.links.iter().any(|link| matches!(link, LinkState::Reread(told) if told.contains(why)))
+    followed.links.iter().any(|link| matches!(link, LinkState::Reread(reason) if reason.contains(why)))
 }
 
 const SESSION: &str = "s";
@@ -140,7 +140,7 @@ fn edited_rows_come_in_their_place_and_count_once() {
         followed.until("all edits", |f| said(&f.whole) == expected);
         assert_eq!(followed.whole.tally().records(), 1 + 2 * 2499);
         assert_eq!(followed.whole.tally().faulty, 0);
-        // Neither its time nor its size tells of this one.
+        // Neither its time nor its size shows this one.
         writer.run("UPDATE part SET data = replace(data, 'part 7', 'trap 7') WHERE id = 'prt_00000007'");
         expected[6] = expected[6].replace("part 7", "trap 7");
         followed.until("the silent edit", |f| said(&f.whole) == expected);
@@ -366,7 +366,7 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
                SELECT 'ses_0fixtmain01', value ->> 'content', value ->> 'status', value ->> 'priority', key, 0, 0 \
                FROM json_each(?1)";
     writer.connection.execute(sql, [plan]).unwrap();
-    let told = |path: &Path| {
+    let entries_of = |path: &Path| {
         let target = Target { path: path.to_owned(), session: Some("ses_0fixtmain01".to_owned()) };
         let transcript = read(&target).transcript;
         let mut entries: Vec<String> = transcript
@@ -387,7 +387,7 @@ fn a_session_is_the_same_in_a_folder_and_in_a_database() {
         entries.sort();
         (entries, transcript.tally().records())
     };
-    let (folder, database) = (told(&storage), told(&home.path));
+    let (folder, database) = (entries_of(&storage), entries_of(&home.path));
     assert!(folder.0.len() > 5);
     for (file, row) in folder.0.iter().zip(&database.0) {
         assert_eq!(file, row);
@@ -416,13 +416,13 @@ fn sessions_are_listed_and_named() {
     );
     drop(writer);
     let heads = sessions(&Target { path: home.path.clone(), session: None }).unwrap();
-    let told: Vec<_> = heads
+    let listed: Vec<_> = heads
         .iter()
         .map(|head| (head.id.as_str(), head.key.as_deref(), head.title.as_deref(), head.messages))
         .map(|(id, key, title, messages)| format!("{} {key:?} {title:?} {messages:?}", &id[..4]))
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             r#"1111 Some("agent:main:main") Some("Water the ferns") Some(9)"#,
             r#"2222 Some("agent:main:subagent:5a5a0000-0000-4000-8000-00000000005a") Some("Count pots") Some(5)"#,
@@ -463,20 +463,20 @@ fn children_become_lanes_and_bodies_come_again() {
     let home = Home::of(&openclaw());
     let session = open(&home.session("1111")).unwrap();
     let mut pager = session.pager();
-    let mut telling = Transcript::new();
+    let mut transcript = Transcript::new();
     session.read_whole(true, &mut |feed| {
         if let tv::model::edit::Feed::Batch { batch, .. } = feed {
-            telling.apply(*batch);
+            transcript.apply(*batch);
         }
     });
-    telling.settle();
-    assert_eq!(telling.tally().records(), 9 + 5);
-    assert_eq!(telling.lanes().len(), 1);
-    let lanes = telling.entries().filter(|entry| entry.lane.is_some()).count();
+    transcript.settle();
+    assert_eq!(transcript.tally().records(), 9 + 5);
+    assert_eq!(transcript.lanes().len(), 1);
+    let lanes = transcript.entries().filter(|entry| entry.lane.is_some()).count();
     assert_eq!(lanes, 3);
     let whole = read(&home.session("1111")).transcript;
     let mut away = 0;
-    for (stub, held) in telling.entries().zip(whole.entries()) {
+    for (stub, held) in transcript.entries().zip(whole.entries()) {
         let bodies = stub.blocks.iter().flat_map(|b| b.kind.bodies());
         for (body, held) in bodies.zip(held.blocks.iter().flat_map(|b| b.kind.bodies())) {
             if body.is_away() {
@@ -630,7 +630,7 @@ fn following_a_database_touches_nothing() {
     }
     let (home, mut writer) = Home::with_tables_of(&openclaw());
     writer.events(SESSION, 0..10);
-    // A file for each thread, so that no call is told in two pieces.
+    // A file for each thread, so that no call comes in two pieces.
     let traces = tempfile::tempdir().unwrap();
     let mut child = std::process::Command::new("strace")
         .args(["-ff", "-o", &traces.path().join("trace").display().to_string()])
@@ -682,14 +682,14 @@ fn messages_of_the_second_model_come_with_their_columns() {
     drop(writer);
     let session = open(&home.session("ses_1")).unwrap();
     let mut pager = session.pager();
-    let mut telling = Transcript::new();
+    let mut transcript = Transcript::new();
     session.read_whole(false, &mut |feed| {
         if let tv::model::edit::Feed::Batch { batch, .. } = feed {
-            telling.apply(*batch);
+            transcript.apply(*batch);
         }
     });
-    assert_eq!(telling.tally().records(), 3);
-    let records: Vec<String> = telling
+    assert_eq!(transcript.tally().records(), 3);
+    let records: Vec<String> = transcript
         .entries()
         .map(|entry| String::from_utf8(pager.bytes(entry.origin).unwrap()).unwrap())
         .collect();
@@ -701,8 +701,8 @@ fn messages_of_the_second_model_come_with_their_columns() {
 
 // === real databases ===
 
-/// What a session tells, whatever it lies in.
-fn told(target: &Target) -> Vec<String> {
+/// The entries of a session, whatever it lies in.
+fn entries_of(target: &Target) -> Vec<String> {
     let transcript = read(target).transcript;
     let entry = |entry: &Entry| {
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
@@ -715,7 +715,7 @@ fn told(target: &Target) -> Vec<String> {
 }
 
 #[test]
-fn real_databases_tell_what_the_files_beside_them_tell() {
+fn real_databases_hold_what_the_files_beside_them_hold() {
     let Some(Corpus { folder: corpus, .. }) = real() else { return };
     let mut compared = 0;
     for (database, folders) in [
@@ -737,7 +737,11 @@ fn real_databases_tell_what_the_files_beside_them_tell() {
                 let holds = name.contains(&head.id)
                     || EXPORTED.iter().any(|(id, end)| *id == head.id && name.ends_with(end));
                 if holds && !name.contains("trajectory") && !name.contains(".lock") {
-                    assert_eq!(told(&target), told(&Target { path: file, session: None }), "{name}");
+                    assert_eq!(
+                        entries_of(&target),
+                        entries_of(&Target { path: file, session: None }),
+                        "{name}"
+                    );
                     compared += 1;
                 }
             }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::Color;
+use ratatui::style::{Color, Style};
 use tv::formats::REGISTRY;
 use tv::render::theme::{ROLES, Theme};
 
@@ -34,12 +34,12 @@ fn sessions_of_all_formats() {
             let mut stage = Stage::open(&fixture(path), size, probe());
             stage.press(keys);
             let (picture, buffer) = (stage.picture(), stage.buffer());
-            let told = format!("{picture}\n{}", roles(&buffer));
-            insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), told);
+            let painted = format!("{picture}\n{}", roles(&buffer));
+            insta::assert_snapshot!(format!("{name}-{}x{}", size.0, size.1), painted);
             for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
                 let place = format!("{name} at {size:?} in {}", theme.name);
                 stage.app.reader.screen.theme = theme.clone();
-                stage.app.reader.look_changed();
+                stage.app.reader.text.look_changed();
                 stage.arrange();
                 assert_eq!(stage.picture(), picture, "{place}");
                 assert_colours(&buffer, &stage.buffer(), &theme, (&fixture(path), &place));
@@ -97,12 +97,12 @@ fn has_drawing(line: &str) -> bool {
 /// A letter for each of [`ROLES`], as the snapshots have them.
 const LETTERS: &str = "tdukmoxgwb+-hc123456*f=";
 
-/// A theme that tells its roles: the n-th of them has a colour that nothing else has.
+/// A theme by which roles are recognised: the n-th of them has a colour that nothing else has.
 fn probe() -> Theme {
     let mut theme = Theme::dark();
     for (role, number) in ROLES.iter().zip(0..) {
         let style = theme.role_mut(role).unwrap();
-        style.fg = Some(Color::Rgb(1, number, 1));
+        (style.fg, style.bg) = (Some(Color::Rgb(1, number, 1)), None);
     }
     theme
 }
@@ -154,25 +154,26 @@ fn is_coloured(session: &Path) -> bool {
 /// Each cell has the colours of its role, and no cell has any other.
 fn assert_colours(probed: &Buffer, found: &Buffer, theme: &Theme, (session, place): (&Path, &str)) {
     let mut theme = theme.clone();
-    let foregrounds: Vec<Color> =
-        ROLES.iter().map(|role| theme.role_mut(role).unwrap().fg.unwrap_or(Color::Reset)).collect();
+    let colours = |style: &Style| (style.fg.unwrap_or(Color::Reset), style.bg.unwrap_or(Color::Reset));
+    let of_roles: Vec<(Color, Color)> =
+        ROLES.iter().map(|role| colours(theme.role_mut(role).unwrap())).collect();
     for (at, (probe, cell)) in probed.content.iter().zip(&found.content).enumerate() {
         let (x, y) = (at % usize::from(found.area.width), at / usize::from(found.area.width));
         let known = role(probe.fg).zip(role(probe.bg)).map(|(fg, _)| fg);
         let Some(role) = known else {
             assert!(is_coloured(session), "{place}: {probe:?} at {x},{y} has a colour of its own");
-            let (fg, bg) = if theme.has_colour { (probe.fg, probe.bg) } else { (Color::Reset, Color::Reset) };
+            let (fg, bg) =
+                if theme.terminal.has_colour { (probe.fg, probe.bg) } else { (Color::Reset, Color::Reset) };
             assert_eq!((cell.fg, cell.bg), (fg, bg), "{place}: {:?} at {x},{y}", cell.symbol());
             continue;
         };
         let name = role.map_or("no role", |number| ROLES[number]);
-        let wanted = role.map_or(Color::Reset, |number| foregrounds[number]);
-        assert_eq!(cell.fg, wanted, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
-        assert_eq!(cell.bg, Color::Reset, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
+        let wanted = role.map_or((Color::Reset, Color::Reset), |number| of_roles[number]);
+        assert_eq!((cell.fg, cell.bg), wanted, "{place}: {:?} at {x},{y} has {name}", cell.symbol());
     }
 }
 
-/// What went well and what failed, what was added and what was removed are told by signs, too.
+/// What went well and what failed, what was added and what was removed are shown by signs, too.
 #[test]
 fn meaning_hangs_on_no_colour() {
     let mut stage = Stage::open(&demo(), (100, 200), Theme::mono());
@@ -187,8 +188,8 @@ fn meaning_hangs_on_no_colour() {
         added += changed('+', &stage);
         removed += changed('-', &stage);
         let glyphs = stage.app.reader.screen.theme.glyphs();
-        well += stage.picture().matches(glyphs.done).count();
-        badly += stage.picture().matches(glyphs.cross).count();
+        well += stage.picture().matches(glyphs.outcome.done).count();
+        badly += stage.picture().matches(glyphs.line.cross).count();
         stage.press("space");
     }
     assert!(added > 0 && removed > 0 && well > 0 && badly > 0, "{added} {removed} {well} {badly}");
@@ -209,7 +210,7 @@ fn hits_and_bars_have_their_roles() {
     insta::assert_snapshot!("roles-of-hits", roles(&buffer));
     for theme in [Theme::dark(), Theme::light(), Theme::mono()] {
         stage.app.reader.screen.theme = theme.clone();
-        stage.app.reader.look_changed();
+        stage.app.reader.text.look_changed();
         stage.arrange();
         assert_colours(&buffer, &stage.buffer(), &theme, (&demo(), &theme.name));
     }

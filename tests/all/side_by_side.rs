@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use tv::app::action::{Action, Kind, Way};
 use tv::app::arrange::arrange;
+use tv::app::input::action::{Action, Kind, Way};
 use tv::app::reader::Reader;
-use tv::app::reading;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
@@ -27,7 +26,7 @@ fn open(path: &std::path::Path, column: u16) -> Reader {
     let mut feeds = Vec::new();
     session.read_whole(false, &mut |feed| feeds.push(feed));
     for feed in feeds {
-        reading::take(&mut reader, feed);
+        reader.take(feed);
     }
     arrange(&mut reader);
     reader
@@ -58,8 +57,8 @@ fn two_sessions_are_read_side_by_side() {
     assert!(!half(&both, HALF.0).concat().trim().is_empty());
 
     // What is done in one moves nothing in the other.
-    reading::act(&mut left, Action::Seek(Kind::Prompt, Way::Previous), 1);
-    reading::act(&mut left, Action::Level(1), 1);
+    left.act(Action::Seek(Kind::Prompt, Way::Previous), 1);
+    left.act(Action::Level(1), 1);
     arrange(&mut left);
     let after = paint(&[&left, &right]);
     assert_eq!(half(&after, HALF.0), half(&both, HALF.0));

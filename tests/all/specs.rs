@@ -18,7 +18,7 @@ use tv::model::entry::BlockKind;
 use tv::model::entry::Entry;
 
 use super::corpus::beside;
-use super::fixtures::{self, Telling};
+use super::fixtures::{self, ReadSession};
 
 /// A description, the formats that its examples are of, and the sections whose examples are fragments:
 /// no agent writes them by themselves, so they are shown as plain JSON.
@@ -65,18 +65,18 @@ fn check(folder: &Path, snapshot: &str) {
         let mut seen = Vec::new();
         for (number, example) in examples.iter().enumerate() {
             let place = format!("{name}, {} (example {})", example.section, number + 1);
-            let telling = open(&example.text, "as it stands");
-            writeln!(table, "  {:2} {}\n     {}", number + 1, example.section, row(&telling)).unwrap();
+            let session = open(&example.text, "as it stands");
+            writeln!(table, "  {:2} {}\n     {}", number + 1, example.section, row(&session)).unwrap();
             let is_fragment = fragments.contains(&example.section.as_str());
             let expected = if is_fragment { &["generic"][..] } else { formats };
-            assert!(expected.contains(&telling.opened.format), "{place}: {}", telling.opened.format);
-            assert_eq!(telling.transcript.tally().faulty, 0, "{place}");
+            assert!(expected.contains(&session.opened.format), "{place}: {}", session.opened.format);
+            assert_eq!(session.transcript.tally().faulty, 0, "{place}");
             // The beginning of an answer is a record that shows nothing before the first words.
-            let told = telling.transcript.entries().count() as u64 + telling.transcript.tally().merged;
-            assert!(told > 0, "{place}: nothing is told");
+            let shown = session.transcript.entries().count() as u64 + session.transcript.tally().merged;
+            assert!(shown > 0, "{place}: nothing is shown");
             seen.push(example.section.as_str());
             if !is_fragment {
-                in_other_forms(example, &telling, &place);
+                in_other_forms(example, &session, &place);
             }
         }
         assert!(fragments.iter().all(|fragment| seen.contains(fragment)), "{name}: {fragments:?}");
@@ -87,7 +87,7 @@ fn check(folder: &Path, snapshot: &str) {
 }
 
 /// The same values one a line, each over several lines, and in one array.
-fn in_other_forms(example: &Example, as_told: &Telling, place: &str) {
+fn in_other_forms(example: &Example, original: &ReadSession, place: &str) {
     let values: Vec<Value> =
         serde_json::Deserializer::from_str(&example.text).into_iter().map(Result::unwrap).collect();
     if values.iter().any(|value| value.get("messages").is_some()) {
@@ -97,13 +97,13 @@ fn in_other_forms(example: &Example, as_told: &Telling, place: &str) {
     let printed: Vec<String> = values.iter().map(|value| format!("{value:#}\n")).collect();
     let array = format!("{:#}", Value::Array(values.clone()));
     for (form, text) in [("lines", lines.concat()), ("printed", printed.concat()), ("array", array)] {
-        let telling = open(&text, form);
-        assert_eq!(telling.opened.format, as_told.opened.format, "{place} as {form}");
-        assert_eq!(counts(&telling), counts(as_told), "{place} as {form}");
+        let session = open(&text, form);
+        assert_eq!(session.opened.format, original.opened.format, "{place} as {form}");
+        assert_eq!(counts(&session), counts(original), "{place} as {form}");
     }
 }
 
-fn open(text: &str, form: &str) -> Telling {
+fn open(text: &str, form: &str) -> ReadSession {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join(if form == "lines" { "example.jsonl" } else { "example.json" });
     fs::write(&path, text).unwrap();
@@ -111,8 +111,8 @@ fn open(text: &str, form: &str) -> Telling {
 }
 
 /// Entries, blocks, calls, results, notices.
-fn counts(telling: &Telling) -> [usize; 5] {
-    let entries = || telling.transcript.entries();
+fn counts(session: &ReadSession) -> [usize; 5] {
+    let entries = || session.transcript.entries();
     let results = entries().flat_map(Entry::calls).filter(|call| call.state.result().is_some()).count();
     let strays = entries().flat_map(|entry| &entry.blocks);
     let strays = strays.filter(|block| matches!(block.kind, BlockKind::Result(_))).count();
@@ -121,13 +121,13 @@ fn counts(telling: &Telling) -> [usize; 5] {
         entries().map(|entry| entry.blocks.len()).sum(),
         entries().flat_map(Entry::calls).count(),
         results + strays,
-        telling.transcript.notices().len(),
+        session.transcript.notices().len(),
     ]
 }
 
-fn row(telling: &Telling) -> String {
-    let [entries, blocks, calls, results, notices] = counts(telling);
-    let mut row = format!("{} ({})", telling.opened.format, telling.opened.confidence);
+fn row(session: &ReadSession) -> String {
+    let [entries, blocks, calls, results, notices] = counts(session);
+    let mut row = format!("{} ({})", session.opened.format, session.opened.confidence);
     for (count, what) in [
         (entries, "entries"),
         (blocks, "blocks"),
@@ -140,7 +140,7 @@ fn row(telling: &Telling) -> String {
         }
     }
     let blocks =
-        telling.transcript.entries().flat_map(|entry| entry.blocks.iter().map(move |block| (entry, block)));
+        session.transcript.entries().flat_map(|entry| entry.blocks.iter().map(move |block| (entry, block)));
     let mut first = blocks.map(|(entry, block)| format!("{} {}", entry.role.word(), words(&block.kind)));
     write!(row, " | {}", first.next().unwrap_or_default()).unwrap();
     row

@@ -7,13 +7,13 @@ use std::process::Command;
 
 use serde_json::Value;
 use tv::analysis::account::Account;
-use tv::analysis::cost::{self, CostSource};
 use tv::analysis::index::Live;
-use tv::analysis::models;
-use tv::analysis::spending::amount::{Amount, usd};
-use tv::analysis::spending::arithmetic::{Arithmetic, Bill};
-use tv::analysis::spending::statement::{Grouping, Statement};
-use tv::analysis::spending::{For, Spending};
+use tv::analysis::money::cost::{self, CostSource};
+use tv::analysis::money::models;
+use tv::analysis::money::spending::amount::{Amount, usd};
+use tv::analysis::money::spending::arithmetic::{Arithmetic, Bill};
+use tv::analysis::money::spending::statement::{Grouping, Statement};
+use tv::analysis::money::spending::{For, Spending};
 use tv::ingest::{self, Target};
 use tv::model::edit::{Feed, Stage};
 use tv::model::text::Name;
@@ -105,8 +105,8 @@ fn check_arithmetic(name: &str, statement: &Statement) {
         for row in statement.rows(by) {
             let made = Arithmetic::of(&statement.charges_of(Some(&row.group), by));
             let products: i128 = made.estimated.iter().map(Bill::picos).sum();
-            let told = products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
-            assert_eq!(told, row.amount.money.picos(), "{name}: {:?}", row.group);
+            let sum = products + made.recorded.map_or(0, |(picos, _)| picos) + made.runs.unwrap_or(0);
+            assert_eq!(sum, row.amount.money.picos(), "{name}: {:?}", row.group);
         }
     }
 }
@@ -126,13 +126,13 @@ fn all_groupings_of_all_fixtures_add_up_to_their_totals() {
 }
 
 #[test]
-fn what_is_told_twice_is_spent_once() {
+fn what_is_read_twice_is_spent_once() {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let telling = fixtures::read(&target);
-            let before = statement(&telling.transcript);
-            let mut transcript = telling.transcript;
-            for batch in fixtures::retold(telling.batches) {
+            let session = fixtures::read(&target);
+            let before = statement(&session.transcript);
+            let mut transcript = session.transcript;
+            for batch in fixtures::reread(session.batches) {
                 transcript.apply(batch);
             }
             transcript.settle();
@@ -240,8 +240,8 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
             if cost.source != CostSource::Recorded {
                 continue;
             }
-            let told = counted(&path);
-            let costs: Vec<f64> = told.iter().filter_map(|told| told["cost_usd"].as_f64()).collect();
+            let counts = counted(&path);
+            let costs: Vec<f64> = counts.iter().filter_map(|count| count["cost_usd"].as_f64()).collect();
             let Some(off) = costs.iter().map(|usd| (usd - cost.usd.unwrap()).abs()).min_by(f64::total_cmp)
             else {
                 continue;
@@ -261,19 +261,19 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
     for corpus in corpora() {
         let (mut files, mut requests, mut largest) = (0, 0_u64, 0.0_f64);
         for path in corpus.of(&["claude-code"]) {
-            let told = counted(&path);
+            let counts = counted(&path);
             for (name, format, transcript) in read(&path) {
                 let is_elsewhere = corpus.least(1, 0) == 1 && !transcript.lanes().is_empty();
-                if format != "claude-code" || told.is_empty() || is_elsewhere {
+                if format != "claude-code" || counts.is_empty() || is_elsewhere {
                     continue;
                 }
                 let sum = transcript.totals().sum();
                 let ours = [sum.input, sum.output, sum.cache_read, sum.cache_write].map(|sum| sum.total);
-                let theirs: Vec<[u64; 4]> = told
+                let theirs: Vec<[u64; 4]> = counts
                     .iter()
-                    .map(|told| {
+                    .map(|count| {
                         ["input", "output", "cache_read", "cache_write"]
-                            .map(|class| told["usage"][class].as_u64().unwrap_or(0))
+                            .map(|class| count["usage"][class].as_u64().unwrap_or(0))
                     })
                     .collect();
                 let reading = theirs.iter().position(|theirs| *theirs == ours);
@@ -281,7 +281,7 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
                 files += 1;
                 requests += sum.requests;
                 let with_companions =
-                    reading.is_some_and(|reading| reading >= told.len() / 2 && theirs[0] != ours);
+                    reading.is_some_and(|reading| reading >= counts.len() / 2 && theirs[0] != ours);
                 let wanted = reckoned(&path, with_companions);
                 let estimate = usd(statement(&transcript).total.money.estimated);
                 let off = (wanted - estimate).abs();

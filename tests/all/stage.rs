@@ -8,14 +8,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use tv::app::effect::Effect;
+use tv::app::find::search::hits_of;
+use tv::app::input::keys::{Code, Press, parse_keys};
 use tv::app::inspector::Records;
-use tv::app::keys::{Code, Press, parse_keys};
-use tv::app::layout::divide;
-use tv::app::search::hits_of;
 use tv::app::state::App;
+use tv::app::text::viewport::{Line, focus_of};
 use tv::app::update::arrange;
 use tv::app::update::{Event, update};
-use tv::app::viewport::{Line, focus_of};
 use tv::ingest::{self, Pager, Target};
 use tv::model::body::{Held, Tree};
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
@@ -59,14 +58,14 @@ pub fn demo() -> PathBuf {
 }
 
 impl Stage {
-    /// A viewer on a session without a file, to be told by [`Stage::add`].
+    /// A viewer on a session without a file, to be filled by [`Stage::add`].
     pub fn made(size: (u16, u16)) -> Self {
         let mut app = App::new(Theme::dark(), Level::Preview, Arc::new(Colours::never()), LATE);
         app.reader.screen.size = size;
         Self { app, asked: Vec::new(), is_slow: false, pager: None, records: 0 }
     }
 
-    /// Tells edits, each of them as the only one of its record.
+    /// Feeds edits, each of them as the only one of its record.
     pub fn add(&mut self, edits: impl IntoIterator<Item = Edit>) -> &mut Self {
         self.add_as(Mode::Append, Stretch::Whole, edits);
         self
@@ -94,7 +93,7 @@ impl Stage {
             batch.tally.shown = self.records;
             batch.push(edit);
         }
-        self.tell(Feed::Batch { stage, batch: Box::new(batch) });
+        self.feed(Feed::Batch { stage, batch: Box::new(batch) });
         self.arrange();
     }
 
@@ -120,18 +119,18 @@ impl Stage {
         app.reader.screen.size = size;
         let mut stage = Self { app, asked: Vec::new(), is_slow: false, pager, records: 0 };
         let opened = Box::new(session.opened.clone());
-        stage.tell(Feed::Opened(opened));
+        stage.feed(Feed::Opened(opened));
         let mut feeds = Vec::new();
         session.read_whole(stubs_only, &mut |feed| feeds.push(feed));
         for feed in feeds {
-            stage.tell(feed);
+            stage.feed(feed);
         }
         stage.arrange();
         stage
     }
 
-    /// Tells the viewer something about the session.
-    pub fn tell(&mut self, feed: Feed) {
+    /// Feeds the viewer something of the session.
+    pub fn feed(&mut self, feed: Feed) {
         self.happen(Event::Feed(Box::new(feed)));
     }
 
@@ -303,7 +302,7 @@ impl Stage {
 
     /// The status line.
     pub fn status(&self) -> String {
-        self.line(divide(&self.app.reader).status.y)
+        self.line(self.app.reader.frame().status.y)
     }
 
     /// What the window shows, row by row: entry, row and text.

@@ -22,13 +22,12 @@ use std::collections::HashSet;
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
-use tv::app::action::Action;
-use tv::app::bindings::{BINDINGS, Binding, Group};
-use tv::app::layout::{divide, focused};
-use tv::app::mode::Mode as KeyMode;
+use tv::app::input::action::Action;
+use tv::app::input::bindings::{BINDINGS, Binding, Group};
+use tv::app::input::mode::Mode as KeyMode;
 use tv::app::panes::Pane;
-use tv::app::viewport::{Focus, Line, Rows, focus_of};
-use tv::app::window::with_layouts;
+use tv::app::text::viewport::{Focus, Line, Rows, focus_of};
+use tv::app::text::window::with_layouts;
 use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
 use tv::model::text::Text;
@@ -41,9 +40,9 @@ use crate::stage::Stage;
 
 // === sessions ===
 
-/// One thing that a session tells. Numbers are taken modulo what there is.
+/// One thing that happens in a session. Numbers are taken modulo what there is.
 #[derive(Clone, Debug)]
-enum Told {
+enum Happening {
     Prompt(usize),
     Answer(usize),
     Thinking(usize),
@@ -60,7 +59,7 @@ enum Told {
     Rule(usize),
     /// Bookkeeping that only the full level shows.
     Trace(usize),
-    /// A text is told again, longer or shorter.
+    /// A text comes again, longer or shorter.
     Again(usize, usize),
     Retired(usize),
 }
@@ -80,7 +79,7 @@ fn text(number: usize) -> String {
     }
 }
 
-/// A session as it is told: its edits so far, and what later ones can speak of.
+/// A session as it comes: its edits so far, and what later ones can speak of.
 #[derive(Default)]
 struct Emitter {
     edits: Vec<Edit>,
@@ -93,7 +92,7 @@ struct Emitter {
 impl Emitter {
     /// The edits of one more thing.
     #[expect(clippy::too_many_lines, reason = "an arm for each kind of edit")]
-    fn tell(&mut self, told: &Told) -> Vec<Edit> {
+    fn emit(&mut self, happening: &Happening) -> Vec<Edit> {
         let seconds = i64::try_from(self.edits.len()).unwrap() * 7;
         let number = self.edits.len();
         let key = format!("e{number}");
@@ -103,13 +102,13 @@ impl Emitter {
         };
         let pick = |all: &[String], n: usize| (!all.is_empty()).then(|| all[n % all.len()].clone());
         let kind = |n: usize| [ToolKind::Run, ToolKind::Edit, ToolKind::Read, ToolKind::Other][n % 4];
-        let edits = match *told {
-            Told::Prompt(n) => vec![says(&key, seconds, Role::User, &text(n))],
-            Told::Answer(n) => vec![says(&key, seconds, Role::Assistant, &text(n))],
-            Told::Thinking(n) => vec![entry(&key, seconds, Role::Assistant, |batch| {
+        let edits = match *happening {
+            Happening::Prompt(n) => vec![says(&key, seconds, Role::User, &text(n))],
+            Happening::Answer(n) => vec![says(&key, seconds, Role::Assistant, &text(n))],
+            Happening::Thinking(n) => vec![entry(&key, seconds, Role::Assistant, |batch| {
                 vec![BlockKind::Thinking(batch.prose(&text(n)))]
             })],
-            Told::Message(n, count) => {
+            Happening::Message(n, count) => {
                 let names: Vec<String> =
                     (0..count).map(|at| call(format!("c{number}.{at}"), &mut self.calls)).collect();
                 vec![entry(&key, seconds, Role::Assistant, |batch| {
@@ -123,22 +122,22 @@ impl Emitter {
                     kinds
                 })]
             }
-            Told::Call(n) => {
+            Happening::Call(n) => {
                 let name = call(key.clone(), &mut self.calls);
                 vec![calls(&name, seconds, "bash", kind(n), "look into the hold")]
             }
-            Told::Result(of, n) => pick(&self.calls, of)
+            Happening::Result(of, n) => pick(&self.calls, of)
                 .map(|of| {
                     let verdict = [Verdict::Done, Verdict::Failed, Verdict::Done, Verdict::Refused][n % 4];
                     result_at(&of, seconds, &text(n), verdict)
                 })
                 .into_iter()
                 .collect(),
-            Told::Running(of) => pick(&self.calls, of)
+            Happening::Running(of) => pick(&self.calls, of)
                 .map(|of| Edit::State { call: Text::from(of.as_str()), state: ToolState::Running })
                 .into_iter()
                 .collect(),
-            Told::Lane => self
+            Happening::Lane => self
                 .calls
                 .last()
                 .map(|of| {
@@ -148,7 +147,7 @@ impl Emitter {
                 })
                 .into_iter()
                 .collect(),
-            Told::InLane(of, n, is_call) => pick(&self.lanes, of)
+            Happening::InLane(of, n, is_call) => pick(&self.lanes, of)
                 .map(|of| {
                     let edit = if is_call {
                         let name = call(key.clone(), &mut self.calls);
@@ -160,15 +159,15 @@ impl Emitter {
                 })
                 .into_iter()
                 .collect(),
-            Told::Rule(n) => vec![rule(&key, seconds, break_of(n))],
-            Told::Trace(n) => vec![with(says(&key, seconds, Role::Harness, &text(n)), |entry| {
+            Happening::Rule(n) => vec![rule(&key, seconds, break_of(n))],
+            Happening::Trace(n) => vec![with(says(&key, seconds, Role::Harness, &text(n)), |entry| {
                 entry.marks.trace = true;
             })],
-            Told::Again(of, n) => pick(&self.texts, of)
+            Happening::Again(of, n) => pick(&self.texts, of)
                 .map(|of| says(&of, seconds, Role::Assistant, &text(n)))
                 .into_iter()
                 .collect(),
-            Told::Retired(of) => {
+            Happening::Retired(of) => {
                 pick(&self.entries, of).map(|of| Edit::Retire(Text::from(of.as_str()))).into_iter().collect()
             }
         };
@@ -176,7 +175,7 @@ impl Emitter {
             Edit::Entry(entry) => Some(entry.key.to_string()),
             _ => None,
         }));
-        if matches!(told, Told::Prompt(_) | Told::Answer(_)) {
+        if matches!(happening, Happening::Prompt(_) | Happening::Answer(_)) {
             self.texts.push(key);
         }
         self.edits.extend(edits.iter().cloned());
@@ -209,14 +208,14 @@ enum Step {
     /// A fold, or a step to what holds the item.
     Collapse,
     /// A search that is typed and given up, with news while it is typed.
-    Search(&'static str, Option<Told>),
+    Search(&'static str, Option<Happening>),
     /// A filter.
     Filter(&'static str),
     /// Another size.
     Resize(u16, u16),
     /// News. One at a time: the edges may move what is read with each.
-    Tell(Told),
-    /// The session is told anew.
+    Happens(Happening),
+    /// The session is read anew.
     Replay,
     /// The whole takes the place of the preview.
     CatchUp,
@@ -248,22 +247,22 @@ fn stays(binding: &Binding) -> bool {
     !is_motion(binding) && !is_fold(binding) && !is_select(binding) && binding.action != Action::Collapse
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn happening() -> impl Strategy<Value = Happening> {
     let n = || 0_usize..40;
     prop_oneof![
-        2 => n().prop_map(Told::Prompt),
-        4 => n().prop_map(Told::Answer),
-        1 => n().prop_map(Told::Thinking),
-        2 => (n(), 0_usize..3).prop_map(|(n, count)| Told::Message(n, count)),
-        3 => n().prop_map(Told::Call),
-        4 => (n(), n()).prop_map(|(of, n)| Told::Result(of, n)),
-        1 => n().prop_map(Told::Running),
-        1 => Just(Told::Lane),
-        2 => (n(), n(), any::<bool>()).prop_map(|(of, n, is_call)| Told::InLane(of, n, is_call)),
-        1 => n().prop_map(Told::Rule),
-        1 => n().prop_map(Told::Trace),
-        1 => (n(), n()).prop_map(|(of, n)| Told::Again(of, n)),
-        1 => n().prop_map(Told::Retired),
+        2 => n().prop_map(Happening::Prompt),
+        4 => n().prop_map(Happening::Answer),
+        1 => n().prop_map(Happening::Thinking),
+        2 => (n(), 0_usize..3).prop_map(|(n, count)| Happening::Message(n, count)),
+        3 => n().prop_map(Happening::Call),
+        4 => (n(), n()).prop_map(|(of, n)| Happening::Result(of, n)),
+        1 => n().prop_map(Happening::Running),
+        1 => Just(Happening::Lane),
+        2 => (n(), n(), any::<bool>()).prop_map(|(of, n, is_call)| Happening::InLane(of, n, is_call)),
+        1 => n().prop_map(Happening::Rule),
+        1 => n().prop_map(Happening::Trace),
+        1 => (n(), n()).prop_map(|(of, n)| Happening::Again(of, n)),
+        1 => n().prop_map(Happening::Retired),
     ]
 }
 
@@ -277,11 +276,11 @@ fn step() -> impl Strategy<Value = Step> {
         3 => keys(is_fold).prop_map(Step::Holds),
         1 => keys(is_select).prop_map(Step::Holds),
         1 => Just(Step::Collapse),
-        1 => (select(vec!["hold", "row 3", "(", "tide", "nothing like it"]), proptest::option::of(told()))
+        1 => (select(vec!["hold", "row 3", "(", "tide", "nothing like it"]), proptest::option::of(happening()))
             .prop_map(|(typed, news)| Step::Search(typed, news)),
         2 => select(FILTERS).prop_map(Step::Filter),
         1 => (20_u16..200, 8_u16..60).prop_map(|(columns, lines)| Step::Resize(columns, lines)),
-        8 => told().prop_map(Step::Tell),
+        8 => happening().prop_map(Step::Happens),
         1 => Just(Step::Replay),
         1 => Just(Step::CatchUp),
     ]
@@ -291,16 +290,16 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Clone, Debug)]
 enum Start {
     /// Made of these; so many at its beginning are not in the preview.
-    Made(Vec<Told>, Option<usize>),
+    Made(Vec<Happening>, Option<usize>),
     /// One of the fixtures.
     Fixture(usize),
 }
 
 fn start() -> impl Strategy<Value = Start> {
-    let made = || proptest::collection::vec(told(), 0..40);
+    let made = || proptest::collection::vec(happening(), 0..40);
     prop_oneof![
-        3 => made().prop_map(|told| Start::Made(told, None)),
-        1 => (made(), 0_usize..30).prop_map(|(told, skipped)| Start::Made(told, Some(skipped))),
+        3 => made().prop_map(|all| Start::Made(all, None)),
+        1 => (made(), 0_usize..30).prop_map(|(all, skipped)| Start::Made(all, Some(skipped))),
         1 => (0_usize..200).prop_map(Start::Fixture),
     ]
 }
@@ -327,13 +326,15 @@ fn held(stage: &Stage) -> Option<Held> {
 
 /// Rows of every entry of the sequence, blocks by row.
 fn laid_out(stage: &mut Stage) -> Vec<(EntryId, Vec<usize>)> {
-    let frame = divide(&stage.app.reader);
-    let portions: Vec<(EntryId, Vec<usize>)> = with_layouts(&mut stage.app.reader, frame, |layouts, _| {
-        let of = |place: usize, layouts: &mut dyn Rows| {
-            let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
-            layouts.start(place).map(|start| (start.entry, blocks))
-        };
-        (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
+    let frame = stage.app.reader.frame();
+    let portions: Vec<(EntryId, Vec<usize>)> = stage.app.reader.with_text(|text, scene| {
+        with_layouts(text, scene, frame, |layouts, _| {
+            let of = |place: usize, layouts: &mut dyn Rows| {
+                let blocks = layouts.rows(place).iter().map(|row| row.block).collect();
+                layouts.start(place).map(|start| (start.entry, blocks))
+            };
+            (0..layouts.len()).filter_map(|place| of(place, layouts)).collect()
+        })
     });
     stage.app.reader.text.cache.clear();
     let of_entry = portions.chunk_by(|one, next| one.0 == next.0);
@@ -364,7 +365,7 @@ struct Journey {
 impl Journey {
     fn start(start: &Start, size: (u16, u16)) -> Self {
         let mut emitter = Emitter::default();
-        let (told, skipped) = match start {
+        let (happenings, skipped) = match start {
             Start::Fixture(number) => {
                 let all = fixtures::all();
                 let path = &all[number % all.len()];
@@ -372,7 +373,7 @@ impl Journey {
                 let stage = Stage::open_target(&target, size, Theme::dark());
                 return Self { stage, emitter, has_preview: false };
             }
-            Start::Made(told, skipped) => (told, skipped),
+            Start::Made(all, skipped) => (all, skipped),
         };
         let mut stage = Stage::made(size);
         let opened = Opened {
@@ -381,9 +382,9 @@ impl Journey {
             reason: Text::from("by hand"),
             path: "/home/mira/tide.jsonl".into(),
         };
-        stage.tell(Feed::Opened(Box::new(opened)));
-        for told in told {
-            emitter.tell(told);
+        stage.feed(Feed::Opened(Box::new(opened)));
+        for happening in happenings {
+            emitter.emit(happening);
         }
         match skipped {
             Some(skipped) => {
@@ -395,8 +396,8 @@ impl Journey {
         Self { stage, emitter, has_preview: skipped.is_some() }
     }
 
-    fn tell(&mut self, told: &Told) {
-        let edits = self.emitter.tell(told);
+    fn happen(&mut self, happening: &Happening) {
+        let edits = self.emitter.emit(happening);
         if !self.has_preview {
             self.stage.add(edits);
         }
@@ -418,7 +419,7 @@ impl Journey {
             }
             Step::Holds(keys) => {
                 // In another pane the keys that open go to what its row names.
-                let is_text = focused(&stage.app.reader) == Pane::Transcript;
+                let is_text = stage.app.reader.focused() == Pane::Transcript;
                 stage.press(keys);
                 return if is_text { Leave::Holds } else { Leave::Moves };
             }
@@ -429,7 +430,7 @@ impl Journey {
             Step::Search(typed, news) => {
                 stage.press("/").type_in(typed);
                 if let Some(news) = news {
-                    self.tell(news);
+                    self.happen(news);
                 }
                 self.stage.press("esc");
             }
@@ -437,7 +438,7 @@ impl Journey {
                 stage.press("&").type_in(typed).press("enter");
             }
             Step::Resize(columns, lines) => stage.resize(*columns, *lines),
-            Step::Tell(told) => self.tell(told),
+            Step::Happens(happening) => self.happen(happening),
             Step::Replay if self.has_preview => {}
             Step::Replay => {
                 let edits = self.emitter.edits.clone();
@@ -449,7 +450,7 @@ impl Journey {
                 self.has_preview = false;
                 let edits = self.emitter.edits.clone();
                 stage.add_as(Mode::Append, Stretch::Whole, edits);
-                stage.tell(Feed::CaughtUp);
+                stage.feed(Feed::CaughtUp);
             }
             Step::CatchUp => {}
         }
@@ -474,7 +475,7 @@ enum Leave {
     Stays,
 }
 
-/// Keys survive a new telling; ids do not.
+/// Keys survive when a session is read anew; ids do not.
 fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
     stage.app.reader.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
 }
@@ -483,7 +484,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut journey = Journey::start(start, size);
     for (number, step) in steps.iter().enumerate() {
         // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
-        if journey.stage.app.reader.text.view.selection.is_some() && !matches!(step, Step::Tell(_)) {
+        if journey.stage.app.reader.text.view.selection.is_some() && !matches!(step, Step::Happens(_)) {
             journey.stage.press("esc");
         }
         let before = held(&journey.stage);
@@ -497,15 +498,18 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let stage = &mut journey.stage;
         stage.arrange();
         let all = laid_out(stage);
-        let height = usize::from(divide(&stage.app.reader).lines());
-        let told = &journey.stage;
+        let height = usize::from(stage.app.reader.frame().lines());
+        let arranged = &journey.stage;
         let place = || {
             let before: Vec<&str> = window.iter().map(|row| row.2.as_str()).collect();
             let before = before.join("\n");
-            let focus = (told.app.reader.text.view.focus, told.focused_key());
-            format!("after step {number}, {step:?}; before:\n{before}\nafter:\n{}\n{focus:?}", told.picture())
+            let focus = (arranged.app.reader.text.view.focus, arranged.focused_key());
+            format!(
+                "after step {number}, {step:?}; before:\n{before}\nafter:\n{}\n{focus:?}",
+                arranged.picture()
+            )
         };
-        check_window(told, &all, height, &place);
+        check_window(arranged, &all, height, &place);
         let stage = &journey.stage;
         let Some((before, key)) = before.zip(key) else { continue };
         if leave == Leave::Moves || was_awaited || was_in_tree {

@@ -1,7 +1,7 @@
-//! Streams tell a message in small parts, in any order the protocol allows, and more than once: what
+//! Streams give a message in small parts, in any order the protocol allows, and more than once: what
 //! stands at the end is what the final message says by itself.
 //!
-//! Compared is what a reader sees: keys, places and pieces differ by how a message was told.
+//! Compared is what a reader sees: keys, places and pieces differ by how a message came.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
     transcript
 }
 
-/// Entries without what depends on how they were told.
+/// Entries without what depends on how they came.
 fn seen(transcript: &Transcript) -> Vec<Entry> {
     let plain = |entry: &Entry| {
         let mut entry =
@@ -64,7 +64,7 @@ fn words(transcript: &Transcript) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-/// The stream and its last telling give the same; so does the stream with pauses, and after any cut.
+/// The stream and its last messages give the same; so does the stream with pauses, and after any cut.
 fn check(name: &str, stream: &[Value], last: &[Value], pauses: &[usize]) -> Result<(), TestCaseError> {
     let alone = read(name, last, &[]);
     let whole = read(name, stream, &[]);
@@ -280,7 +280,7 @@ fn answer_events(parts: &[Part], reason: &str, partials: usize, dice: &mut Dice)
         }
         if partials == 2 || (partials == 1 && dice.flip()) {
             event["partial"] = pi_message(blocks, "stop");
-            // A bare delta told twice would be two; with the message so far it is one.
+            // A bare delta that comes twice would be two; with the message so far it is one.
             if dice.below(6) == 0 {
                 events.push(event.clone());
             }
@@ -430,7 +430,7 @@ proptest! {
 
     #[test]
     fn partial_messages_of_claude_are_its_messages(parts in message(), chance: u64) {
-        // What an answer without words cost is told by its events alone.
+        // What an answer without words cost stands in its events alone.
         proptest::prop_assume!(!parts.is_empty());
         let mut dice = Dice(chance);
         let (stream, last) = claude_events(&parts, &mut dice);
@@ -439,7 +439,7 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_opencode_are_their_last_tellings(parts in message(), chance: u64) {
+    fn parts_of_opencode_are_as_they_came_last(parts in message(), chance: u64) {
         let mut dice = Dice(chance);
         let (stream, last) = opencode_events(&parts, &mut dice);
         let pauses = dice.pauses(stream.len());
@@ -472,7 +472,7 @@ fn claude_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) {
     };
     let start = json!({"id": "msg_1", "role": "assistant", "model": "claude-opus-4-8", "content": [], "usage": usage});
     let mut stream = vec![event(0, json!({"type": "message_start", "message": start}))];
-    // The API tells one block after the other; its full line comes before or after its stop.
+    // The API gives one block after the other; its full line comes before or after its stop.
     for (index, part) in parts.iter().enumerate() {
         let empty = match part {
             Part::Text(_) => json!({"type": "text", "text": ""}),
@@ -537,7 +537,7 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
         part.as_object_mut().unwrap().extend(kind.as_object().unwrap().clone());
         part
     };
-    let told = |part: Value, delta: Option<&str>| {
+    let event = |part: Value, delta: Option<&str>| {
         let mut properties = json!({"part": part});
         if let Some(delta) = delta {
             properties["delta"] = json!(delta);
@@ -567,7 +567,7 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
                     let mut growing = finished.clone();
                     growing["text"] = json!(so_far);
                     growing["time"] = json!({"start": 1_780_000_001_000_u64});
-                    stream.push(told(growing, Some(&piece)));
+                    stream.push(event(growing, Some(&piece)));
                 }
             }
             Part::Call { name, input } => {
@@ -576,15 +576,15 @@ fn opencode_events(parts: &[Part], dice: &mut Dice) -> (Vec<Value>, Vec<Value>) 
                     json!({"status": "running", "input": input, "metadata": {"output": "do"}, "time": {"start": 1_780_000_001_000_u64}}),
                 ] {
                     let call = json!({"type": "tool", "tool": name, "callID": format!("call_{index}"), "state": state});
-                    stream.push(told(part(index, call), None));
+                    stream.push(event(part(index, call), None));
                 }
             }
         }
-        stream.push(told(finished.clone(), None));
+        stream.push(event(finished.clone(), None));
         if dice.flip() {
             stream.push(stream.last().unwrap().clone());
         }
-        last.push(told(finished, None));
+        last.push(event(finished, None));
     }
     stream.push(info(true));
     (stream, last)

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tv::app::bindings::{BINDINGS, GROUPS};
+use tv::app::input::bindings::{BINDINGS, GROUPS};
 use tv::formats::REGISTRY;
 
 /// A wing or a top file, the wings that it may import, and the words that must not occur in it.
@@ -347,6 +347,79 @@ fn no_path_of_this_machine_is_in_the_repository() {
         for home in homes.iter().flatten().filter(|home| home.len() > 3) {
             if text.contains(&format!("{home}/")) {
                 complaints.push(format!("{}: holds {home}", path.display()));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+/// Names that meant a dozen things each, or nothing to a stranger.
+const BANNED: [&str; 9] =
+    ["teller", "strand", "hunt", "uncover", "hearing", "retelling", "gathering", "untold", "oddities"];
+
+/// A folder with more files is divided into rooms.
+const MAX_FILES: usize = 25;
+
+/// What has more fields is more than one thing.
+const MAX_FIELDS: usize = 20;
+
+#[test]
+fn names_are_made_of_words_that_a_stranger_knows() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        for (n, line) in source.code() {
+            let outside_of_strings: String = line.split('"').step_by(2).collect::<Vec<_>>().join("\"\"");
+            let names = outside_of_strings.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let banned = names.filter(|name| BANNED.iter().any(|word| is_made_of(name, word)));
+            complaints.extend(banned.map(|name| format!("{}:{n}: {name}", source.path)));
+        }
+    }
+    expect_none(complaints);
+}
+
+/// Whether a word is one of those that a name is made of, in either case.
+fn is_made_of(name: &str, word: &str) -> bool {
+    let mut spaced = String::from("_");
+    for c in name.chars() {
+        if c.is_uppercase() {
+            spaced.push('_');
+        }
+        spaced.extend(c.to_lowercase());
+    }
+    spaced.push('_');
+    spaced.contains(&format!("_{word}_"))
+}
+
+#[test]
+fn folders_have_room() {
+    let mut folders = std::collections::BTreeMap::<String, usize>::new();
+    for source in sources() {
+        let folder = source.path.rsplit_once('/').unwrap().0.to_owned();
+        *folders.entry(folder).or_default() += 1;
+    }
+    let full = folders.into_iter().filter(|(_, files)| *files > MAX_FILES);
+    expect_none(full.map(|(folder, files)| format!("{folder}: {files} files")).collect());
+}
+
+#[test]
+fn structs_are_one_thing() {
+    let field = regex::Regex::new(r"^    (pub(\([a-z]+\))? )?[a-z_0-9]+: ").unwrap();
+    let mut complaints = Vec::new();
+    for source in sources() {
+        let mut within: Option<(String, usize)> = None;
+        for line in source.text.lines().take_while(|line| !line.starts_with("mod tests {")) {
+            match &mut within {
+                None if line.contains("struct ") && !line.starts_with(' ') && line.ends_with('{') => {
+                    within = Some((line.to_owned(), 0));
+                }
+                Some((_, fields)) if field.is_match(line) => *fields += 1,
+                Some((name, fields)) if line == "}" => {
+                    if *fields > MAX_FIELDS {
+                        complaints.push(format!("{}: {name} {fields} fields", source.path));
+                    }
+                    within = None;
+                }
+                None | Some(_) => {}
             }
         }
     }

@@ -202,7 +202,7 @@ fn a_database_is_followed_too() {
 }
 
 #[test]
-fn the_help_tells_what_can_be_waited_for() {
+fn the_help_says_what_can_be_waited_for() {
     let mut child = start(Path::new("x"), &["--help"]);
     let mut help = String::new();
     child.stdout.take().unwrap().read_to_string(&mut help).unwrap();

@@ -158,7 +158,7 @@ impl Console {
     /// Waits until tv, which showed a session's end at `shown`, knows all of it; says when.
     pub(crate) fn known(&mut self, shown: Instant, patience: Duration) -> Option<Instant> {
         let reads = |console: &Self| console.text().contains("reading ");
-        // That the rest is being read is told a little later than the newest entry.
+        // That the rest is being read comes a little later than the newest entry.
         match self.wait(Duration::from_millis(500), reads) {
             Some(_) => self.wait(patience, |console| !reads(console)),
             None => Some(shown),

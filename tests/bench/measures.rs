@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, bounded};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use tv::app::search::hits_of;
+use tv::app::find::search::hits_of;
 use tv::app::update::Event;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
@@ -246,7 +246,7 @@ pub(crate) fn appends(path: &Path, words: &Words) {
     loop {
         let feed = followed.next();
         let is_done = matches!(feed, Feed::CaughtUp);
-        viewer.tell(feed);
+        viewer.feed(feed);
         if is_done {
             break;
         }
@@ -264,7 +264,7 @@ pub(crate) fn appends(path: &Path, words: &Words) {
         loop {
             let feed = followed.next();
             let is_it = matches!(&feed, Feed::Batch { batch, .. } if has_entry(batch, &mark));
-            viewer.tell(feed);
+            viewer.feed(feed);
             if is_it {
                 break;
             }

@@ -68,7 +68,7 @@ struct Turn<'w> {
     answer: &'w str,
 }
 
-/// Tells a session record by record.
+/// Writes a session record by record.
 pub(crate) struct Emitter<'w> {
     shape: Shape,
     words: &'w Words,
@@ -426,7 +426,7 @@ impl<'w> Emitter<'w> {
         )
     }
 
-    /// A part of the message that was told last; ids rise with the time.
+    /// A part of the message that came last; ids rise with the time.
     fn opencode_part(&mut self, fields: &str) -> String {
         self.ms += 1_000;
         format!(

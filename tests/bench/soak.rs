@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tv::app::action::Action;
-use tv::app::bindings::BINDINGS;
-use tv::app::keys::{Code, Press, parse_keys};
+use tv::app::input::action::Action;
+use tv::app::input::bindings::BINDINGS;
+use tv::app::input::keys::{Code, Press, parse_keys};
 
 use crate::console::{Console, Facts, SIZE};
 use crate::sessions::{Emitter, Shape};

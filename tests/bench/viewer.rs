@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use tv::app::effect::Effect;
-use tv::app::keys::parse_keys;
-use tv::app::search::Job;
+use tv::app::find::search::Job;
+use tv::app::input::keys::parse_keys;
 use tv::app::state::App;
 use tv::app::update::arrange;
 use tv::app::update::{Event, update};
@@ -30,7 +30,7 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// Opens a session and tells all of it, or nothing yet.
+    /// Opens a session and feeds all of it, or nothing yet.
     pub(crate) fn open(path: &Path, size: (u16, u16), is_read: bool) -> Self {
         let target = Target { path: path.to_owned(), session: None };
         let session = ingest::open(&target).unwrap_or_else(|error| panic!("{error}"));
@@ -40,18 +40,18 @@ impl Viewer {
         let terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
         let pager = session.pager();
         let mut viewer = Self { app, pager, searches: VecDeque::new(), terminal };
-        viewer.tell(Feed::Opened(Box::new(session.opened.clone())));
+        viewer.feed(Feed::Opened(Box::new(session.opened.clone())));
         if is_read {
             let mut feeds = Vec::new();
             session.read_whole(true, &mut |feed| feeds.push(feed));
             for feed in feeds {
-                viewer.tell(feed);
+                viewer.feed(feed);
             }
         }
         viewer
     }
 
-    pub(crate) fn tell(&mut self, feed: Feed) {
+    pub(crate) fn feed(&mut self, feed: Feed) {
         self.happen(Event::Feed(Box::new(feed)));
     }
 

@@ -1,20 +1,20 @@
-//! The account as of an entry: what a turn, a lane and the session had come to when it was told.
+//! The account as of an entry: what a turn, a lane and the session had come to when it was recorded.
 
 use std::ops::Range;
 
 use super::Account;
 use super::figures::Figures;
 use super::pages::Books;
-use super::time::{is_inside, stretches};
-use crate::analysis::cost::{self, Cost};
+use super::time::{is_inside, spans};
 use crate::analysis::index::lanes::{PAGE, Track};
+use crate::analysis::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 
-/// How far a session had come with an entry: its own lane up to it, each other one up to what was told later.
+/// How far a session had come with an entry: its own lane up to it, each other one up to what is later.
 #[derive(Clone, Debug, Default)]
 pub struct AsOf {
     /// The first place of each lane that was still to come, by the number of the lane.
@@ -99,7 +99,7 @@ impl Account {
         cost::of(&totals)
     }
 
-    /// What entries of a lane came to, as far as they were told. Pages count as a whole, but for the outermost ones.
+    /// What the entries of a lane came to that were there by then. Pages count as a whole, but for the outermost ones.
     fn part_as_of(
         &self,
         transcript: &Transcript,
@@ -121,8 +121,8 @@ impl Account {
             }
             let inside = own.zip(ids).filter(|(place, _)| range.contains(place));
             inside.filter_map(|(_, id)| transcript.get(*id)).for_each(|entry| figures.facts.add(entry));
-            let told = stretches(track, number).filter(|told| is_inside(told, &range));
-            told.for_each(|(_, stretch)| figures.time.spend(stretch.class, stretch.ms()));
+            let spans = spans(track, number).filter(|span| is_inside(span, &range));
+            spans.for_each(|(_, span)| figures.time.spend(span.class, span.ms()));
             let held = page.held.iter().filter(|(place, ..)| range.contains(&(number * PAGE + place)));
             held.for_each(|(.., ms)| figures.time.hold(*ms));
         }
@@ -130,7 +130,7 @@ impl Account {
     }
 }
 
-/// The place of the first entry of a lane that was told after a moment.
+/// The place of the first entry of a lane that is later than a timestamp.
 fn later(transcript: &Transcript, track: &Track<Books>, at: Timestamp) -> usize {
     let is_later =
         |id: &EntryId| transcript.get(*id).and_then(|entry| entry.at).is_some_and(|then| then > at);

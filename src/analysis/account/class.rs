@@ -19,12 +19,12 @@ pub enum Class {
     Retry,
     /// Nobody came back for long.
     Idle,
-    /// The file does not tell.
+    /// The file does not say.
     Unknown,
 }
 
 impl Class {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are shown.
     pub(crate) const ALL: [Self; 6] =
         [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
 
@@ -65,9 +65,9 @@ impl Class {
     }
 }
 
-/// A stretch of time in a lane.
+/// A span of time in a lane, and what it was spent on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct TimeSpan {
     /// When it began.
     pub(crate) from: Timestamp,
     /// When it ended.
@@ -82,7 +82,7 @@ pub(crate) struct Stretch {
     pub(crate) block: Option<usize>,
 }
 
-impl Stretch {
+impl TimeSpan {
     /// Its length in ms.
     pub(crate) fn ms(&self) -> u64 {
         self.to.since(self.from)

@@ -1,7 +1,7 @@
 //! What a turn, a lane or a session comes to.
 
 use super::class::{Class, Sums};
-use crate::analysis::cost::{self, Cost};
+use crate::analysis::money::cost::{self, Cost};
 use crate::model::entry::Entry;
 use crate::model::turn::TurnFacts;
 
@@ -40,12 +40,12 @@ impl Figures {
         cost::of(&self.facts.totals).lacking(self.lacks_agents)
     }
 
-    /// Time of the model, of tools and of requests that were made again, in ms; nothing if nobody tells.
+    /// Time of the model, of tools and of requests that were made again, in ms; nothing if that is not recorded.
     pub fn work_ms(&self) -> Option<u64> {
         Some(self.time.work()).filter(|_| self.time.total() > self.time.of(Class::Unknown))
     }
 
-    /// How long it took, in ms: the time of work; where nobody tells whose time it was, all of it.
+    /// How long it took, in ms: the time of work; where it is not known whose time it was, all of it.
     pub(crate) fn took_ms(&self) -> Option<u64> {
         self.work_ms().or_else(|| self.span_ms())
     }

@@ -1,4 +1,4 @@
-//! Which turn each lane belongs to, and what was told beside the entries.
+//! Which turn each lane belongs to, and what is recorded beside the entries.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ impl Homes {
         self.beside_is_stale |= touched.meta;
     }
 
-    /// Takes that in. `sum` tells what a lane came to.
+    /// Takes that in. `sum` gives what a lane came to.
     pub(crate) fn follow(&mut self, transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) {
         let last = transcript.turns().last().map(|turn| turn.prompt);
         let known = (transcript.lanes().len(), transcript.turns().len(), last);
@@ -144,7 +144,7 @@ fn beginnings(transcript: &Transcript) -> Vec<Timestamp> {
     rising.collect()
 }
 
-/// The turn in whose time a lane began; where nobody tells the time, the one in which it stands.
+/// The turn in whose time a lane began; where no time is recorded, the one in which it stands.
 fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[Timestamp]) -> Option<usize> {
     let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
     match first {

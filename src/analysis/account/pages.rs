@@ -18,11 +18,11 @@ pub(crate) struct Books;
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     /// Whose time it was.
-    pub(crate) stretches: Kept,
+    pub(crate) spans: Kept,
     /// From when to when these reach.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// What happened, by turn, in the order of the file.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<TurnPart>,
     /// The time before prompts, which belongs to no turn.
     pub(crate) pauses: Sums,
     /// How much of the time of tools was the human's, in ms: with the place in the page of the entry that says so, and
@@ -32,7 +32,7 @@ pub struct Sheet {
 
 /// Entries of a page that belong to one turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct TurnPart {
     /// The prompt of the turn; none before the first one, and in lanes of sub-agents.
     pub(crate) prompt: Option<EntryId>,
     /// How many there are.
@@ -72,25 +72,26 @@ impl Fold for Books {
 
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
         let mut sheet = Sheet::default();
-        let mut part = Part { prompt: carry.prompt, ..Part::default() };
+        let mut part = TurnPart { prompt: carry.prompt, ..TurnPart::default() };
         for (id, place) in page.ids().iter().zip(0..=u8::MAX) {
             let Some(entry) = transcript.get(*id) else { continue };
             let is_prompt = entry.marks.prompt && entry.lane.is_none();
             if is_prompt {
                 carry.prompt = Some(*id);
-                let before = std::mem::replace(&mut part, Part { prompt: carry.prompt, ..Part::default() });
+                let before =
+                    std::mem::replace(&mut part, TurnPart { prompt: carry.prompt, ..TurnPart::default() });
                 sheet.parts.extend(Some(before).filter(|before| before.entries > 0));
             }
             part.entries += 1;
             part.copies += usize::from(entry.marks.copy);
             part.figures.facts.add(entry);
-            let held = sweep(&mut carry.time, *id, entry, &mut |stretch| {
-                let is_pause = is_prompt && stretch.block.is_none();
+            let held = sweep(&mut carry.time, *id, entry, &mut |span| {
+                let is_pause = is_prompt && span.block.is_none();
                 let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
-                sums.spend(stretch.class, stretch.ms());
-                let (from, to) = sheet.reach.unwrap_or((stretch.from, stretch.to));
-                sheet.reach = Some((from.min(stretch.from), to.max(stretch.to)));
-                sheet.stretches.push(place, &stretch);
+                sums.spend(span.class, span.ms());
+                let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
+                sheet.reach = Some((from.min(span.from), to.max(span.to)));
+                sheet.spans.push(place, &span);
             });
             if let Some((at, ms)) = held {
                 part.figures.time.hold(ms);
@@ -98,7 +99,7 @@ impl Fold for Books {
             }
         }
         sheet.parts.push(part);
-        sheet.stretches.fit();
+        sheet.spans.fit();
         sheet
     }
 }

@@ -1,6 +1,6 @@
 //! One entry after the other along a lane: what the time since the one before was spent on.
 
-use super::{Class, Stretch};
+use super::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
@@ -15,13 +15,13 @@ const OVERTAKEN_MS: u64 = 10_000;
 /// What is known before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
-    /// Up to here all time is told.
+    /// Up to here all time is known.
     until: Option<Timestamp>,
     /// The time of the entry before.
     last: Option<Timestamp>,
     /// Who spoke last.
     after: After,
-    /// Whether something was said since `until` at a time that is not told, or a call has no result.
+    /// Whether something was said since `until` at a time that is not recorded, or a call has no result.
     is_blurred: bool,
     /// Time of work since the last prompt, in ms, …
     worked: u64,
@@ -65,13 +65,13 @@ enum Sign {
 /// Agents and their files differ in when work begins and ends by no more than this, in ms.
 const HELD_MS: u64 = 2_000;
 
-/// Tells the stretches that end with an entry and with its calls. If the agent says how long it was at work, and the
+/// Emits the spans that end with an entry and with its calls. If the agent says how long it was at work, and the
 /// calls took longer, they waited for the human: answers until when, and for how many ms.
 pub(crate) fn sweep(
     carry: &mut Carry,
     id: EntryId,
     entry: &Entry,
-    tell: &mut dyn FnMut(Stretch),
+    emit: &mut dyn FnMut(TimeSpan),
 ) -> Option<(Timestamp, u64)> {
     if entry.marks.copy {
         return None;
@@ -80,30 +80,16 @@ pub(crate) fn sweep(
         return held(carry, took);
     }
     let sign = sign_of(entry)?;
-    // While the model works, what it is told besides says nothing of time.
+    // While the model works, what it is sent besides says nothing of time.
     if sign == Sign::Note && (carry.after != After::Done || entry.at.is_none()) {
         return None;
     }
     if sign == Sign::Prompt {
         (carry.worked, carry.called) = (0, 0);
     }
-    let mut told = Emitter { carry, id, tell };
     match entry.at {
-        Some(at) => {
-            if told.carry.last.is_some_and(|last| last.since(at) > OVERTAKEN_MS) {
-                // The clock was set back: what it shows now is all that counts from here on.
-                told.carry.until = told.carry.until.map(|until| until.min(at));
-            }
-            told.carry.last = Some(at);
-            let class = class_of(told.carry, sign, at);
-            // What a model says without a call is one stretch until it is complete.
-            let is_said = class == Some(Class::Model) && sign == Sign::Answer;
-            let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
-            if let Some(class) = class {
-                told.up_to(ended.unwrap_or(at), class, None, None);
-            }
-        }
-        None => told.carry.is_blurred = true,
+        Some(at) => Emitter { carry, id, emit }.up_to_entry(entry, at, sign),
+        None => carry.is_blurred = true,
     }
     match sign {
         // After a compaction work goes on with what is left; what was said before it stays said.
@@ -114,7 +100,7 @@ pub(crate) fn sweep(
         Sign::Note => {}
         Sign::Calls => {
             carry.after = After::Calls;
-            calls(carry, id, entry, tell);
+            calls(carry, id, entry, emit);
         }
         Sign::Failure => carry.after = After::Failure,
     }
@@ -123,7 +109,7 @@ pub(crate) fn sweep(
         let Carry { until, is_blurred, .. } = *carry;
         let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
         let class = if is_long { Class::Unknown } else { Class::Model };
-        Emitter { carry, id, tell }.up_to(ended, class, None, None);
+        Emitter { carry, id, emit }.up_to(ended, class, None, None);
         carry.is_blurred = is_blurred;
     }
     None
@@ -144,7 +130,7 @@ fn held(carry: &mut Carry, took: u64) -> Option<(Timestamp, u64)> {
 }
 
 /// The time of an entry's calls, one after the other; those that ran side by side count once.
-fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Stretch)) {
+fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, emit: &mut dyn FnMut(TimeSpan)) {
     let blocks = entry.blocks.iter().enumerate();
     let mut spans: Vec<(Timestamp, Timestamp, usize, &ToolCall)> = Vec::new();
     let mut ends: Vec<Timestamp> = Vec::new();
@@ -162,18 +148,18 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
         ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
     }
     spans.sort_by_key(|(from, to, block, _)| (*from, *to, *block));
-    let mut told = Emitter { carry, id, tell };
+    let mut emitter = Emitter { carry, id, emit };
     if let Some(ended) = ends.into_iter().max().filter(|_| spans.is_empty()) {
-        told.up_to(ended, Class::Unknown, None, None);
+        emitter.up_to(ended, Class::Unknown, None, None);
     }
     for (from, to, block, call) in spans {
         // Between the message and the call the model is still writing, unless another call ran.
-        told.up_to(from, Class::Model, None, None);
-        let (class, worked) = (Class::of_call(call, entry.said(call)), told.carry.worked);
-        told.up_to(to, class, Some(&call.name), Some(block));
+        emitter.up_to(from, Class::Model, None, None);
+        let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
+        emitter.up_to(to, class, Some(&call.name), Some(block));
         if call.took(entry.said(call)).is_some_and(|took| took.by != Clocked::Measured) {
-            let own = told.carry.worked - worked;
-            told.carry.called = told.carry.called.saturating_add(own);
+            let own = emitter.carry.worked - worked;
+            emitter.carry.called = emitter.carry.called.saturating_add(own);
         }
     }
 }
@@ -181,10 +167,24 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, tell: &mut dyn FnMut(Str
 struct Emitter<'a> {
     carry: &'a mut Carry,
     id: EntryId,
-    tell: &'a mut dyn FnMut(Stretch),
+    emit: &'a mut dyn FnMut(TimeSpan),
 }
 
 impl Emitter<'_> {
+    /// What the time up to an entry was spent on, by what the entry is a sign of.
+    fn up_to_entry(&mut self, entry: &Entry, at: Timestamp, sign: Sign) {
+        if self.carry.last.is_some_and(|last| last.since(at) > OVERTAKEN_MS) {
+            // The clock was set back: what it shows now is all that counts from here on.
+            self.carry.until = self.carry.until.map(|until| until.min(at));
+        }
+        self.carry.last = Some(at);
+        let Some(class) = class_of(self.carry, sign, at) else { return };
+        // What a model says without a call is one span until it is complete.
+        let is_said = class == Class::Model && sign == Sign::Answer;
+        let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
+        self.up_to(ended.unwrap_or(at), class, None, None);
+    }
+
     /// All time up to here was spent on this.
     fn up_to(&mut self, to: Timestamp, class: Class, tool: Option<&Name>, block: Option<usize>) {
         let Some(from) = self.carry.until else {
@@ -194,14 +194,14 @@ impl Emitter<'_> {
         if to > from {
             let ms = if class.is_work() { to.since(from) } else { 0 };
             self.carry.worked = self.carry.worked.saturating_add(ms);
-            (self.tell)(Stretch { from, to, class, tool: tool.cloned(), entry: self.id, block });
+            (self.emit)(TimeSpan { from, to, class, tool: tool.cloned(), entry: self.id, block });
             self.carry.until = Some(to);
             self.carry.is_blurred = false;
         }
     }
 }
 
-/// What the time before a sign was spent on; nothing if the sign does not tell.
+/// What the time before a sign was spent on; nothing if the sign does not say.
 fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
     let ms = carry.until.map_or(0, |until| at.since(until));
     let of_work = |class: Class| if ms > IDLE_AFTER_MS { Class::Unknown } else { class };

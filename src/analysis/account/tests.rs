@@ -4,7 +4,7 @@ mod turns;
 
 use proptest::prelude::{Strategy, any, prop, proptest};
 
-use super::{Account, Class, Figures, PAGE, Stretch};
+use super::{Account, Class, Figures, PAGE, TimeSpan};
 use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -51,9 +51,9 @@ fn result(out: &mut Batch, call: &str, time: Seconds) {
     out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
 }
 
-fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
+fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
     let mut batch = Batch::default();
-    tell(&mut batch);
+    fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
@@ -62,16 +62,16 @@ fn told(tell: impl FnOnce(&mut Batch)) -> (Transcript, Live<Account>) {
 }
 
 /// All of the main lane.
-fn all(account: &Account) -> Vec<Stretch> {
+fn all(account: &Account) -> Vec<TimeSpan> {
     let main = account.judged_since(0).filter(|judged| judged.lane.is_none());
-    main.flat_map(|judged| judged.stretches()).collect()
+    main.flat_map(|judged| judged.spans()).collect()
 }
 
-/// Class, tool and seconds of all stretches.
+/// Class, tool and seconds of all spans.
 fn words(account: &Account) -> Vec<String> {
-    let word = |stretch: &Stretch| {
-        let tool = stretch.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
-        format!("{}{tool} {}", stretch.class.word(), stretch.ms() / 1_000)
+    let word = |span: &TimeSpan| {
+        let tool = span.tool.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        format!("{}{tool} {}", span.class.word(), span.ms() / 1_000)
     };
     all(account).iter().map(word).collect()
 }
@@ -85,7 +85,7 @@ fn complete(out: &mut Batch, time: Seconds) {
 
 #[test]
 fn a_message_is_the_models_until_it_is_complete() {
-    let (transcript, account) = told(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(6)), call(out, "b", "grep", Some(30))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
@@ -99,12 +99,12 @@ fn a_message_is_the_models_until_it_is_complete() {
     let first = ["model 4", "model 2", "tools bash 14", "model 10", "tools grep 2", "model 18"];
     assert_eq!(words(&account), [&first[..], &["model 45", "waiting 5"]].concat());
     let m2 = transcript.find("m2").unwrap();
-    assert_eq!(account.before(m2).map(|stretch| stretch.ms()), Some(45_000), "until it was complete");
+    assert_eq!(account.before(m2).map(|span| span.ms()), Some(45_000), "until it was complete");
 }
 
 #[test]
 fn a_call_without_a_result_leaves_open_whose_time_it_is() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(6))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
@@ -116,7 +116,7 @@ fn a_call_without_a_result_leaves_open_whose_time_it_is() {
 
 #[test]
 fn a_turn_is_model_tool_model_and_then_the_human() {
-    let (transcript, account) = told(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(5))];
         entry(out, "m1", Role::Assistant, Some(4), kinds);
@@ -141,8 +141,8 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
     assert_eq!((turn.span_ms(), turn.facts.calls), (Some(50_000), 1), "the pause is no part of it");
     let m1 = transcript.find("m1").unwrap();
     let classes = |most: usize| -> Vec<Class> {
-        let stretches = account.between(m1, transcript.find("p2"), m1, most);
-        stretches.iter().map(|stretch| stretch.class).collect()
+        let spans = account.between(m1, transcript.find("p2"), m1, most);
+        spans.iter().map(|span| span.class).collect()
     };
     assert_eq!(classes(9), [Class::Tool, Class::Model]);
     assert_eq!(classes(1), [Class::Tool], "only what is near is looked at");
@@ -150,7 +150,7 @@ fn a_turn_is_model_tool_model_and_then_the_human() {
 
 #[test]
 fn parallel_calls_count_once() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![
             call(out, "a", "bash", Some(2)),
@@ -169,7 +169,7 @@ fn parallel_calls_count_once() {
 
 #[test]
 fn without_times_nothing_is_claimed() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", None)];
         entry(out, "m", Role::Assistant, None, kinds);
@@ -181,8 +181,8 @@ fn without_times_nothing_is_claimed() {
 }
 
 #[test]
-fn results_alone_tell_how_long_it_took_but_not_whose_time_it_was() {
-    let (transcript, account) = told(|out| {
+fn results_alone_say_how_long_it_took_but_not_whose_time_it_was() {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p", None);
         for (number, time) in [("a", 10), ("b", 70), ("c", 100)] {
             let kinds = vec![call(out, number, "bash", None)];
@@ -198,7 +198,7 @@ fn results_alone_tell_how_long_it_took_but_not_whose_time_it_was() {
 
 #[test]
 fn a_call_without_a_result_leaves_its_time_unknown() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(3))];
         entry(out, "m", Role::Assistant, Some(3), kinds);
@@ -210,12 +210,12 @@ fn a_call_without_a_result_leaves_its_time_unknown() {
 
 #[test]
 fn a_clock_that_is_set_back_loses_nothing_that_follows() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(10_000));
         answer(out, "m", Some(10_010));
         prompt(out, "q", Some(5_000));
         answer(out, "n", Some(5_007));
-        // Overtaken by a second: no time passes, and none is told twice.
+        // Overtaken by a second: no time passes, and none is counted twice.
         answer(out, "o", Some(5_006));
         answer(out, "r", Some(5_009));
     });
@@ -224,7 +224,7 @@ fn a_clock_that_is_set_back_loses_nothing_that_follows() {
 
 #[test]
 fn a_failed_request_is_made_again() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let error = vec![BlockKind::Break(Break::Error(Text::from("overloaded")))];
         entry(out, "e", Role::Harness, Some(10), error);
@@ -235,7 +235,7 @@ fn a_failed_request_is_made_again() {
 
 #[test]
 fn sub_agents_have_their_own_time() {
-    let (_, account) = told(|out| {
+    let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "task", Some(1))];
         entry(out, "m", Role::Assistant, Some(1), kinds);
@@ -256,7 +256,7 @@ fn sub_agents_have_their_own_time() {
 #[test]
 fn a_late_result_changes_what_follows_over_many_pages() {
     let number = PAGE * 3;
-    let tell = |out: &mut Batch, has_result: bool| {
+    let fill = |out: &mut Batch, has_result: bool| {
         prompt(out, "p", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(1))];
         entry(out, "m", Role::Assistant, Some(1), kinds);
@@ -267,8 +267,8 @@ fn a_late_result_changes_what_follows_over_many_pages() {
             result(out, "a", Some(i64::try_from(number / 2).unwrap()));
         }
     };
-    let (_, whole) = told(|out| tell(out, true));
-    let (mut transcript, mut account) = told(|out| tell(out, false));
+    let (_, whole) = account_of(|out| fill(out, true));
+    let (mut transcript, mut account) = account_of(|out| fill(out, false));
     let mut late = Batch::default();
     result(&mut late, "a", Some(i64::try_from(number / 2).unwrap()));
     let touched = transcript.apply(late);
@@ -287,7 +287,7 @@ fn figures(of: &Figures) -> impl PartialEq + std::fmt::Debug + use<> {
 #[test]
 fn a_search_that_took_hours_stood_still() {
     let took = |kind: ToolKind, seconds: i64, measured: Option<u64>| {
-        let (_, account) = told(|out| {
+        let (_, account) = account_of(|out| {
             prompt(out, "p", Some(0));
             let BlockKind::Call(mut call) = call(out, "a", "grep", Some(1)) else { panic!() };
             call.kind = kind;
@@ -374,9 +374,9 @@ proptest! {
         transcript.settle();
         let judged = Account::of(&transcript);
         assert_eq!(all(&account), all(&judged));
-        let sum: u64 = all(&account).iter().map(Stretch::ms).sum();
+        let sum: u64 = all(&account).iter().map(TimeSpan::ms).sum();
         assert_eq!(account.time(None).total(), sum);
-        assert!(all(&account).iter().all(|stretch| stretch.from < stretch.to));
+        assert!(all(&account).iter().all(|span| span.from < span.to));
         for turn in 0..transcript.turns().len() {
             assert_eq!(figures(&account.turn(&growing, turn)), figures(&judged.turn(&transcript, turn)));
         }

@@ -1,14 +1,14 @@
-//! Whose time it was: stretches of each lane, and their sums.
+//! Whose time it was: spans of each lane, and their sums.
 //!
-//! Times are told by entries and by the results of calls. What lies between two of them is judged by who spoke before
+//! Entries and the results of calls have times. What lies between two of them is judged by who spoke before
 //! and who spoke after; a call's own time is the tool's, from when it was made until its result was recorded. Time of
-//! calls that ran side by side counts once. Stretches of a lane neither overlap nor run backwards, unless the
+//! calls that ran side by side counts once. Spans of a lane neither overlap nor run backwards, unless the
 //! session's own clock was set back.
 
 use std::ops::Range;
 
 use super::Account;
-use super::class::{Stretch, Sums};
+use super::class::{Sums, TimeSpan};
 use super::kept::Kept;
 use super::pages::Books;
 use crate::analysis::index::lanes::{PAGE, Track};
@@ -16,26 +16,26 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
-/// Stretches of a lane that were judged together.
+/// Spans of a lane that were judged together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Judged<'a> {
     /// The lane; `None` is the main one.
     pub(crate) lane: Option<&'a Name>,
     /// Number of the page in its lane.
     pub(crate) page: usize,
-    stretches: &'a Kept,
+    spans: &'a Kept,
     ids: &'a [EntryId],
 }
 
 impl<'a> Judged<'a> {
     /// In the order of the file.
-    pub(crate) fn stretches(&self) -> impl Iterator<Item = Stretch> + use<'a> {
-        self.stretches.iter(self.ids).map(|(_, stretch)| stretch)
+    pub(crate) fn spans(&self) -> impl Iterator<Item = TimeSpan> + use<'a> {
+        self.spans.iter(self.ids).map(|(_, span)| span)
     }
 }
 
 impl Account {
-    /// Time of a lane between two moments, stretches that reach beyond them in part.
+    /// Time of a lane between two timestamps, spans that reach beyond them in part.
     pub(crate) fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();
         let Some(track) = self.lanes.track(lane) else { return sums };
@@ -47,10 +47,10 @@ impl Account {
                 sums.join(&page.time());
                 continue;
             }
-            for (_, stretch) in stretches(track, number) {
-                let (start, end) = (stretch.from.max(from), stretch.to.min(to));
+            for (_, span) in spans(track, number) {
+                let (start, end) = (span.from.max(from), span.to.min(to));
                 if start < end {
-                    sums.spend(stretch.class, end.since(start));
+                    sums.spend(span.class, end.since(start));
                 }
             }
             let held = page.held.iter().filter(|(_, at, _)| from < *at && *at <= to);
@@ -67,21 +67,21 @@ impl Account {
             track.judged_since(revision).map(|(page, kept)| Judged {
                 lane: track.lane(),
                 page,
-                stretches: &kept.stretches,
+                spans: &kept.spans,
                 ids: track.ids_of(page),
             })
         })
     }
 
-    /// The time before an entry, as the entry told it; not that of its calls.
-    pub(crate) fn before(&self, id: EntryId) -> Option<Stretch> {
+    /// The time before an entry, as the entry has it; not that of its calls.
+    pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
         let page = track.page(place / PAGE)?;
-        let mut own = page.stretches.of_entry(place % PAGE, track.ids_of(place / PAGE));
-        own.find(|stretch| stretch.block.is_none())
+        let mut own = page.spans.of_entry(place % PAGE, track.ids_of(place / PAGE));
+        own.find(|span| span.block.is_none())
     }
 
-    /// Stretches that entries of one lane told, from the first one on and before the other one. Of long ones only
+    /// Spans of the entries of one lane, from the first one on and before the other one. Of long ones only
     /// those around an entry: at most `most` entries are looked at on each side of it.
     pub(crate) fn between(
         &self,
@@ -89,14 +89,14 @@ impl Account {
         end: Option<EntryId>,
         around: EntryId,
         most: usize,
-    ) -> Vec<Stretch> {
+    ) -> Vec<TimeSpan> {
         let Some((track, range)) = self.range(first, end) else { return Vec::new() };
         let own = self.lanes.place_of(around).map_or(range.start, |(_, place)| place);
         let own = own.clamp(range.start, range.end);
         let range = range.start.max(own.saturating_sub(most))..range.end.min(own.saturating_add(most));
         let first = range.start / PAGE;
-        let told = (first..first + range.len() / PAGE + 2).flat_map(|number| stretches(track, number));
-        told.filter(|told| is_inside(told, &range)).map(|(_, stretch)| stretch).collect()
+        let spans = (first..first + range.len() / PAGE + 2).flat_map(|number| spans(track, number));
+        spans.filter(|span| is_inside(span, &range)).map(|(_, span)| span).collect()
     }
 
     /// Places from the first entry on and before the other one.
@@ -108,14 +108,14 @@ impl Account {
     }
 }
 
-/// The stretches of a page, with the places in the lane of the entries that told them.
-pub(super) fn stretches(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, Stretch)> {
-    let kept = track.page(page).map(|kept| &kept.stretches);
-    let told = kept.into_iter().flat_map(move |kept| kept.iter(track.ids_of(page)));
-    told.map(move |(place, stretch)| (page * PAGE + place, stretch))
+/// The spans of a page, with the places in the lane of their entries.
+pub(super) fn spans(track: &Track<Books>, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
+    let kept = track.page(page).map(|kept| &kept.spans);
+    let spans = kept.into_iter().flat_map(move |kept| kept.iter(track.ids_of(page)));
+    spans.map(move |(place, span)| (page * PAGE + place, span))
 }
 
 /// Of the first entry only its calls count: the time before it belongs to what was before.
-pub(super) fn is_inside((place, stretch): &(usize, Stretch), range: &Range<usize>) -> bool {
-    range.contains(place) && (*place > range.start || stretch.block.is_some())
+pub(super) fn is_inside((place, span): &(usize, TimeSpan), range: &Range<usize>) -> bool {
+    range.contains(place) && (*place > range.start || span.block.is_some())
 }

@@ -36,21 +36,21 @@ fn call(out: &mut Batch, name: &str, state: ToolState) {
     say(out, "calling", Role::Assistant, BlockKind::Call(Box::new(call)));
 }
 
-fn judged(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
+fn judged(fill: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
     let mut batch = Batch::default();
-    tell(&mut batch);
+    fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
     judge(&transcript, None, Timestamp(minutes_later * MINUTE))
 }
 
-fn state(tell: impl FnOnce(&mut Batch), minutes_later: i64) -> &'static str {
-    judged(tell, minutes_later).word()
+fn state(fill: impl FnOnce(&mut Batch), minutes_later: i64) -> &'static str {
+    judged(fill, minutes_later).word()
 }
 
 #[test]
-fn an_empty_session_tells_nothing() {
+fn an_empty_session_says_nothing() {
     assert_eq!(state(|_| {}, 0), "unknown");
 }
 
@@ -62,14 +62,14 @@ fn a_prompt_is_being_answered_until_patience_ends() {
 
 #[test]
 fn an_open_call_runs_until_patience_ends() {
-    let tell = |out: &mut Batch| {
+    let fill = |out: &mut Batch| {
         prompt(out);
         call(out, "bash", ToolState::Pending);
     };
-    assert_eq!(judged(tell, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Timestamp(0)) });
-    assert_eq!(state(tell, 11), "unclean");
+    assert_eq!(judged(fill, 9), Activity::Tool { name: Text::clean("bash"), since: Some(Timestamp(0)) });
+    assert_eq!(state(fill, 11), "unclean");
     let recorded_as_running = |out: &mut Batch| {
-        tell(out);
+        fill(out);
         out.meta(MetaEdit::Live(Some(true)));
     };
     assert_eq!(state(recorded_as_running, 1000), "tool");
@@ -78,34 +78,34 @@ fn an_open_call_runs_until_patience_ends() {
 
 #[test]
 fn a_question_waits_for_its_user() {
-    let tell = |out: &mut Batch| {
+    let fill = |out: &mut Batch| {
         prompt(out);
         call(out, "AskUserQuestion", ToolState::Pending);
     };
     let what = Text::clean("which one?");
     assert_eq!(
-        judged(tell, 600),
+        judged(fill, 600),
         Activity::Waiting { since: Some(Timestamp(0)), wish: Wish::Question, what }
     );
 }
 
 #[test]
 fn a_finished_answer_waits_and_then_idles() {
-    let tell = |out: &mut Batch| {
+    let fill = |out: &mut Batch| {
         prompt(out);
         answer(out);
     };
-    assert_eq!(state(tell, 1), "waiting");
-    assert_eq!(state(tell, 61), "idle");
+    assert_eq!(state(fill, 1), "waiting");
+    assert_eq!(state(fill, 61), "idle");
 }
 
 #[test]
 fn a_lost_call_was_followed_by_more_work() {
-    let tell = |out: &mut Batch| {
+    let fill = |out: &mut Batch| {
         prompt(out);
         call(out, "bash", ToolState::Lost);
     };
-    assert_eq!(state(tell, 1), "model");
+    assert_eq!(state(fill, 1), "model");
 }
 
 #[test]
@@ -134,9 +134,12 @@ fn failed(out: &mut Batch, retried: bool, words: &str) {
 
 #[test]
 fn a_request_that_is_made_again_is_neither_work_nor_the_end() {
-    let told = judged(|out| failed(out, true, "API error, retry 1 of 10"), 1);
-    assert_eq!(told, Activity::Retry { since: Some(Timestamp(0)), why: "API error, retry 1 of 10".into() });
-    assert_eq!(told.word(), "model", "the contract of the figures knows no other word");
+    let activity = judged(|out| failed(out, true, "API error, retry 1 of 10"), 1);
+    assert_eq!(
+        activity,
+        Activity::Retry { since: Some(Timestamp(0)), why: "API error, retry 1 of 10".into() }
+    );
+    assert_eq!(activity.word(), "model", "the contract of the figures knows no other word");
     assert_eq!(judged(|out| failed(out, true, "API error, retry 1 of 10"), 6), Activity::Unclean);
     let answered = |out: &mut Batch| {
         failed(out, true, "API error, retry 1 of 10");
@@ -171,8 +174,8 @@ fn a_text_before_a_call_is_no_waiting() {
     };
     assert_eq!(state(text(Stop::Calls), 1), "model");
     assert_eq!(state(text(Stop::Done), 0), "waiting");
-    assert_eq!(state(text(Stop::Untold), 0), "model", "a call may follow");
-    assert_eq!(state(text(Stop::Untold), 1), "waiting");
+    assert_eq!(state(text(Stop::Unrecorded), 0), "model", "a call may follow");
+    assert_eq!(state(text(Stop::Unrecorded), 1), "waiting");
 }
 
 #[test]
@@ -198,19 +201,19 @@ fn what_the_user_runs_leaves_the_work_where_it_stood() {
 
 #[test]
 fn a_permission_counts_before_the_call_that_waits_for_it() {
-    let tell = |out: &mut Batch| {
+    let fill = |out: &mut Batch| {
         prompt(out);
         call(out, "bash", ToolState::Pending);
         let asked = Break::Waiting(Text::clean("permission: bash ls"));
         say(out, "asked", Role::Harness, BlockKind::Break(asked));
     };
-    assert_eq!(judged(tell, 1).wish(), Some(Wish::Permission));
-    assert_eq!(judged(tell, 20 * 60).wish(), Some(Wish::Permission), "somebody may still come");
-    assert_eq!(state(tell, 48 * 60), "idle", "nobody waits for so long");
+    assert_eq!(judged(fill, 1).wish(), Some(Wish::Permission));
+    assert_eq!(judged(fill, 20 * 60).wish(), Some(Wish::Permission), "somebody may still come");
+    assert_eq!(state(fill, 48 * 60), "idle", "nobody waits for so long");
 }
 
 #[test]
-fn a_file_that_was_copied_later_tells_its_own_time() {
+fn a_file_that_was_copied_later_has_its_own_time() {
     let mut batch = Batch::default();
     prompt(&mut batch);
     answer(&mut batch);

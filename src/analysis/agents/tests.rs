@@ -67,7 +67,7 @@ fn text() -> Vec<Block> {
 }
 
 #[test]
-fn the_call_tells_the_fate() {
+fn the_call_gives_the_fate() {
     let transcript = session(&[10, 20], Stop::Calls, Vec::new());
     for (state, awaited, expected) in [
         (result(Verdict::Done, 30), false, Fate::Done),
@@ -92,8 +92,8 @@ fn what_goes_on_after_its_call_is_judged_by_its_own_end() {
     let ended = session(&[10, 90_000], Stop::Done, text());
     assert_eq!(judged(&ended, answered(), true), Fate::Done);
     assert_eq!(judged(&ended, None, false), Fate::Done);
-    let untold = session(&[10, 90_000], Stop::Untold, text());
-    assert_eq!(judged(&untold, answered(), false), Fate::Done, "a text without a call ends it");
+    let unknown = session(&[10, 90_000], Stop::Unrecorded, text());
+    assert_eq!(judged(&unknown, answered(), false), Fate::Done, "a text without a call ends it");
 }
 
 #[test]

@@ -4,10 +4,10 @@ use super::{Alarm, Rung, Status};
 use crate::analysis::activity::{Activity, Wish};
 use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
-use crate::analysis::cost::{Cost, CostSource};
 use crate::analysis::expression::parse::parse_alarm;
 use crate::analysis::index::Live;
 use crate::analysis::loops::Loops;
+use crate::analysis::money::cost::{Cost, CostSource};
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -16,7 +16,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
-/// A session with what else a moment is made of.
+/// A session with everything else that an alarm looks at.
 struct Session {
     transcript: Transcript,
     loops: Live<Loops>,
@@ -42,9 +42,9 @@ impl Session {
         }
     }
 
-    fn tell(&mut self, tell: impl FnOnce(&mut Batch)) {
+    fn feed(&mut self, fill: impl FnOnce(&mut Batch)) {
         let mut batch = Batch::default();
-        tell(&mut batch);
+        fill(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
         self.loops.note(&self.transcript, &touched);
@@ -53,7 +53,7 @@ impl Session {
     }
 
     fn call(&mut self, key: &str, command: &str) {
-        self.tell(|out| {
+        self.feed(|out| {
             let input = Tree::Map(vec![("command".into(), Tree::Text(command.into()))]);
             let call = ToolCall {
                 key: key.into(),
@@ -72,7 +72,7 @@ impl Session {
     }
 
     fn result(&mut self, key: &str, verdict: Verdict, output: &str) {
-        self.tell(|out| {
+        self.feed(|out| {
             let body = out.output(output);
             let result = ToolResult {
                 key: Text::clean(&format!("{key}/result")),

@@ -1,7 +1,7 @@
-//! Oddities of hand-made sessions.
+//! Anomalies of hand-made sessions.
 
 use super::{Anomaly, of_links, of_pairing, of_times};
-use crate::analysis::pairing;
+use crate::analysis::calls::pairing;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Piece, Role};
@@ -12,9 +12,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
-fn told(tell: impl FnOnce(&mut Batch)) -> Transcript {
+fn transcript_of(fill: impl FnOnce(&mut Batch)) -> Transcript {
     let mut batch = Batch::default();
-    tell(&mut batch);
+    fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
@@ -31,10 +31,10 @@ fn seen(anomalies: &[Anomaly]) -> Vec<(&str, u64, u32)> {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_told() {
+fn links_that_lead_nowhere_are_found() {
     let links = [("a", None), ("b", Some("a")), ("c", Some("gone")), ("d", Some("gone")), ("e", Some("e"))];
     let circle = [("f", Some("g")), ("g", Some("f")), ("h", Some("f"))];
-    let transcript = told(|out| {
+    let transcript = transcript_of(|out| {
         out.meta(MetaEdit::LinkedTree);
         for ((key, parent), line) in links.into_iter().chain(circle).zip(1..) {
             record(out, line);
@@ -51,7 +51,7 @@ fn links_that_lead_nowhere_are_told() {
         ("entries whose parents lead back to them", 2, 6),
     ];
     assert_eq!(seen(&links.anomalies), expected);
-    assert_eq!(of_links(&told(|_| ())), None, "nothing says that records are linked");
+    assert_eq!(of_links(&transcript_of(|_| ())), None, "nothing says that records are linked");
 }
 
 fn call(out: &mut Batch, line: u32, key: &str, at: i64, state: ToolState) {
@@ -70,8 +70,8 @@ fn result(out: &mut Batch, line: u32, call: &str, at: i64) {
 }
 
 #[test]
-fn calls_and_results_that_do_not_meet_are_told() {
-    let transcript = told(|out| {
+fn calls_and_results_that_do_not_meet_are_found() {
+    let transcript = transcript_of(|out| {
         call(out, 1, "a", 10, ToolState::Pending);
         result(out, 2, "a", 5);
         result(out, 3, "a", 20);
@@ -96,8 +96,8 @@ fn calls_and_results_that_do_not_meet_are_told() {
 }
 
 #[test]
-fn times_that_run_backwards_are_told_lane_by_lane() {
-    let transcript = told(|out| {
+fn times_that_run_backwards_are_found_lane_by_lane() {
+    let transcript = transcript_of(|out| {
         let entries =
             [(Some(10), None), (None, None), (Some(4), None), (Some(1), Some("scout")), (Some(6), None)];
         for ((at, lane), line) in entries.into_iter().zip(1..) {

@@ -36,15 +36,15 @@ fn result(out: &mut Batch, call: &str, at: Option<i64>, verdict: Verdict) {
 }
 
 #[derive(Default)]
-struct Told {
+struct Fixture {
     transcript: Transcript,
     calls: Live<Calls>,
 }
 
-impl Told {
-    fn tell(&mut self, tell: impl FnOnce(&mut Batch)) -> &mut Self {
+impl Fixture {
+    fn feed(&mut self, fill: impl FnOnce(&mut Batch)) -> &mut Self {
         let mut batch = Batch::default();
-        tell(&mut batch);
+        fill(&mut batch);
         let touched = self.transcript.apply(batch);
         self.calls.note(&self.transcript, &touched);
         assert!(self.calls.follow(&self.transcript, usize::MAX));
@@ -66,8 +66,8 @@ impl Told {
 
 #[test]
 fn calls_overlap_if_they_ran_at_the_same_time() {
-    let mut told = Told::default();
-    told.tell(|out| {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
         message(
             out,
             "m",
@@ -84,19 +84,19 @@ fn calls_overlap_if_they_ran_at_the_same_time() {
         result(out, "late", Some(90), Verdict::Done);
         result(out, "after", Some(210), Verdict::Done);
     });
-    let overlaps = |key, block| told.keys(&told.calls.overlaps(told.place(key, block), 10).calls);
+    let overlaps = |key, block| fixture.keys(&fixture.calls.overlaps(fixture.place(key, block), 10).calls);
     assert_eq!(overlaps("m", 0), ["late", "early"]);
     assert_eq!(overlaps("m", 1), ["long"]);
     assert!(overlaps("n", 0).is_empty());
     assert!(overlaps("n", 1).is_empty(), "a call without an end has no time to be compared");
-    let cut = told.calls.overlaps(told.place("m", 0), 1);
-    assert_eq!((told.keys(&cut.calls), cut.is_cut), (vec!["late".to_owned()], true));
+    let cut = fixture.calls.overlaps(fixture.place("m", 0), 1);
+    assert_eq!((fixture.keys(&cut.calls), cut.is_cut), (vec!["late".to_owned()], true));
 }
 
 #[test]
 fn durations_are_those_of_the_tool() {
-    let mut told = Told::default();
-    told.tell(|out| {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
         message(out, "m", None, &[("a", "bash", "x", Some(0)), ("b", "bash", "y", Some(0))]);
         message(out, "n", None, &[("c", "grep", "x", Some(0)), ("d", "bash", "z", Some(900))]);
         result(out, "a", Some(10), Verdict::Failed);
@@ -104,72 +104,75 @@ fn durations_are_those_of_the_tool() {
         // The clock went backwards: how long this took is not known.
         result(out, "d", Some(100), Verdict::Done);
     });
-    let bash = told.calls.tool(&Text::from("bash")).unwrap();
+    let bash = fixture.calls.tool(&Text::from("bash")).unwrap();
     let spread = bash.durations().spread().unwrap();
     assert_eq!((bash.count(), bash.failed(), spread.count, spread.max), (3, 1, 1, 10));
-    told.tell(|out| result(out, "b", Some(40), Verdict::Done));
-    let spread = told.calls.tool(&Text::from("bash")).unwrap().durations().spread().unwrap();
+    fixture.feed(|out| result(out, "b", Some(40), Verdict::Done));
+    let spread = fixture.calls.tool(&Text::from("bash")).unwrap().durations().spread().unwrap();
     assert_eq!((spread.count, spread.p50, spread.max), (2, 10, 40));
 }
 
 #[test]
 fn calls_have_numbers_in_the_order_of_the_file() {
-    let mut told = Told::default();
-    told.tell(|out| {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
         message(out, "m", None, &[("a", "bash", "x", None)]);
         message(out, "n", None, &[("c", "bash", "z", None)]);
     });
-    told.tell(|out| message(out, "m", None, &[("a", "bash", "x", None), ("b", "bash", "y", None)]));
-    let number = |key, block| told.calls.number(told.place(key, block));
+    fixture.feed(|out| message(out, "m", None, &[("a", "bash", "x", None), ("b", "bash", "y", None)]));
+    let number = |key, block| fixture.calls.number(fixture.place(key, block));
     assert_eq!((number("m", 0), number("m", 1), number("n", 0)), (Some(1), Some(2), Some(3)));
-    assert_eq!(told.calls.count(), 3);
+    assert_eq!(fixture.calls.count(), 3);
 }
 
 #[test]
 fn the_same_call_is_one_with_the_same_arguments() {
-    let mut told = Told::default();
+    let mut fixture = Fixture::default();
     // Alike as far as their stubs and sizes go.
-    told.tell(|out| {
+    fixture.feed(|out| {
         message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
         message(out, "n", None, &[("b", "bash", "cargo test --doc", None)]);
         message(out, "o", None, &[("c", "grep", "cargo test --lib", None)]);
         message(out, "p", None, &[("d", "bash", "cargo test --lib", None)]);
         message(out, "q", None, &[("e", "bash", "cargo test --lib", None)]);
     });
-    let place = told.place("q", 0);
-    let earlier = told.calls.earlier(&told.transcript, place, 10);
-    assert_eq!((told.keys(&earlier.calls), earlier.unread.len()), (vec!["d".to_owned(), "a".to_owned()], 0));
-    let earlier = told.calls.earlier(&told.transcript, place, 1);
-    assert_eq!((told.keys(&earlier.calls), earlier.is_cut), (vec!["d".to_owned()], true));
-    let first = told.place("m", 0);
-    assert!(told.calls.earlier(&told.transcript, first, 10).calls.is_empty());
+    let place = fixture.place("q", 0);
+    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
+    assert_eq!(
+        (fixture.keys(&earlier.calls), earlier.unread.len()),
+        (vec!["d".to_owned(), "a".to_owned()], 0)
+    );
+    let earlier = fixture.calls.earlier(&fixture.transcript, place, 1);
+    assert_eq!((fixture.keys(&earlier.calls), earlier.is_cut), (vec!["d".to_owned()], true));
+    let first = fixture.place("m", 0);
+    assert!(fixture.calls.earlier(&fixture.transcript, first, 10).calls.is_empty());
 }
 
 #[test]
 fn arguments_on_disk_are_not_guessed_but_remembered() {
-    let mut told = Told::default();
-    told.tell(|out| {
+    let mut fixture = Fixture::default();
+    fixture.feed(|out| {
         message(out, "m", None, &[("a", "bash", "cargo test --lib", None)]);
         message(out, "n", None, &[("b", "bash", "cargo test --lib", None)]);
     });
-    let held: Vec<Held> = told
+    let held: Vec<Held> = fixture
         .transcript
         .entries()
         .map(|entry| super::call_at(entry, 0).map(|call| call.input.held.clone()).unwrap())
         .collect();
-    told.transcript.release(0, |_| false);
-    let place = told.place("n", 0);
-    let earlier = told.calls.earlier(&told.transcript, place, 10);
+    fixture.transcript.release(0, |_| false);
+    let place = fixture.place("n", 0);
+    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
     assert_eq!((earlier.calls.len(), earlier.unread.len()), (0, 2));
     let ids = earlier.unread;
     let contents: Vec<_> = ids
         .iter()
         .zip(held.into_iter().rev())
-        .map(|(id, held)| (told.transcript.get(*id).unwrap().origin, vec![held]))
+        .map(|(id, held)| (fixture.transcript.get(*id).unwrap().origin, vec![held]))
         .collect();
-    told.transcript.fill(&ids, &contents);
-    told.calls.learn(&told.transcript, &ids);
-    told.transcript.release(0, |_| false);
-    let earlier = told.calls.earlier(&told.transcript, place, 10);
-    assert_eq!((told.keys(&earlier.calls), earlier.unread.len()), (vec!["a".to_owned()], 0));
+    fixture.transcript.fill(&ids, &contents);
+    fixture.calls.learn(&fixture.transcript, &ids);
+    fixture.transcript.release(0, |_| false);
+    let earlier = fixture.calls.earlier(&fixture.transcript, place, 10);
+    assert_eq!((fixture.keys(&earlier.calls), earlier.unread.len()), (vec!["a".to_owned()], 0));
 }

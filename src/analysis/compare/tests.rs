@@ -8,7 +8,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 /// Records: key, parent, and either a prompt (`> text`) or a command.
-fn told(records: &[(&str, &str, &str)]) -> Transcript {
+fn transcript_of(records: &[(&str, &str, &str)]) -> Transcript {
     let mut batch = Batch::default();
     batch.meta(MetaEdit::LinkedTree);
     for (key, parent, says) in records {
@@ -47,8 +47,8 @@ fn compared(transcript: &Transcript, number: usize) -> (Option<&str>, Compared, 
 }
 
 #[test]
-fn the_first_step_that_differs_is_told() {
-    let transcript = told(&[
+fn the_first_step_that_differs_is_found() {
+    let transcript = transcript_of(&[
         ("a", "", "> fix it"),
         ("b", "a", "ls"),
         ("c", "b", "> with mocks"),
@@ -68,14 +68,15 @@ fn the_first_step_that_differs_is_told() {
 
 #[test]
 fn a_branch_that_ends_first_differs_only_there() {
-    let transcript = told(&[("a", "", "> fix it"), ("b", "a", "> go"), ("c", "a", "> go"), ("d", "c", "ls")]);
+    let transcript =
+        transcript_of(&[("a", "", "> fix it"), ("b", "a", "> go"), ("c", "a", "> go"), ("d", "c", "ls")]);
     let (common, sides, differs) = compared(&transcript, 1);
     assert_eq!((common, sides.same, differs), (Some("a"), 1, [None, Some("d")]));
 }
 
 #[test]
 fn a_branch_within_a_branch_shares_what_both_hang_on() {
-    let transcript = told(&[
+    let transcript = transcript_of(&[
         ("a", "", "> fix it"),
         ("b", "a", "> one"),
         ("c", "b", "ls"),

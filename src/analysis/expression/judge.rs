@@ -4,8 +4,8 @@
 use regex::Regex;
 
 use super::{Expr, Speaker, State, Term, When};
-use crate::analysis::cost;
-use crate::analysis::texts::{self, BlockText, Read};
+use crate::analysis::money::cost;
+use crate::analysis::search::texts::{self, BlockText, Read};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -53,7 +53,7 @@ pub enum Verdict {
 }
 
 impl Judge {
-    /// Makes an expression ready. Times are told from the last entry's.
+    /// Makes an expression ready. Times are counted from the last entry's.
     pub fn new(expr: &Expr, last: Option<Timestamp>) -> Self {
         let mut tests = Vec::new();
         let root = node(expr, last, &mut tests);
@@ -85,7 +85,7 @@ impl Judge {
         Verdict::Unsure(Box::new(Unsure { truths, text }))
     }
 
-    /// Whether an alarm holds at a moment whose facts of the session are told by `states`: for a block, or
+    /// Whether an alarm holds now, where `states` gives the facts of the session: for a block, or
     /// for the session by itself, where no fact of an entry holds. A text that is on disk is none.
     pub(crate) fn holds(
         &self,
@@ -154,7 +154,7 @@ fn moment_of(when: When, last: Option<Timestamp>) -> Option<Timestamp> {
     match when {
         When::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
         When::Clock(clock) => last?.at(clock),
-        When::Timestamp(moment) => Some(moment),
+        When::Timestamp(timestamp) => Some(timestamp),
     }
 }
 

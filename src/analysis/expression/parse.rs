@@ -32,7 +32,7 @@ pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
     read(typed, true)
 }
 
-/// Reads a stretch of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
+/// Reads a span of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
 pub(crate) fn duration(typed: &str) -> Option<u64> {
     amount(typed, TIMES)
 }
@@ -273,9 +273,9 @@ impl Reader {
         let typed = self.value()?;
         let ago = amount(&typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
         let clock = || Clock::parse(&typed).map(When::Clock);
-        let moment =
+        let timestamp =
             || Timestamp::parse(&typed).or_else(|| Timestamp::parse_local(&typed)).map(When::Timestamp);
-        let when = ago.or_else(clock).or_else(moment);
+        let when = ago.or_else(clock).or_else(timestamp);
         when.ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
     }
 

@@ -105,10 +105,10 @@ impl fmt::Display for When {
         match self {
             Self::Ago(ms) => f.write_str(&rounded(*ms, TIMES)),
             Self::Clock(clock) => write!(f, "{clock}"),
-            Self::Timestamp(moment) => {
-                let short = moment.date_and_clock().replace(' ', "T");
-                let is_exact = Timestamp::parse_local(&short) == Some(*moment);
-                f.write_str(&if is_exact { short } else { moment.to_rfc3339() })
+            Self::Timestamp(timestamp) => {
+                let short = timestamp.date_and_clock().replace(' ', "T");
+                let is_exact = Timestamp::parse_local(&short) == Some(*timestamp);
+                f.write_str(&if is_exact { short } else { timestamp.to_rfc3339() })
             }
         }
     }

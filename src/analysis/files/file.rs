@@ -1,6 +1,6 @@
 //! One file with its uses, in the order of their times.
 //!
-//! Invariant: what is told again of a use that stays where it is moves no other one.
+//! Invariant: what is noted again of a use that stays where it is moves no other one.
 
 use std::collections::BTreeSet;
 
@@ -63,23 +63,23 @@ impl File {
         self.is_unordered |= self.times == (true, true);
     }
 
-    /// Takes in what is told of the uses of an entry that are known. Says whether any of it is news.
-    pub(super) fn tell_again(&mut self, entry: EntryId, mut told: Vec<Use>) -> bool {
-        told.sort_by_key(Use::key);
-        let places = self.of_entry(entry, told.first().map_or(0, |one| one.order), told.len());
+    /// Takes in the uses of a known entry as they are now. Says whether any of it is news.
+    pub(super) fn update(&mut self, entry: EntryId, mut now: Vec<Use>) -> bool {
+        now.sort_by_key(Use::key);
+        let places = self.of_entry(entry, now.first().map_or(0, |one| one.order), now.len());
         let known = places.iter().filter_map(|at| self.uses.get(*at));
-        let stay = known.map(Use::key).eq(told.iter().map(Use::key));
+        let stay = known.map(Use::key).eq(now.iter().map(Use::key));
         if !stay {
             for at in places.into_iter().rev() {
                 self.remove(at);
             }
-            for one in told {
+            for one in now {
                 self.insert(one);
             }
             return true;
         }
         let mut is_news = false;
-        for (at, one) in places.into_iter().zip(told) {
+        for (at, one) in places.into_iter().zip(now) {
             let Some(known) = self.uses.get_mut(at) else { continue };
             let one = Use { flag: known.flag.clone(), ..one };
             is_news |= *known != one;

@@ -62,7 +62,7 @@ fn flag_of(uses: &[Use], number: usize, known: &mut Known) -> Option<Flag> {
     };
     let undone = undone_by(uses, one, number, known);
     known.changes.push(number);
-    // What was told once is known from here on; who writes a file knows it.
+    // What was flagged once is known from here on; who writes a file knows it.
     if !one.by_shell && (one.op == Op::Write || matches!(flag, Some(Flag::Stale { .. }))) {
         known.seen.insert(one.lane.clone(), number);
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::Op;
 use crate::model::body::Tree;
+use crate::model::path::below;
 use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
@@ -15,12 +16,6 @@ const LOOKED_AT: usize = 8_000;
 const READERS: [&str; 9] = ["cat", "head", "tail", "less", "more", "nl", "bat", "batcat", "view"];
 /// Commands that write the file that they name last.
 const WRITERS: [&str; 3] = ["mv", "cp", "install"];
-
-/// A path as seen from the working directory, if it lies in it.
-pub(crate) fn below<'a>(path: &'a str, cwd: Option<&str>) -> &'a str {
-    let inner = cwd.filter(|cwd| cwd.len() > 1).and_then(|cwd| path.strip_prefix(cwd)?.strip_prefix('/'));
-    inner.filter(|rest| !rest.is_empty()).unwrap_or(path)
-}
 
 /// A path without detours, from the working directory on if it lies in it.
 pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
@@ -49,18 +44,19 @@ fn without_detours(path: &str) -> Cow<'_, str> {
 
 /// The files that a call uses, and how; whether by a shell command.
 pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
-    let told = without_sgr(call.headline.trim());
-    let of_tool = |op: Op| paths(&told).map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>();
+    let headline = without_sgr(call.headline.trim());
+    let of_tool =
+        |op: Op| paths(&headline).map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>();
     let mut used = match call.kind {
         ToolKind::Read => of_tool(Op::Read),
         ToolKind::Edit => of_tool(Op::Edit),
         ToolKind::Write => of_tool(Op::Write),
-        ToolKind::Search => {
-            searched(call, &told).map(|path| vec![(normal(&path, cwd), Op::Grep, false)]).unwrap_or_default()
-        }
+        ToolKind::Search => searched(call, &headline)
+            .map(|path| vec![(normal(&path, cwd), Op::Grep, false)])
+            .unwrap_or_default(),
         ToolKind::Run => {
             let command = call.input.tree().and_then(|input| input.get("command")).and_then(Tree::as_text);
-            let plain = without_sgr(command.map_or(&*told, Text::as_str));
+            let plain = without_sgr(command.map_or(&*headline, Text::as_str));
             in_shell(&plain, cwd)
         }
         ToolKind::Fetch | ToolKind::Delegate | ToolKind::Plan | ToolKind::Other => Vec::new(),
@@ -70,10 +66,10 @@ pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bo
 }
 
 /// Several paths stand side by side; a single one may have blanks.
-fn paths(told: &str) -> impl Iterator<Item = &str> {
-    let words: Vec<&str> = told.split(' ').collect();
+fn paths(headline: &str) -> impl Iterator<Item = &str> {
+    let words: Vec<&str> = headline.split(' ').collect();
     let is_list = words.len() > 1 && words.iter().all(|word| word.contains(['/', '.']));
-    let paths = if is_list { words } else { vec![told] };
+    let paths = if is_list { words } else { vec![headline] };
     paths.into_iter().map(without_lines).filter(|path| !path.is_empty() && !path.contains('\n'))
 }
 
@@ -83,10 +79,10 @@ fn without_lines(path: &str) -> &str {
     path.rsplit_once(':').filter(|(_, rest)| is_lines(rest)).map_or(path, |(path, _)| path)
 }
 
-/// The file that a search looks into: not a folder, as far as its name tells.
-fn searched(call: &ToolCall, told: &str) -> Option<String> {
+/// The file that a search looks into: not a folder, as far as its name shows.
+fn searched(call: &ToolCall, headline: &str) -> Option<String> {
     let of_input = call.input.tree().and_then(|input| input.get("path")?.as_text().map(ToString::to_string));
-    let place = of_input.or_else(|| told.rsplit_once(" in ").map(|(_, place)| place.to_owned()))?;
+    let place = of_input.or_else(|| headline.rsplit_once(" in ").map(|(_, place)| place.to_owned()))?;
     is_file(&place).then_some(place)
 }
 
@@ -113,7 +109,7 @@ fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
     for simple in command.split(['\n', ';', '|', '&']) {
         let spaced = simple.replace('>', " > ").replace(" >  > ", " >> ");
         let words: Vec<&str> = spaced.split_whitespace().collect();
-        let mut told = |path: &str, op: Op| {
+        let mut add = |path: &str, op: Op| {
             let path = path.trim_matches(['"', '\'']);
             let is_plain = is_file(path) && !path.contains(['$', '*', '`', '(', '{', '?']);
             if is_plain {
@@ -123,7 +119,7 @@ fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
         };
         let redirected = words.windows(2).filter(|pair| matches!(pair, [">" | ">>", _]));
         for path in redirected.filter_map(|pair| pair.last()) {
-            told(path, Op::Write);
+            add(path, Op::Write);
         }
         let words: Vec<&str> = words.iter().copied().take_while(|word| !word.starts_with('>')).collect();
         let Some((name, rest)) = words.split_first() else { continue };
@@ -131,16 +127,16 @@ fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
         let in_place = rest.iter().any(|word| word.starts_with("-i") || *word == "-pi");
         match *name {
             "cd" => folder = names().next().map(|to| entered(&folder, to)).unwrap_or_default(),
-            name if READERS.contains(&name) => names().for_each(|path| told(path, Op::Read)),
-            "sed" | "perl" if in_place => names().for_each(|path| told(path, Op::Write)),
-            "sed" => names().for_each(|path| told(path, Op::Read)),
+            name if READERS.contains(&name) => names().for_each(|path| add(path, Op::Read)),
+            "sed" | "perl" if in_place => names().for_each(|path| add(path, Op::Write)),
+            "sed" => names().for_each(|path| add(path, Op::Read)),
             "git" if matches!(rest.first(), Some(&("checkout" | "restore"))) => {
-                names().for_each(|path| told(path, Op::Write));
+                names().for_each(|path| add(path, Op::Write));
             }
-            "tee" | "rm" | "truncate" => names().for_each(|path| told(path, Op::Write)),
+            "tee" | "rm" | "truncate" => names().for_each(|path| add(path, Op::Write)),
             name if WRITERS.contains(&name) => {
                 if let Some(path) = names().next_back() {
-                    told(path, Op::Write);
+                    add(path, Op::Write);
                 }
             }
             _ => {}
@@ -161,13 +157,13 @@ mod tests {
 
     #[test]
     fn paths_lose_their_lines_and_detours() {
-        for (told, path) in
+        for (written, path) in
             [("a/b.rs:120-180", "a/b.rs"), ("a/b.rs:7", "a/b.rs"), ("C:", "C:"), ("C:/x", "C:/x")]
         {
-            assert_eq!(without_lines(told), path);
+            assert_eq!(without_lines(written), path);
         }
         let cwd = Some("/home/mira/boats");
-        for (told, path) in [
+        for (written, path) in [
             ("/home/mira/boats/src/hull.rs", "src/hull.rs"),
             ("./src/hull.rs", "src/hull.rs"),
             ("src/../src//hull.rs", "src/hull.rs"),
@@ -175,24 +171,24 @@ mod tests {
             ("/etc/../etc/hosts", "/etc/hosts"),
             ("/home/mira/boatsmen/a.rs", "/home/mira/boatsmen/a.rs"),
         ] {
-            assert_eq!(normal(told, cwd), path);
+            assert_eq!(normal(written, cwd), path);
         }
     }
 
     #[test]
-    fn commands_tell_which_files_they_name() {
-        let told = |command: &str| -> Vec<String> {
+    fn commands_say_which_files_they_name() {
+        let used_in = |command: &str| -> Vec<String> {
             let used = in_shell(command, Some("/b"));
             used.into_iter().map(|(path, op, _)| format!("{op:?} {path}")).collect()
         };
-        assert_eq!(told("cat src/a.rs | grep x"), ["Read src/a.rs"]);
-        assert_eq!(told("cd /b/src && sed -i 's/a/b/' a.rs"), ["Write src/a.rs"]);
-        assert_eq!(told("sed -n 1,20p a.rs"), ["Read a.rs"]);
-        assert_eq!(told("echo x >> notes.md; cp a.rs b.rs"), ["Write notes.md", "Write b.rs"]);
-        assert_eq!(told("cat > a.rs <<'EOF'\nrm b.rs\nEOF"), ["Write a.rs"]);
-        assert_eq!(told("git checkout -- a.rs"), ["Write a.rs"]);
+        assert_eq!(used_in("cat src/a.rs | grep x"), ["Read src/a.rs"]);
+        assert_eq!(used_in("cd /b/src && sed -i 's/a/b/' a.rs"), ["Write src/a.rs"]);
+        assert_eq!(used_in("sed -n 1,20p a.rs"), ["Read a.rs"]);
+        assert_eq!(used_in("echo x >> notes.md; cp a.rs b.rs"), ["Write notes.md", "Write b.rs"]);
+        assert_eq!(used_in("cat > a.rs <<'EOF'\nrm b.rs\nEOF"), ["Write a.rs"]);
+        assert_eq!(used_in("git checkout -- a.rs"), ["Write a.rs"]);
         for command in ["cargo test", "rm -rf target", "cat $FILE.rs", "ls *.rs", "grep a.rs"] {
-            assert!(told(command).is_empty(), "{command}");
+            assert!(used_in(command).is_empty(), "{command}");
         }
     }
 

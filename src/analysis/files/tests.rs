@@ -15,7 +15,7 @@ use crate::model::transcript::Transcript;
 const HULL: &str = "src/hull.rs";
 
 #[derive(Default)]
-struct Told {
+struct Fixture {
     transcript: Transcript,
     files: Live<Files>,
     calls: usize,
@@ -23,10 +23,10 @@ struct Told {
     has_no_times: bool,
 }
 
-impl Told {
-    fn apply(&mut self, tell: impl FnOnce(&mut Batch)) {
+impl Fixture {
+    fn apply(&mut self, fill: impl FnOnce(&mut Batch)) {
         let mut batch = Batch::default();
-        tell(&mut batch);
+        fill(&mut batch);
         let touched = self.transcript.apply(batch);
         self.files.note(&self.transcript, &touched);
         while !self.files.follow(&self.transcript, 2) {}
@@ -122,64 +122,64 @@ impl Told {
 
 #[test]
 fn an_edit_on_a_read_that_another_lane_made_old() {
-    let mut told = Told::default();
-    told.read("main");
-    told.edit("mate", "a", "b");
-    told.edit("main", "c", "d");
-    told.edit("main", "e", "f");
-    assert_eq!(told.flags(), ["", "", "stale read", ""], "told once");
-    let flag = told.files.file(HULL).unwrap().uses[2].flag();
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.edit("mate", "a", "b");
+    fixture.edit("main", "c", "d");
+    fixture.edit("main", "e", "f");
+    assert_eq!(fixture.flags(), ["", "", "stale read", ""], "flagged once");
+    let flag = fixture.files.file(HULL).unwrap().uses[2].flag();
     assert!(matches!(flag, Some(Flag::Stale { change, .. }) if change.entry == EntryId(1)));
 }
 
 #[test]
 fn an_edit_on_a_read_that_a_command_made_old() {
-    let mut told = Told::default();
-    told.read("main");
-    told.run("main", "sed -i 's/a/b/' src/hull.rs");
-    told.edit("main", "c", "d");
-    assert_eq!(told.flags(), ["", "", "stale read"]);
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.run("main", "sed -i 's/a/b/' src/hull.rs");
+    fixture.edit("main", "c", "d");
+    assert_eq!(fixture.flags(), ["", "", "stale read"]);
 }
 
 #[test]
 fn no_stale_read_where_the_file_was_read_again_or_changed_by_its_own_lane() {
-    let mut told = Told::default();
-    told.read("main");
-    told.edit("mate", "a", "b");
-    told.read("main");
-    told.edit("main", "c", "d");
-    told.edit("main", "g", "h");
-    told.run("main", "sed -i 's/a/b/' src/hull.rs && cat src/hull.rs");
-    told.edit("main", "k", "l");
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.edit("mate", "a", "b");
+    fixture.read("main");
+    fixture.edit("main", "c", "d");
+    fixture.edit("main", "g", "h");
+    fixture.run("main", "sed -i 's/a/b/' src/hull.rs && cat src/hull.rs");
+    fixture.edit("main", "k", "l");
     // Who never read it relies on no read.
-    told.edit("cook", "m", "n");
-    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+    fixture.edit("cook", "m", "n");
+    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
 }
 
 #[test]
 fn a_failed_change_makes_no_read_old() {
-    let mut told = Told::default();
-    told.read("main");
-    told.call(
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.call(
         "mate",
         ToolKind::Edit,
         HULL,
         &[("old_string", "a"), ("new_string", "b")],
         Some(Verdict::Failed),
     );
-    told.call("mate", ToolKind::Edit, HULL, &[("old_string", "a"), ("new_string", "b")], None);
-    told.edit("main", "c", "d");
-    assert_eq!(told.flags(), ["", "not applied", "", ""]);
+    fixture.call("mate", ToolKind::Edit, HULL, &[("old_string", "a"), ("new_string", "b")], None);
+    fixture.edit("main", "c", "d");
+    assert_eq!(fixture.flags(), ["", "not applied", "", ""]);
 }
 
 #[test]
 fn a_write_over_what_another_lane_changed() {
-    let mut told = Told::default();
-    told.read("main");
-    told.edit("mate", "a", "b");
-    told.write("main", "all new");
-    assert_eq!(told.flags(), ["", "", "clobber"]);
-    let mut blind = Told::default();
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.edit("mate", "a", "b");
+    fixture.write("main", "all new");
+    assert_eq!(fixture.flags(), ["", "", "clobber"]);
+    let mut blind = Fixture::default();
     blind.write("mate", "one");
     blind.write("main", "two");
     assert_eq!(blind.flags(), ["", "clobber"], "it was never read");
@@ -187,24 +187,24 @@ fn a_write_over_what_another_lane_changed() {
 
 #[test]
 fn no_clobber_where_it_was_read_or_its_own() {
-    let mut told = Told::default();
-    told.write("main", "one");
-    told.edit("main", "a", "b");
-    told.write("main", "two");
-    told.edit("mate", "a", "b");
-    told.read("main");
-    told.write("main", "three");
-    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+    let mut fixture = Fixture::default();
+    fixture.write("main", "one");
+    fixture.edit("main", "a", "b");
+    fixture.write("main", "two");
+    fixture.edit("mate", "a", "b");
+    fixture.read("main");
+    fixture.write("main", "three");
+    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
 }
 
 #[test]
 fn edits_and_writes_that_are_turned_back() {
-    let mut told = Told::default();
-    told.edit("main", "sleep(50)", "wait()");
-    told.edit("main", "x", "y");
-    told.edit("main", "wait()", "sleep(50)");
-    assert_eq!(told.flags(), ["", "", "undone"]);
-    let mut written = Told::default();
+    let mut fixture = Fixture::default();
+    fixture.edit("main", "sleep(50)", "wait()");
+    fixture.edit("main", "x", "y");
+    fixture.edit("main", "wait()", "sleep(50)");
+    assert_eq!(fixture.flags(), ["", "", "undone"]);
+    let mut written = Fixture::default();
     written.write("main", "one");
     written.write("main", "two");
     written.write("main", "one");
@@ -213,103 +213,104 @@ fn edits_and_writes_that_are_turned_back() {
 
 #[test]
 fn going_on_is_not_turning_back() {
-    let mut told = Told::default();
-    told.edit("main", "a", "b");
-    told.edit("main", "b", "c");
-    told.edit("main", "a", "b");
-    told.edit("main", "z", "z");
-    told.write("main", "one");
-    told.write("main", "one");
-    assert!(told.flags().iter().all(|flag| flag.is_empty()), "{:?}", told.flags());
+    let mut fixture = Fixture::default();
+    fixture.edit("main", "a", "b");
+    fixture.edit("main", "b", "c");
+    fixture.edit("main", "a", "b");
+    fixture.edit("main", "z", "z");
+    fixture.write("main", "one");
+    fixture.write("main", "one");
+    assert!(fixture.flags().iter().all(|flag| flag.is_empty()), "{:?}", fixture.flags());
 }
 
 #[test]
 fn an_edit_that_never_took_hold() {
     let edit = [("old_string", "a"), ("new_string", "b")];
-    let mut told = Told::default();
-    told.read("main");
-    told.call("main", ToolKind::Edit, HULL, &edit, Some(Verdict::Failed));
-    assert_eq!(told.flags(), ["", "not applied"]);
-    told.edit("mate", "a", "b");
-    assert_eq!(told.flags()[1], "not applied", "another lane's does not count");
-    told.edit("main", "a", "c");
-    assert_eq!(told.flags()[1], "", "it was tried again");
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.call("main", ToolKind::Edit, HULL, &edit, Some(Verdict::Failed));
+    assert_eq!(fixture.flags(), ["", "not applied"]);
+    fixture.edit("mate", "a", "b");
+    assert_eq!(fixture.flags()[1], "not applied", "another lane's does not count");
+    fixture.edit("main", "a", "c");
+    assert_eq!(fixture.flags()[1], "", "it was tried again");
 }
 
 #[test]
 fn times_order_the_uses_of_lanes() {
-    let mut told = Told::default();
-    told.read("main");
-    told.call("main", ToolKind::Edit, HULL, &[("old_string", "c"), ("new_string", "d")], None);
-    told.edit("mate", "a", "b");
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.call("main", ToolKind::Edit, HULL, &[("old_string", "c"), ("new_string", "d")], None);
+    fixture.edit("mate", "a", "b");
     // It was asked for before the other lane's change, and done after it.
-    told.result(2, 9, Verdict::Done);
-    assert_eq!(told.flags(), ["", "", "stale read"]);
-    let outcomes: Vec<Outcome> = told.files.file(HULL).unwrap().uses.iter().map(|one| one.outcome).collect();
+    fixture.result(2, 9, Verdict::Done);
+    assert_eq!(fixture.flags(), ["", "", "stale read"]);
+    let outcomes: Vec<Outcome> =
+        fixture.files.file(HULL).unwrap().uses.iter().map(|one| one.outcome).collect();
     assert_eq!(outcomes, [Outcome::Done; 3]);
 }
 
 #[test]
 fn one_file_has_one_row_however_it_is_named() {
-    let mut told = Told::default();
-    told.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats"))));
+    let mut fixture = Fixture::default();
+    fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats"))));
     for path in ["/home/mira/boats/src/hull.rs", "./src/hull.rs", "src/hull.rs:10-20", "src/../src/hull.rs"] {
-        told.call("main", ToolKind::Read, path, &[], Some(Verdict::Done));
+        fixture.call("main", ToolKind::Read, path, &[], Some(Verdict::Done));
     }
     // Where the session goes later changes no name.
-    told.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats/src"))));
-    told.call("main", ToolKind::Search, "keel in src/hull.rs", &[("path", HULL)], Some(Verdict::Done));
-    told.call("main", ToolKind::Search, "keel in src", &[("path", "src")], Some(Verdict::Done));
-    told.run("main", "cat Cargo.toml");
+    fixture.apply(|out| out.meta(MetaEdit::Cwd(Text::from("/home/mira/boats/src"))));
+    fixture.call("main", ToolKind::Search, "keel in src/hull.rs", &[("path", HULL)], Some(Verdict::Done));
+    fixture.call("main", ToolKind::Search, "keel in src", &[("path", "src")], Some(Verdict::Done));
+    fixture.run("main", "cat Cargo.toml");
     let listed: Vec<(&str, usize)> =
-        told.files.list().map(|(path, file)| (path.as_str(), file.reads)).collect();
+        fixture.files.list().map(|(path, file)| (path.as_str(), file.reads)).collect();
     assert_eq!(listed, [(HULL, 5)], "folders and files of commands alone are not listed");
 }
 
 #[test]
-fn what_is_told_in_steps_is_what_is_told_at_once() {
-    let mut told = Told::default();
-    told.read("main");
-    told.edit("mate", "a", "b");
-    told.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
-    told.write("cook", "all");
-    told.result(3, 3, Verdict::Done);
+fn following_in_steps_knows_the_same_as_following_at_once() {
+    let mut fixture = Fixture::default();
+    fixture.read("main");
+    fixture.edit("mate", "a", "b");
+    fixture.call("main", ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", "a")], None);
+    fixture.write("cook", "all");
+    fixture.result(3, 3, Verdict::Done);
     let mut fresh = Live::<Files>::default();
-    assert!(fresh.follow(&told.transcript, usize::MAX));
-    assert_eq!(told.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
-    assert_eq!(told.flags(), ["", "", "stale read", "clobber"]);
+    assert!(fresh.follow(&fixture.transcript, usize::MAX));
+    assert_eq!(fixture.files.file(HULL).unwrap().uses, fresh.file(HULL).unwrap().uses);
+    assert_eq!(fixture.flags(), ["", "", "stale read", "clobber"]);
 }
 
 proptest! {
-    /// However calls are answered, and whatever is told of them again: what is known is what is known of the whole.
+    /// However calls are answered, and whatever is pushed of them again: what is known is what is known of the whole.
     #[test]
-    fn what_is_told_in_any_steps_is_what_is_told_at_once(
+    fn following_in_any_steps_knows_the_same_as_following_at_once(
         steps in prop::collection::vec((0u8..8, 0usize..12, 0usize..30, 0u8..3), 1..30),
     ) {
         let lanes = ["main", "mate"];
-        let mut told = Told::default();
+        let mut fixture = Fixture::default();
         for (kind, which, second, word) in steps {
-            told.has_no_times ^= second == 13;
+            fixture.has_no_times ^= second == 13;
             let (lane, word) = (lanes[which % 2], ["a", "b", "c"][usize::from(word)]);
             let verdict = if which % 3 == 0 { Verdict::Failed } else { Verdict::Done };
             match kind {
-                0 => told.read(lane),
-                1 => told.edit(lane, word, "b"),
-                2 => told.write(lane, word),
-                3 => told.run(lane, &format!("sed -i s/a/{word}/ {HULL} && cat {HULL}")),
-                4 => told.call(lane, ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", word)], None),
-                _ if told.calls > 0 => told.result(which % told.calls + 1, second, verdict),
+                0 => fixture.read(lane),
+                1 => fixture.edit(lane, word, "b"),
+                2 => fixture.write(lane, word),
+                3 => fixture.run(lane, &format!("sed -i s/a/{word}/ {HULL} && cat {HULL}")),
+                4 => fixture.call(lane, ToolKind::Edit, HULL, &[("old_string", "b"), ("new_string", word)], None),
+                _ if fixture.calls > 0 => fixture.result(which % fixture.calls + 1, second, verdict),
                 _ => {}
             }
-            if told.calls > 0 {
-                let learned = told.transcript.order()[which % told.transcript.order().len()];
-                told.files.change(&told.transcript, learned);
+            if fixture.calls > 0 {
+                let learned = fixture.transcript.order()[which % fixture.transcript.order().len()];
+                fixture.files.change(&fixture.transcript, learned);
             }
         }
         let mut fresh = Live::<Files>::default();
-        while !told.files.follow(&told.transcript, 2) {}
-        while !fresh.follow(&told.transcript, usize::MAX) {}
+        while !fixture.files.follow(&fixture.transcript, 2) {}
+        while !fresh.follow(&fixture.transcript, usize::MAX) {}
         let of = |files: &Files| files.known.by_path.get(HULL).map(|file| file.uses.clone());
-        assert_eq!(of(&told.files), of(&fresh));
+        assert_eq!(of(&fixture.files), of(&fresh));
     }
 }

@@ -31,7 +31,7 @@ pub(crate) trait Fold {
     fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Self::Carry) -> Self::Kept;
 }
 
-/// What is told of each page that was judged: the number of its lane, what was kept of it and what is kept now.
+/// What is given out for each page that was judged: the number of its lane, what was kept of it and what is kept now.
 pub(crate) type TurnOver<'a, F> = &'a mut dyn FnMut(usize, &<F as Fold>::Kept, &<F as Fold>::Kept);
 
 /// Entries to be judged.
@@ -94,7 +94,7 @@ impl<F: Fold> Default for Lanes<F> {
 }
 
 impl<F: Fold> Lanes<F> {
-    /// Judges what was added or changed since the last time, but no more than so many entries. `turn_over` is told of
+    /// Judges what was added or changed since the last time, but no more than so many entries. `turn_over` is called for
     /// each page that was judged: the number of its lane, what was kept of it and what is kept now. Says whether that
     /// was all.
     pub(crate) fn settle(

@@ -1,8 +1,8 @@
-//! Findings of one kind as one: what a rule finds sixty times is told once, with its count.
+//! Findings of one kind as one: what a rule finds sixty times is listed once, with its count.
 
 use super::Finding;
 
-/// Findings that are told as one.
+/// Findings that are listed as one.
 #[derive(Clone, Debug)]
 pub(crate) struct Alike<'a> {
     /// The first of them.

@@ -37,8 +37,8 @@ pub(super) fn consequence(finding: &Finding) -> String {
                 .to_owned(),
         };
     }
-    let told = CONSEQUENCES.iter().find(|(id, _)| *id == rule.id).map(|(_, told)| *told);
-    told.unwrap_or_default().to_owned()
+    let words = CONSEQUENCES.iter().find(|(id, _)| *id == rule.id).map(|(_, words)| *words);
+    words.unwrap_or_default().to_owned()
 }
 
 /// Rules that no provider knows.
@@ -70,8 +70,8 @@ const CONSEQUENCES: [(&str, &str); 9] = [
 ];
 
 /// The answer, or that there is none whose words are known.
-fn refused(finding: &Finding, told: Option<String>) -> String {
-    match (told, finding.provider) {
+fn refused(finding: &Finding, words: Option<String>) -> String {
+    match (words, finding.provider) {
         (Some(words), Provider::Anthropic) => format!("Anthropic answers 400: {words}"),
         (Some(words), Provider::OpenAi) => format!("OpenAI answers 400: {words}"),
         (Some(words), Provider::Google) => format!("Gemini answers 400: {words}"),

@@ -11,7 +11,7 @@ use super::scene::{Frame, Memory, Scene, counts};
 use super::waiting::Waiting;
 use super::{Finding, GROUPS};
 use crate::analysis::activity;
-use crate::analysis::awaited::Awaited;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::index::{Index, Live};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
@@ -138,7 +138,7 @@ impl Index for Findings {
         *self = Self { memory, has_news: true, ..Self::default() };
     }
 
-    /// An entry may be judged by many others: what is judged in a frame is told by the steps that it takes.
+    /// An entry may be judged by many others: what is judged in a frame is counted by the steps that it takes.
     fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
         self.answers_seen = transcript.answers_taken_back();
         self.frame.model = first_model(transcript).cloned();
@@ -336,7 +336,7 @@ impl Findings {
         self.by_entry.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// All findings, entry by entry in the order in which the session told them.
+    /// All findings, entry by entry in the order of the session.
     pub fn iter(&self) -> impl Iterator<Item = &Finding> {
         self.by_entry.values().flatten()
     }

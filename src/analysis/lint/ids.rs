@@ -1,4 +1,4 @@
-//! Ids that do not tell calls apart, and names that contradict each other.
+//! Ids that do not distinguish calls, and names that contradict each other.
 
 use std::collections::HashSet;
 
@@ -53,18 +53,18 @@ fn judge(scene: &mut Scene<'_>) {
             scene.add_result(&EMPTY_ID, given, "a result names no call".to_owned());
         }
         let names = given.call.map(|call| &call.name).zip(given.result.tool.as_ref());
-        if let Some((asked, told)) = names
+        if let Some((asked, answered)) = names
             && !asked.is_blank()
-            && !told.is_blank()
-            && bare(asked) != bare(told)
+            && !answered.is_blank()
+            && bare(asked) != bare(answered)
         {
-            let message = format!("{} is answered by a result of {told}", named_result(given));
+            let message = format!("{} is answered by a result of {answered}", named_result(given));
             scene.add_result(&NAME_MISMATCH, given, message);
         }
     }
 }
 
-/// Told once for each tool, at the first call.
+/// Reported once for each tool, at the first call.
 fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
     let before = callers.partition_point(|caller| *caller < scene.id).checked_sub(1);

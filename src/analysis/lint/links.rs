@@ -8,11 +8,11 @@ use crate::model::entry::Role;
 use crate::model::fingerprint::Print;
 use crate::model::transcript::Transcript;
 
-/// What the links above a record tell.
+/// What the links above a record show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
     /// They lead to a root.
-    Rooted(Step),
+    Rooted(RootedRecord),
     /// This record is missing.
     Broken(Print),
     /// They lead back to where they were.
@@ -21,7 +21,7 @@ pub(super) enum Above {
 
 /// A record whose links lead to a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct RootedRecord {
     /// Links to the root.
     depth: u32,
     parent: Option<Print>,
@@ -33,7 +33,7 @@ pub(super) struct Step {
     said: Option<Print>,
 }
 
-impl Step {
+impl RootedRecord {
     fn root(transcript: &Transcript, record: Print) -> Self {
         let said = is_said(transcript, record).then_some(record);
         Self { depth: 0, parent: None, jump: record, root: record, said }
@@ -49,7 +49,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// What the links above a record tell. Adds what it took to `work`.
+    /// What the links above a record show. Adds what it took to `work`.
     pub(super) fn above(&mut self, transcript: &Transcript, record: Print, work: &mut usize) -> Above {
         if self.relinked != transcript.relinked() {
             *self = Self { relinked: transcript.relinked(), ..Self::default() };
@@ -78,9 +78,9 @@ impl Links {
         };
         while let Some((record, parent)) = way.pop() {
             above = match (above, parent) {
-                (_, None) => Above::Rooted(Step::root(transcript, record)),
-                (Above::Rooted(step), Some(parent)) => {
-                    Above::Rooted(self.below(transcript, record, parent, step))
+                (_, None) => Above::Rooted(RootedRecord::root(transcript, record)),
+                (Above::Rooted(rooted), Some(parent)) => {
+                    Above::Rooted(self.below(transcript, record, parent, rooted))
                 }
                 (other, Some(_)) => other,
             };
@@ -89,32 +89,38 @@ impl Links {
         above
     }
 
-    fn below(&self, transcript: &Transcript, record: Print, parent: Print, above: Step) -> Step {
-        let depth = |print: Print| self.step(print).map_or(0, |step| step.depth);
-        let far = self.step(above.jump).map_or(above.jump, |step| step.jump);
+    fn below(
+        &self,
+        transcript: &Transcript,
+        record: Print,
+        parent: Print,
+        above: RootedRecord,
+    ) -> RootedRecord {
+        let depth = |print: Print| self.rooted(print).map_or(0, |rooted| rooted.depth);
+        let far = self.rooted(above.jump).map_or(above.jump, |rooted| rooted.jump);
         // Two jumps of one length make one of twice the length.
         let is_twice = above.depth - depth(above.jump) == depth(above.jump) - depth(far);
         let jump = if is_twice { far } else { parent };
         let said = if is_said(transcript, record) { Some(record) } else { above.said };
-        Step { depth: above.depth + 1, parent: Some(parent), jump, root: above.root, said }
+        RootedRecord { depth: above.depth + 1, parent: Some(parent), jump, root: above.root, said }
     }
 
-    fn step(&self, record: Print) -> Option<Step> {
+    fn rooted(&self, record: Print) -> Option<RootedRecord> {
         match self.known.get(&record) {
-            Some(Above::Rooted(step)) => Some(*step),
+            Some(Above::Rooted(rooted)) => Some(*rooted),
             _ => None,
         }
     }
 
     /// Whether one record stands above another one; the links of both were asked for.
     pub(super) fn is_above(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
-        let (Some(goal), Some(mut at)) = (self.step(upper), self.step(lower)) else { return false };
+        let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else { return false };
         let mut here = lower;
         while at.depth > goal.depth {
             *work += 1;
-            let jump = self.step(at.jump).filter(|jump| jump.depth >= goal.depth);
+            let jump = self.rooted(at.jump).filter(|jump| jump.depth >= goal.depth);
             here = if jump.is_some() { at.jump } else { at.parent.unwrap_or(at.root) };
-            let Some(next) = self.step(here) else { return false };
+            let Some(next) = self.rooted(here) else { return false };
             at = next;
         }
         here == upper && lower != upper
@@ -122,11 +128,14 @@ impl Links {
 
     /// The nearest records with words of the user between a record and one above it, no more than so many.
     pub(super) fn said_between(&self, upper: Print, lower: Print, most: usize) -> Vec<Print> {
-        let end = self.step(upper).map_or(0, |step| step.depth);
-        let above = |record: Print| self.step(record)?.parent.and_then(|parent| self.step(parent)?.said);
+        let end = self.rooted(upper).map_or(0, |rooted| rooted.depth);
+        let above = |record: Print| self.rooted(record)?.parent.and_then(|parent| self.rooted(parent)?.said);
         let first = above(lower);
         let chain = std::iter::successors(first, |said| above(*said));
-        chain.take_while(|said| self.step(*said).is_some_and(|step| step.depth > end)).take(most).collect()
+        chain
+            .take_while(|said| self.rooted(*said).is_some_and(|rooted| rooted.depth > end))
+            .take(most)
+            .collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Results that are not where their calls are: on another branch or lane, behind a compaction, behind
 //! something that the user said.
 //!
-//! Invariant: where records are linked the links tell what lies between a call and its result; elsewhere
+//! Invariant: where records are linked the links show what lies between a call and its result; elsewhere
 //! the order of the file does, but only among records of one file.
 
 use super::scene::{Asked, OTHERS, Scene, Wait, named};
@@ -134,7 +134,7 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     scene.findings.push(Finding { message, others: said, ..found });
 }
 
-/// Where it is not told what a compaction kept, what came before it is gone.
+/// Where it is not recorded what a compaction kept, what came before it is gone.
 fn add_split(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult, compaction: Option<EntryId>) {
     let Some(compaction) = compaction else { return };
     scene.looked_at(compaction);
@@ -143,7 +143,7 @@ fn add_split(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult, compa
     scene.findings.push(Finding { message, others: vec![compaction], ..found });
 }
 
-/// The first compaction of the lane between two records of one file that does not tell what it kept.
+/// The first compaction of the lane between two records of one file that does not say what it kept.
 pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) -> Option<EntryId> {
     if !is_before(from, to) {
         return None;

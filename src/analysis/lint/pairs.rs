@@ -87,8 +87,8 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     let call = asked.call;
     let Some(result) = call.state.result().filter(|result| result.body.flags.early) else { return };
     let (from, to) = (result.body.from, call.input.from);
-    // What is told from two files has no common order; and lines may be written in another order than that in
-    // which the model was sent them, which links and times tell.
+    // What comes from two files has no common order; and lines may be written in another order than that in
+    // which the model was sent them, which links and times show.
     let is_older = result.at.zip(call.started.or(scene.entry.at)).is_some_and(|(ended, begun)| ended < begun);
     let hangs_on_call =
         |scene: &mut Scene<'_>| matches!(scene.way_to(&result.key, &scene.entry.key), Some(Ok(_)));

@@ -1,6 +1,6 @@
 //! Whose API a session's history is sent to: answers to the same mistake differ.
 
-use crate::analysis::models;
+use crate::analysis::money::models;
 use crate::model::body::Key;
 use crate::model::text::Name;
 
@@ -15,7 +15,7 @@ pub(crate) enum Provider {
     Google,
     /// One of those that speak the language of chat completions.
     Other,
-    /// The session does not tell.
+    /// The session does not say.
     Unknown,
 }
 

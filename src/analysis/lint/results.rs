@@ -71,15 +71,15 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
-    let told = given.result.body.stub.trim();
-    let (severity, why) = if LOST.iter().any(|filler| told.starts_with(filler)) {
+    let output = given.result.body.stub.trim();
+    let (severity, why) = if LOST.iter().any(|filler| output.starts_with(filler)) {
         (SYNTHETIC.severity, "stands in for one that is lost")
-    } else if STOPPED.iter().any(|filler| told.eq_ignore_ascii_case(filler)) {
+    } else if STOPPED.iter().any(|filler| output.eq_ignore_ascii_case(filler)) {
         (Severity::Note, "only says that it was stopped")
     } else {
         return false;
     };
-    let message = format!("the result of {} {why}: \u{201c}{told}\u{201d}", named_result(given));
+    let message = format!("the result of {} {why}: \u{201c}{output}\u{201d}", named_result(given));
     let found = scene.found(&SYNTHETIC, given.block, given.id, given.result.body.from);
     let severity = severity.min(found.severity);
     scene.findings.push(Finding { severity, message, ..found });
@@ -90,12 +90,12 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     let result = given.result;
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
-    let told = match (result.verdict, flags.failure) {
+    let is_silent_failure = match (result.verdict, flags.failure) {
         (Verdict::Failed, _) if flags.unmarked => true,
         (Verdict::Done, Some(failure)) => says_so_itself(failure, kind),
         _ => false,
     };
-    if told {
+    if is_silent_failure {
         let what = match (result.facts.is_blank(), result.body.stub.is_blank()) {
             (false, _) if result.facts.contains("exit ") => result.facts.to_string(),
             _ if result.body.stub.starts_with('{') => "its output is an object that says so".to_owned(),
@@ -105,7 +105,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
         let message = format!("{} failed ({what}), but is not marked as an error", named_result(given));
         scene.add_result(&UNMARKED_FAILURE, given, message);
     }
-    told
+    is_silent_failure
 }
 
 /// What files and pages hold says nothing of the tool that read them.

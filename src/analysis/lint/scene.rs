@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::links::{Above, Links, is_said};
 use super::provider::Provider;
 use super::{Finding, Rule};
-use crate::analysis::awaited::Awaited;
+use crate::analysis::calls::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::glance::Compaction;
@@ -82,7 +82,7 @@ pub(super) struct Memory {
 pub(super) struct Way {
     /// What the user said there.
     pub(super) said: Vec<EntryId>,
-    /// Where the history was shortened, and nobody tells what was kept of it.
+    /// Where the history was shortened, and it is not recorded what was kept of it.
     pub(super) compaction: Option<EntryId>,
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Calls as the provider saw them: those that were written into prose, or are told by a log for readers,
+    /// Calls as the provider saw them: those that were written into prose, or come from a log for readers,
     /// have no ids of their own and prove nothing.
     pub(super) fn calls(&self) -> Vec<Asked<'a>> {
         let calls = self.entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
@@ -198,7 +198,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Where the links above a result lead: to the entry of its call, or past that to the root, which is `Err`.
-    /// Nothing if the links do not tell; where not all records are linked, only a way to the call tells something.
+    /// Nothing if the links do not show it; where not all records are linked, only a way to the call shows something.
     pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Way, ()>> {
         let way = self.walk(self.transcript.print_of(result), self.transcript.print_of(call));
         way.filter(|way| way.is_ok() || self.transcript.is_linked_tree())
@@ -229,12 +229,12 @@ impl<'a> Scene<'a> {
         self.far_way(result, call)
     }
 
-    /// The compaction that a record is, if it does not tell what it kept.
+    /// The compaction that a record is, if it does not say what it kept.
     fn compaction_at(&self, record: Print) -> Option<EntryId> {
         let id = self.transcript.find_print(record)?;
         let is_whole = self.transcript.glance(id)?.compaction == Compaction::Whole;
-        let is_untold = || Some(self.transcript.kept_by(&self.transcript.get(id)?.key).is_none());
-        (is_whole && is_untold()?).then_some(id)
+        let keeps_unknown = || Some(self.transcript.kept_by(&self.transcript.get(id)?.key).is_none());
+        (is_whole && keeps_unknown()?).then_some(id)
     }
 
     fn far_way(&mut self, result: Print, call: Print) -> Option<Result<Way, ()>> {
@@ -267,7 +267,7 @@ impl<'a> Scene<'a> {
         steps.is_some()
     }
 
-    /// A root may be told with its parent.
+    /// A root may be recorded with its parent.
     fn passed_to(&mut self, root: Option<Print>) {
         if let Some(root) = root.and_then(|root| self.transcript.find_print(root)) {
             self.looked_at(root);

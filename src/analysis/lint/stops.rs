@@ -29,7 +29,7 @@ fn judge(scene: &mut Scene<'_>) {
     match scene.entry.stop {
         Stop::Calls => without_call(scene),
         Stop::Done => without_stop(scene),
-        Stop::Untold | Stop::Other => {}
+        Stop::Unrecorded | Stop::Other => {}
     }
 }
 

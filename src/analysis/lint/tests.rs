@@ -67,8 +67,8 @@ fn pending(out: &mut Batch, key: Key) -> ToolCall {
 }
 
 /// What came of a call.
-fn done(out: &mut Batch, key: Key, told: &str) -> ToolResult {
-    ToolResult { body: out.output(told), ..samples::result(out, &key, None) }
+fn done(out: &mut Batch, key: Key, output: &str) -> ToolResult {
+    ToolResult { body: out.output(output), ..samples::result(out, &key, None) }
 }
 
 fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
@@ -88,7 +88,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             let mut entry = out.new_entry(key(*number), Role::Assistant, None);
             entry.parent = parent.filter(|parent| is_tree && parent != number).map(key);
             entry.lane = lane(*in_lane);
-            entry.stop = [Stop::Untold, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
+            entry.stop = [Stop::Unrecorded, Stop::Done, Stop::Calls, Stop::Other][usize::from(*stop)];
             for (place, call) in calls.iter().enumerate() {
                 let call = pending(&mut out, id(*call));
                 let piece = Piece(u64::try_from(place).unwrap());
@@ -97,9 +97,9 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             out.entry(entry);
         }
         Step::Result { key: number, call, lane: in_lane, text } => {
-            let told = ["", "done", "Exit code 1", "Tool execution aborted"][usize::from(*text)];
+            let output = ["", "done", "Exit code 1", "Tool execution aborted"][usize::from(*text)];
             let tool = Some(Text::from(if *text == 1 { "read" } else { "bash" }));
-            let result = ToolResult { tool, ..done(&mut out, key(*number), told) };
+            let result = ToolResult { tool, ..done(&mut out, key(*number), output) };
             out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: lane(*in_lane) });
             out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
         }
@@ -120,7 +120,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
     out
 }
 
-fn told(findings: &Findings) -> Vec<&Finding> {
+fn listed(findings: &Findings) -> Vec<&Finding> {
     findings.iter().collect()
 }
 
@@ -130,7 +130,7 @@ proptest! {
         is_tree: bool,
         steps in steps(),
         pace in 1usize..4,
-        retold: bool,
+        is_repeated: bool,
     ) {
         let mut transcript = Transcript::new();
         let mut findings = Findings::of(&transcript);
@@ -148,11 +148,11 @@ proptest! {
                 transcript.settle();
                 findings.follow(&transcript, usize::MAX);
                 let whole = Findings::of(&transcript);
-                assert_eq!(told(&findings), told(&whole));
+                assert_eq!(listed(&findings), listed(&whole));
                 assert_eq!(findings.counts(), whole.counts());
             }
         }
-        if retold {
+        if is_repeated {
             for (place, step) in steps.iter().enumerate() {
                 let line = u32::try_from(place).unwrap() + 1;
                 let mut again = batch(step, line, is_tree);
@@ -167,6 +167,6 @@ proptest! {
         }
         transcript.settle();
         findings.follow(&transcript, usize::MAX);
-        assert_eq!(told(&findings), told(&Findings::of(&transcript)));
+        assert_eq!(listed(&findings), listed(&Findings::of(&transcript)));
     }
 }

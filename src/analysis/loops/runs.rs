@@ -5,116 +5,11 @@
 
 use std::collections::HashMap;
 
-use super::steps::Steps;
-use crate::analysis::calls::{Place, likeness_of, print_of};
+use super::steps::{Asked, LaneStep, Steps, What};
+use crate::analysis::calls::Place;
 use crate::analysis::expression::LOOP;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::EntryId;
 use crate::model::text::Name;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
-
-/// One thing that happened in a lane.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    /// Where.
-    pub(crate) place: Place,
-    /// What.
-    pub(crate) what: What,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A prompt.
-    Prompt,
-    /// A call.
-    Call(Asked),
-}
-
-/// A call, as far as runs depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// The tool.
-    pub(crate) tool: Name,
-    /// The same for calls that ask for the same, as far as the beginning of their arguments tells.
-    pub(crate) likeness: u64,
-    /// Of all arguments, if they were ever in memory.
-    pub(crate) print: Option<u64>,
-    /// Whether something may be different after it.
-    pub(crate) changes: bool,
-    /// What came of it, as a number that is the same for the same.
-    pub(crate) outcome: Option<u64>,
-}
-
-impl Asked {
-    fn is_same(&self, other: &Self) -> bool {
-        let prints = self.print.zip(other.print);
-        self.likeness == other.likeness && prints.is_none_or(|(one, other)| one == other)
-    }
-
-    /// Whether all is the same but for what came of it.
-    fn asks_the_same(&self, other: &Self) -> bool {
-        let outcome = self.outcome;
-        *self == Self { outcome, ..other.clone() }
-    }
-}
-
-impl Step {
-    /// Whether it is a prompt.
-    pub(crate) fn is_prompt(&self) -> bool {
-        self.what == What::Prompt
-    }
-}
-
-/// The steps of an entry. What was known of its arguments is kept if they have been left on disk since.
-pub(crate) fn steps_of(id: EntryId, entry: &Entry, before: &[Step]) -> Vec<Step> {
-    if entry.marks.copy {
-        return Vec::new();
-    }
-    let place = |block: usize| Place { entry: id, block };
-    let prompt = entry.marks.prompt.then(|| Step { place: place(0), what: What::Prompt });
-    let calls = entry.blocks.iter().enumerate().filter_map(|(block, one)| match &one.kind {
-        BlockKind::Call(call) => Some((block, &**call)),
-        _ => None,
-    });
-    // Both are in the order of the blocks.
-    let mut before = before.iter().filter(|step| !step.is_prompt()).peekable();
-    let calls = calls.map(|(block, call)| {
-        while before.next_if(|step| step.place.block < block).is_some() {}
-        let known = match before.peek().map(|step| (step.place.block, &step.what)) {
-            Some((at, What::Call(asked))) if at == block => Some(asked),
-            _ => None,
-        };
-        Step { place: place(block), what: What::Call(asked(call, known)) }
-    });
-    prompt.into_iter().chain(calls).collect()
-}
-
-fn asked(call: &ToolCall, known: Option<&Asked>) -> Asked {
-    let likeness = likeness_of(call);
-    let kept = known.filter(|known| known.likeness == likeness).and_then(|known| known.print);
-    Asked {
-        tool: call.name.clone(),
-        likeness,
-        print: print_of(&call.input).or(kept),
-        changes: may_change(call),
-        outcome: call.state.result().map(|result| {
-            let body = &result.body;
-            let print = print_of(body).unwrap_or_else(|| u64::from(body.bytes) << 32 | u64::from(body.lines));
-            print ^ (u64::from(matches!(call.state, ToolState::Done(_))) << 63)
-        }),
-    }
-}
-
-/// Reading and planning change nothing, and neither does an edit that failed.
-fn may_change(call: &ToolCall) -> bool {
-    match call.kind {
-        ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,
-        ToolKind::Edit | ToolKind::Write => {
-            !matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost)
-        }
-        ToolKind::Run | ToolKind::Delegate | ToolKind::Other => true,
-    }
-}
 
 /// A run goes on if one of so many newest steps is its own.
 const RECENT: usize = 8;
@@ -163,7 +58,7 @@ impl Lane {
     }
 
     /// Takes in the steps of an entry behind all others. Says whether a loop began, grew or ended.
-    pub(crate) fn append(&mut self, steps: Vec<Step>) -> bool {
+    pub(crate) fn append(&mut self, steps: Vec<LaneStep>) -> bool {
         self.before_last = self.carry.clone();
         let from = self.steps.len();
         for step in steps {
@@ -208,9 +103,9 @@ impl Lane {
         true
     }
 
-    /// What an entry does, from its first step on, has changed. Nothing if that cannot be told without the
+    /// What an entry does, from its first step on, has changed. Nothing if that cannot be known without the
     /// whole lane.
-    pub(crate) fn replace(&mut self, id: EntryId, first: usize, steps: Vec<Step>) -> Option<bool> {
+    pub(crate) fn replace(&mut self, id: EntryId, first: usize, steps: Vec<LaneStep>) -> Option<bool> {
         let old = self.steps_of(id, first);
         let is_last = first + old.len() == self.steps.len();
         let is_alike = old.len() == steps.len()
@@ -241,7 +136,7 @@ impl Lane {
         Some(true)
     }
 
-    fn set(&mut self, first: usize, steps: Vec<Step>) {
+    fn set(&mut self, first: usize, steps: Vec<LaneStep>) {
         for (at, step) in (first..).zip(steps) {
             self.steps.set(at, step);
         }
@@ -256,7 +151,7 @@ impl Lane {
     }
 
     /// The steps of an entry, from its first one on.
-    pub(crate) fn steps_of(&self, id: EntryId, first: usize) -> Vec<Step> {
+    pub(crate) fn steps_of(&self, id: EntryId, first: usize) -> Vec<LaneStep> {
         let steps = (first..self.steps.len()).map_while(|at| self.steps.get(at));
         steps.take_while(|step| step.place.entry == id).collect()
     }
@@ -271,7 +166,7 @@ impl Lane {
     /// A prompt of the main lane came: what was going on here is over.
     pub(crate) fn rest(&mut self, prompt: Place) {
         if self.steps.len().checked_sub(1).is_some_and(|last| !self.steps.is_prompt(last)) {
-            self.steps.push(Step { place: prompt, what: What::Prompt });
+            self.steps.push(LaneStep { place: prompt, what: What::Prompt });
             (self.carry, self.before_last) = (Carry::default(), Carry::default());
         }
     }

@@ -19,9 +19,9 @@ struct Session {
 }
 
 impl Session {
-    fn tell(&mut self, tell: impl FnOnce(&mut Batch)) {
+    fn feed(&mut self, fill: impl FnOnce(&mut Batch)) {
         let mut batch = Batch::default();
-        tell(&mut batch);
+        fill(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
         self.loops.note(&self.transcript, &touched);
@@ -33,7 +33,7 @@ impl Session {
     fn prompt(&mut self) {
         self.number += 1;
         let key = Text::clean(&format!("p{}", self.number));
-        self.tell(|out| {
+        self.feed(|out| {
             let body = out.prose("go on");
             let mut entry = out.new_entry(key, Role::User, Some(Timestamp(0)));
             entry.marks = Marks { prompt: true, ..Marks::default() };
@@ -49,7 +49,7 @@ impl Session {
             _ => ToolKind::Run,
         };
         let lane = self.lane.clone();
-        self.tell(|out| {
+        self.feed(|out| {
             let members = fields.iter().map(|(name, value)| ((*name).into(), Tree::Text((*value).into())));
             let tree = Tree::Map(members.collect());
             let headline = fields.first().map_or("", |(_, value)| value);
@@ -79,7 +79,7 @@ impl Session {
     }
 
     fn answer(&mut self, key: &str, verdict: Verdict, output: &str) {
-        self.tell(|out| {
+        self.feed(|out| {
             let result = ToolResult {
                 key: Text::clean(&format!("{key}/result")),
                 tool: None,

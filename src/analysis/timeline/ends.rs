@@ -1,4 +1,4 @@
-//! Work by lane and by when it ended: what was the last to end before a moment.
+//! Work by lane and by when it ended: what was the last to end before a timestamp.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ impl End {
         Self { lane, to, from: Reverse(id.from), id }
     }
 
-    /// Comes after all ends of a lane that are not later than a moment, and before all others.
+    /// Comes after all ends of a lane that are not later than a timestamp, and before all others.
     pub(crate) fn after(lane: usize, at: Timestamp) -> Self {
         let first = SpanId::first_at(Timestamp(i64::MIN));
         Self { lane, to: Timestamp(at.0.saturating_add(1)), from: Reverse(Timestamp(i64::MAX)), id: first }

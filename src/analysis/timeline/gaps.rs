@@ -1,13 +1,13 @@
-//! When anything was done at all: long gaps in it are told in short on a time axis.
+//! When anything was done at all: long gaps in it are drawn short on a time axis.
 //!
-//! Invariant: stretches are sorted and lie farther apart than [`QUIET_MS`].
+//! Invariant: spans are sorted and lie farther apart than [`QUIET_MS`].
 
 use crate::model::timestamp::Timestamp;
 
 /// Gaps in the work that are shorter, in ms, are no gaps.
 pub(crate) const QUIET_MS: u64 = 60_000;
 
-/// Stretches of work of all lanes together; what lies between two of them is a gap.
+/// Spans of work of all lanes together; what lies between two of them is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Busy(Vec<(Timestamp, Timestamp)>);
 
@@ -29,13 +29,13 @@ impl Busy {
         self.0.drain(first + 1..after);
     }
 
-    /// Gaps that reach into the time between two moments, whole ones.
+    /// Gaps that reach into the time between two timestamps, whole ones.
     pub(crate) fn gaps(
         &self,
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
-        // The gap before a stretch reaches into it if the stretch begins later.
+        // The gap before a span reaches into it if the span begins later.
         let first = self.0.partition_point(|(start, _)| *start <= from).max(1);
         let pairs = (first..self.0.len()).filter_map(|n| Some((self.0.get(n - 1)?.1, self.0.get(n)?.0)));
         pairs.take_while(move |(start, _)| *start < to)
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn only_long_gaps_are_gaps_in_whatever_order_work_is_told() {
+    fn only_long_gaps_are_gaps_in_whatever_order_work_is_added() {
         let parts = [(0, 10), (60, 80), (400, 410), (9_000, 9_001), (141, 150), (20, 30)];
         let whole = busy(&parts);
         assert_eq!(gaps(&whole, 0, 10_000), [(80, 141), (150, 400), (410, 9_000)]);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_that_reach_into_a_window_are_told_whole() {
+    fn gaps_that_reach_into_a_window_are_returned_whole() {
         let busy = busy(&[(0, 10), (400, 410), (900, 901)]);
         assert_eq!(gaps(&busy, 20, 30), [(10, 400)]);
         assert_eq!(gaps(&busy, 405, 406), []);

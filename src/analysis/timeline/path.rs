@@ -1,6 +1,6 @@
 //! The critical path of a turn: what decided when it ended.
 //!
-//! Back from the end of the turn: what ended last before a moment is what was waited for; from its
+//! Back from the end of the turn: what ended last before a timestamp is what was waited for; from its
 //! beginning on backwards it goes on. Where that is a call that started a sub-agent, the path goes through
 //! the sub-agent too. So of calls that ran side by side only the last to end is on the path.
 //!
@@ -36,10 +36,10 @@ struct Path {
 pub(crate) struct Paths(HashMap<Timestamp, Path>);
 
 impl Paths {
-    /// Walks the critical path of the turn that a moment belongs to, back to `until`.
+    /// Walks the critical path of the turn that a timestamp belongs to, back to `until`.
     pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
-        let stamp = timeline.stamps.get(&start).copied().unwrap_or_default();
+        let stamp = timeline.turns.stamp(start);
         let is_fresh = |path: &Path| path.stamp == stamp && path.end == Some(end);
         let mut path = self.0.remove(&start).filter(is_fresh).unwrap_or_else(|| Path {
             stamp,
@@ -55,7 +55,7 @@ impl Paths {
         self.0.insert(start, path);
     }
 
-    /// Whether a span is on the path of the turn that begins with a moment, as far as it was walked.
+    /// Whether a span is on the path of the turn that begins at a timestamp, as far as it was walked.
     pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
         self.0.get(&turn).is_some_and(|path| path.on.contains(&id))
     }
@@ -73,39 +73,19 @@ impl Paths {
 }
 
 impl Timeline {
-    /// From when to before when the turn lasts that a moment belongs to.
-    pub(crate) fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
-        let after = super::EntryId(u32::MAX);
-        let start = self.prompts.range(..=(at, after)).next_back().map(|(at, _)| *at);
-        let end = self.prompts.range((at, after)..).find(|(next, _)| *next > at).map(|(at, _)| *at);
-        (start.unwrap_or(Timestamp(i64::MIN)), end.unwrap_or(Timestamp(i64::MAX)))
-    }
-
     /// From when to when a turn was worked on: the sub-agents that it started are part of it, waiting for
     /// the next prompt is not.
     pub(crate) fn work_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
         let (start, end) = self.turn_at(at);
         let from = if start == Timestamp(i64::MIN) { self.first().map_or(at, |id| id.from) } else { start };
         let last = self.ends.before(End::after(0, end)).filter(|last| last.from() >= start);
-        let started = self.lanes.iter().filter_map(|lane| {
+        let started = self.lanes.list().iter().filter_map(|lane| {
             let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
             (starter == 0 && call.from >= start && call.from < end).then_some(to)
         });
         let open = self.open_calls(0).filter(|id| id.from >= start && id.from < end).map(|id| id.from);
         let to = started.chain(open).chain(last.map(|last| last.to())).max();
         (from, to.unwrap_or(from).max(from))
-    }
-
-    /// Something has changed from then to then: what is known of paths there counts no more.
-    pub(super) fn touch(&mut self, from: Timestamp, to: Option<Timestamp>) {
-        let (start, _) = self.turn_at(from);
-        let to = to.unwrap_or(from).max(from);
-        self.clock += 1;
-        let later = self.prompts(Timestamp(start.0.saturating_add(1)), Timestamp(to.0.saturating_add(1)));
-        let turns: Vec<Timestamp> = std::iter::once(start).chain(later).collect();
-        for turn in turns {
-            self.stamps.insert(turn, self.clock);
-        }
     }
 
     /// What is still waited for decides when the turn will end: the call that has run for longest.
@@ -151,7 +131,7 @@ impl Timeline {
         self.back(End::after(lane, to), floor, Timestamp(i64::MIN), depth, on);
     }
 
-    /// Goes back through a lane from an end, at least until a moment, but never before its floor. Says
+    /// Goes back through a lane from an end, at least until a timestamp, but never before its floor. Says
     /// where to go on.
     fn back(
         &self,
@@ -192,7 +172,7 @@ impl Timeline {
         on: &mut HashSet<SpanId>,
     ) -> Option<Timestamp> {
         let depth = depth.checked_sub(1)?;
-        let lanes = self.lanes.iter().enumerate().filter_map(|(number, one)| {
+        let lanes = self.lanes.list().iter().enumerate().filter_map(|(number, one)| {
             let ((starter, call), (from, to)) = (one.caller?, one.reach?);
             let is_it = starter == lane && call.from >= floor && to > after && to < before && from < to;
             is_it.then_some((to, number, call.from))

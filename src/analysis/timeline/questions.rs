@@ -21,7 +21,7 @@ pub struct Request {
 impl Timeline {
     /// The main agent first, then sub-agents in the order of the file.
     pub(crate) fn lanes(&self) -> &[Lane] {
-        &self.lanes
+        self.lanes.list()
     }
 
     /// A row.
@@ -31,7 +31,7 @@ impl Timeline {
 
     /// The first row of a lane that shows this.
     pub(crate) fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
-        self.row_of.get(&(lane, what.clone()))?.first().copied()
+        self.rows.first_of(lane, what)
     }
 
     /// The span of this name, and the number of its row.
@@ -47,7 +47,7 @@ impl Timeline {
 
     /// From when to when the session reaches.
     pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
-        let reaches = self.lanes.iter().filter_map(|lane| lane.reach);
+        let reaches = self.lanes.list().iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
 
@@ -71,26 +71,31 @@ impl Timeline {
         self.by_time.last_key_value().map(|(id, _)| *id)
     }
 
-    /// Gaps in the work that reach into the time between two moments; the time after all work, up to
+    /// Gaps in the work that reach into the time between two timestamps; the time after all work, up to
     /// `to`, is one of them if nothing is waited for.
     pub(crate) fn gaps(
         &self,
         from: Timestamp,
         to: Timestamp,
     ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
-        let is_open = (0..self.lanes.len()).any(|lane| self.open_calls(lane).next().is_some());
+        let is_open = (0..self.lanes.list().len()).any(|lane| self.open_calls(lane).next().is_some());
         let end = self.busy.end().filter(|end| !is_open && to.since(*end) > super::QUIET_MS);
         self.busy.gaps(from, to).chain(end.map(|end| (end, to)))
     }
 
-    /// The last request up to a moment.
+    /// The last request up to a timestamp.
     pub(crate) fn request_at(&self, at: Timestamp) -> Option<Request> {
         self.requests.range(..=(at, EntryId(u32::MAX))).next_back().map(|(_, request)| *request)
     }
 
     /// The prompts of the main agent within a time, in order.
     pub(crate) fn prompts(&self, from: Timestamp, to: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
-        self.prompts.range((from, EntryId(0))..).map(|(at, _)| *at).take_while(move |at| *at < to)
+        self.turns.prompts(from, to)
+    }
+
+    /// From when to before when the turn lasts that a timestamp belongs to.
+    pub(crate) fn turn_at(&self, at: Timestamp) -> (Timestamp, Timestamp) {
+        self.turns.at(at)
     }
 
     /// The span of an item: of the call, or of what ended with the entry; else what went on then.
@@ -101,10 +106,7 @@ impl Timeline {
             return Some(*id);
         }
         let said = transcript.get(entry)?;
-        let lane = match &said.lane {
-            Some(name) => *self.numbers.get(name)?,
-            None => 0,
-        };
+        let lane = self.lanes.find(said.lane.as_ref())?;
         let first_call = || taken.and_then(|taken| taken.spans.first()).map(|(id, _)| *id);
         let Some(at) = said.at else { return first_call() };
         if let Some(opened) =
@@ -114,13 +116,13 @@ impl Timeline {
         }
         let rows = || self.lanes.get(lane).into_iter().flat_map(|lane| &lane.rows);
         let of_rows = || rows().filter_map(|number| self.rows.get(*number));
-        let told = of_rows().find_map(|row| {
+        let ended_before = of_rows().find_map(|row| {
             let spans = row.spans();
             let last = spans.partition_point(|span| span.end(None) < at);
             let near = spans.iter().skip(last).take_while(|span| span.id.from <= at);
             near.map(|span| span.id).find(|id| id.entry == entry && id.block.is_none())
         });
-        told.or_else(first_call).or_else(|| {
+        ended_before.or_else(first_call).or_else(|| {
             let at_the_time = of_rows().filter_map(|row| {
                 let last = row.spans().partition_point(|span| span.id.from <= at).checked_sub(1)?;
                 row.spans().get(last)

@@ -1,5 +1,6 @@
-//! Rows of spans that do not overlap, with sums, so that any stretch of a row is judged by two searches.
+//! Rows of spans that do not overlap, with sums, so that any part of a row is judged by two searches.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::{Ending, Span, SpanId, What};
@@ -23,31 +24,31 @@ pub struct Row {
 
 impl Row {
     /// An empty one.
-    pub(crate) fn new(lane: usize, what: What, number: usize) -> Self {
+    fn new(lane: usize, what: What, number: usize) -> Self {
         Self { lane, what, number, spans: Vec::new(), sums: Vec::new(), settled: 0 }
     }
 
     /// Whether no span of the row is in the way.
-    pub(crate) fn fits(&self, span: &Span) -> bool {
+    fn fits(&self, span: &Span) -> bool {
         let place = self.spans.partition_point(|one| one.id < span.id);
         let before = place.checked_sub(1).and_then(|before| self.spans.get(before));
         before.is_none_or(|before| taken_until(before) <= span.id.from)
             && self.spans.get(place).is_none_or(|next| taken_until(span) <= next.id.from)
     }
 
-    pub(super) fn insert(&mut self, span: Span) {
+    fn insert(&mut self, span: Span) {
         let place = self.spans.partition_point(|one| one.id < span.id);
         self.spans.insert(place, span);
         self.settled = self.settled.min(place);
     }
 
-    pub(super) fn remove(&mut self, id: SpanId) -> Option<Span> {
+    fn remove(&mut self, id: SpanId) -> Option<Span> {
         let place = self.place(id)?;
         self.settled = self.settled.min(place);
         Some(self.spans.remove(place))
     }
 
-    pub(super) fn settle(&mut self) {
+    fn settle(&mut self) {
         self.sums.truncate(self.settled);
         let (mut ms, mut bad) = self.sums.last().copied().unwrap_or_default();
         for span in self.spans.iter().skip(self.settled) {
@@ -72,7 +73,7 @@ impl Row {
         &self.spans
     }
 
-    /// The places of spans that reach into the time from one moment to before the other; what is waited
+    /// The places of spans that reach into the time from one timestamp to before the other; what is waited
     /// for reaches to `now`.
     pub(crate) fn within(&self, from: Timestamp, to: Timestamp, now: Option<Timestamp>) -> Range<usize> {
         // Ends rise with beginnings, for spans do not overlap; one that is open may only be the last.
@@ -91,6 +92,70 @@ impl Row {
         };
         let ((from, bad_before), (to, bad)) = (up_to(places.start), up_to(places.end));
         (to.saturating_sub(from), bad.saturating_sub(bad_before))
+    }
+}
+
+/// All rows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rows {
+    list: Vec<Row>,
+    /// Rows of a lane that show the same, the uppermost first.
+    alike: HashMap<(usize, What), Vec<usize>>,
+    /// Rows whose sums do not hold.
+    unsettled: HashSet<usize>,
+}
+
+impl Rows {
+    /// In the order in which they were needed.
+    pub(super) fn list(&self) -> &[Row] {
+        &self.list
+    }
+
+    /// The row of a number.
+    pub(super) fn get(&self, number: usize) -> Option<&Row> {
+        self.list.get(number)
+    }
+
+    /// The first row of a lane that shows this.
+    pub(super) fn first_of(&self, lane: usize, what: &What) -> Option<usize> {
+        self.alike.get(&(lane, what.clone()))?.first().copied()
+    }
+
+    /// The first row of a lane that shows this and has room for a span; a new one if there is none; says whether it is new.
+    pub(super) fn room_for(&mut self, span: &Span, lane: usize, what: What) -> (usize, bool) {
+        let alike = self.alike.entry((lane, what.clone())).or_default();
+        let free = alike.iter().copied().find(|n| self.list.get(*n).is_some_and(|row| row.fits(span)));
+        if let Some(number) = free {
+            return (number, false);
+        }
+        let number = self.list.len();
+        self.list.push(Row::new(lane, what, alike.len()));
+        alike.push(number);
+        (number, true)
+    }
+
+    /// Puts a span into a row.
+    pub(super) fn insert(&mut self, number: usize, span: Span) {
+        if let Some(row) = self.list.get_mut(number) {
+            row.insert(span);
+            self.unsettled.insert(number);
+        }
+    }
+
+    /// Takes a span out of its row.
+    pub(super) fn remove(&mut self, number: usize, id: SpanId) -> Option<Span> {
+        let span = self.list.get_mut(number)?.remove(id)?;
+        self.unsettled.insert(number);
+        Some(span)
+    }
+
+    /// Makes all sums hold.
+    pub(super) fn settle(&mut self) {
+        for number in std::mem::take(&mut self.unsettled) {
+            if let Some(row) = self.list.get_mut(number) {
+                row.settle();
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
-//! Spans: what took a stretch of time, how it ended, and how much of that is known.
+//! Spans: what took time, how it ended, and how much of that is known.
 
 use super::ends::End;
-use crate::analysis::account::{Class, Stretch};
+use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::{Place, call_at, span_of};
 use crate::model::entry::{Entry, EntryId};
@@ -35,7 +35,7 @@ impl SpanId {
 /// How a span ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Well, or nobody can tell.
+    /// Well, as far as is known.
     Done,
     /// A call failed.
     Failed,
@@ -47,7 +47,7 @@ pub(crate) enum Ending {
     Open,
 }
 
-/// A stretch of time that one thing took.
+/// The time that one thing took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Its name.
@@ -69,7 +69,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// When it ended; if nobody can tell, `now` for what is waited for, and its beginning for all else.
+    /// When it ended; if that is not known, `now` for what is waited for, and its beginning for all else.
     pub(crate) fn end(&self, now: Option<Timestamp>) -> Timestamp {
         let open = now.filter(|_| self.ending == Ending::Open).unwrap_or(self.id.from);
         self.to.unwrap_or(open).max(self.id.from)
@@ -147,11 +147,11 @@ fn is_stamped_once(entry: &Entry, block: usize) -> bool {
 }
 
 /// The span of what the account judged.
-pub(super) fn span_of_stretch(stretch: &Stretch, lane: usize) -> Span {
+pub(super) fn span_of_time(time: &TimeSpan, lane: usize) -> Span {
     Span {
-        id: SpanId { from: stretch.from, entry: stretch.entry, block: None },
-        to: Some(stretch.to),
-        class: stretch.class,
+        id: SpanId { from: time.from, entry: time.entry, block: None },
+        to: Some(time.to),
+        class: time.class,
         tool: None,
         ending: Ending::Done,
         from_is_bound: false,

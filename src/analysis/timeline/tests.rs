@@ -1,4 +1,4 @@
-//! Spans, rows and critical paths of sessions that are told whole and in pieces.
+//! Spans, rows and critical paths of sessions that are read whole and in pieces.
 
 use proptest::prelude::*;
 
@@ -18,9 +18,9 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp(1_700_000_000_000 + seconds * 1_000)
 }
 
-/// Tells sessions and follows them.
+/// A session that grows record by record, and its timeline, which follows.
 #[derive(Default)]
-struct Told {
+struct Fixture {
     transcript: Transcript,
     account: Live<Account>,
     timeline: Live<Timeline>,
@@ -31,12 +31,12 @@ struct Told {
 /// Id, tool, start; a start of nothing is that of the message.
 type Asked<'a> = (&'a str, &'a str, Option<i64>);
 
-impl Told {
-    fn tell(&mut self, tell: impl FnOnce(&mut Batch)) -> &mut Self {
+impl Fixture {
+    fn feed(&mut self, fill: impl FnOnce(&mut Batch)) -> &mut Self {
         let mut batch = Batch::default();
         self.records += 1;
         batch.begin_record(Origin { at: self.records, ..Origin::default() });
-        tell(&mut batch);
+        fill(&mut batch);
         let touched = self.transcript.apply(batch);
         self.transcript.settle();
         self.account.note(&self.transcript, &touched);
@@ -47,7 +47,7 @@ impl Told {
     }
 
     fn prompt(&mut self, key: &str, time: i64) -> &mut Self {
-        self.tell(|out| {
+        self.feed(|out| {
             let mut entry = out.new_entry(Text::clean(key), Role::User, Some(at(time)));
             entry.marks.prompt = true;
             let text = BlockKind::Text(out.prose("go on"));
@@ -57,7 +57,7 @@ impl Told {
     }
 
     fn say(&mut self, key: &str, lane: Option<&str>, time: i64, calls: &[Asked<'_>]) -> &mut Self {
-        self.tell(|out| {
+        self.feed(|out| {
             let mut entry = out.new_entry(Text::clean(key), Role::Assistant, Some(at(time)));
             entry.lane = lane.map(Text::from);
             let text = BlockKind::Text(out.prose("so"));
@@ -77,7 +77,7 @@ impl Told {
     }
 
     fn results(&mut self, results: &[(&str, i64)]) -> &mut Self {
-        self.tell(|out| {
+        self.feed(|out| {
             for (call, time) in results {
                 let result = ToolResult {
                     verdict: if call.starts_with("bad") { Verdict::Failed } else { Verdict::Done },
@@ -89,19 +89,19 @@ impl Told {
     }
 
     fn lane(&mut self, name: &str, call: &str) -> &mut Self {
-        self.tell(|out| {
+        self.feed(|out| {
             let (name, call) = (Text::clean(name), Some(Text::clean(call)));
             out.push(Edit::Meta(MetaEdit::Lane { name, label: None, call }));
         })
     }
 
-    fn seconds(moment: Timestamp) -> i64 {
-        (moment.0 - at(0).0) / 1_000
+    fn seconds(timestamp: Timestamp) -> i64 {
+        (timestamp.0 - at(0).0) / 1_000
     }
 
     /// The rows: what, then each span as `from-to`.
     fn rows(&self) -> Vec<String> {
-        let rows = self.timeline.rows.iter().filter(|row| !row.spans().is_empty());
+        let rows = self.timeline.rows.list().iter().filter(|row| !row.spans().is_empty());
         rows.map(|row| {
             let what = match &row.what {
                 What::Caller => "caller".to_owned(),
@@ -109,7 +109,7 @@ impl Told {
                 What::Human => "you".to_owned(),
                 What::Tool(name) => name.to_string(),
             };
-            let lane = self.timeline.lanes[row.lane].name.as_ref().map_or("", |name| name);
+            let lane = self.timeline.lanes()[row.lane].name.as_ref().map_or("", |name| name);
             let spans: Vec<String> = row
                 .spans()
                 .iter()
@@ -123,7 +123,7 @@ impl Told {
         .collect()
     }
 
-    /// What is on the critical path of the turn at a moment, in the order of time.
+    /// What is on the critical path of the turn at a timestamp, in the order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
         self.paths.walk(&self.timeline, at(time), Timestamp(i64::MIN));
         let (turn, _) = self.timeline.turn_at(at(time));
@@ -145,16 +145,16 @@ impl Told {
 
 #[test]
 fn a_turn_is_rows_of_model_tools_and_the_human() {
-    let mut told = Told::default();
-    told.prompt("p", 0).say("m", None, 4, &[("a", "bash", Some(5)), ("b", "grep", Some(5))]);
-    told.results(&[("b", 6)]).results(&[("a", 45)]).say("n", None, 50, &[]).prompt("q", 80);
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 4, &[("a", "bash", Some(5)), ("b", "grep", Some(5))]);
+    fixture.results(&[("b", 6)]).results(&[("a", 45)]).say("n", None, 50, &[]).prompt("q", 80);
     assert_eq!(
-        told.rows(),
+        fixture.rows(),
         ["main bash 5-45", "main grep 5-6", "main model 0-4 4-5 45-50", "main you 50-80"]
     );
-    assert_eq!(told.path(3), ["model 0", "model 4", "a 5", "model 45"]);
-    assert_eq!(told.timeline.reach(), Some((at(0), at(80))));
-    let sums = told.account.time_within(None, at(2), at(60));
+    assert_eq!(fixture.path(3), ["model 0", "model 4", "a 5", "model 45"]);
+    assert_eq!(fixture.timeline.reach(), Some((at(0), at(80))));
+    let sums = fixture.account.time_within(None, at(2), at(60));
     assert_eq!(
         [Class::Model, Class::Tool, Class::Human].map(|class| sums.of(class)),
         [8_000, 40_000, 10_000]
@@ -163,84 +163,89 @@ fn a_turn_is_rows_of_model_tools_and_the_human() {
 
 #[test]
 fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
-    let mut told = Told::default();
+    let mut fixture = Fixture::default();
     let calls = [("a", "bash", Some(2)), ("b", "bash", Some(2)), ("bad", "bash", Some(2))];
-    told.prompt("p", 0).say("m", None, 2, &calls);
-    told.results(&[("b", 40)]).results(&[("a", 10)]).results(&[("bad", 30)]);
+    fixture.prompt("p", 0).say("m", None, 2, &calls);
+    fixture.results(&[("b", 40)]).results(&[("a", 10)]).results(&[("bad", 30)]);
     // A second batch in which one call only began when another had ended.
-    told.say("n", None, 44, &[("c", "read", Some(44)), ("d", "bash", Some(44)), ("e", "read", Some(50))]);
-    told.results(&[("c", 50)]).results(&[("d", 52)]).results(&[("e", 59)]).say("o", None, 60, &[]);
-    let rows = told.rows();
+    fixture.say("n", None, 44, &[("c", "read", Some(44)), ("d", "bash", Some(44)), ("e", "read", Some(50))]);
+    fixture.results(&[("c", 50)]).results(&[("d", 52)]).results(&[("e", 59)]).say("o", None, 60, &[]);
+    let rows = fixture.rows();
     assert_eq!(rows.iter().filter(|row| row.starts_with("main bash")).count(), 3, "{rows:?}");
     assert!(rows.contains(&"main read 44-50 50-59".to_owned()), "one row is enough: {rows:?}");
-    assert_eq!(told.path(1), ["model 0", "b 2", "model 40", "c 44", "e 50", "model 59"]);
-    let bad = told
+    assert_eq!(fixture.path(1), ["model 0", "b 2", "model 40", "c 44", "e 50", "model 59"]);
+    let bad = fixture
         .timeline
         .rows
+        .list()
         .iter()
         .flat_map(super::rows::Row::spans)
         .find(|span| span.ending == Ending::Failed);
-    assert_eq!(bad.map(|span| Told::seconds(span.to.unwrap())), Some(30));
+    assert_eq!(bad.map(|span| Fixture::seconds(span.to.unwrap())), Some(30));
 }
 
 #[test]
 fn the_path_goes_through_the_sub_agent_that_was_waited_for() {
-    let mut told = Told::default();
-    told.prompt("p", 0).say("m", None, 2, &[("t1", "task", Some(2)), ("t2", "task", Some(2))]);
-    told.lane("slow", "t1").lane("quick", "t2");
-    told.say("s1", Some("slow"), 5, &[("x", "bash", Some(5)), ("y", "grep", Some(5))]);
-    told.results(&[("y", 6)]).results(&[("x", 30)]).say("s2", Some("slow"), 39, &[]);
-    told.say("k1", Some("quick"), 9, &[("z", "bash", Some(9))]).results(&[("z", 20)]);
-    told.results(&[("t2", 21)]).results(&[("t1", 40)]).say("n", None, 45, &[]);
-    assert_eq!(told.path(1), ["model 0", "t1 2", "x 5", "model 30", "model 40"]);
-    let rows = told.rows();
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 2, &[("t1", "task", Some(2)), ("t2", "task", Some(2))]);
+    fixture.lane("slow", "t1").lane("quick", "t2");
+    fixture.say("s1", Some("slow"), 5, &[("x", "bash", Some(5)), ("y", "grep", Some(5))]);
+    fixture.results(&[("y", 6)]).results(&[("x", 30)]).say("s2", Some("slow"), 39, &[]);
+    fixture.say("k1", Some("quick"), 9, &[("z", "bash", Some(9))]).results(&[("z", 20)]);
+    fixture.results(&[("t2", 21)]).results(&[("t1", 40)]).say("n", None, 45, &[]);
+    assert_eq!(fixture.path(1), ["model 0", "t1 2", "x 5", "model 30", "model 40"]);
+    let rows = fixture.rows();
     assert!(
         rows.contains(&"slow caller 2-40".to_owned()),
         "the call stands in its sub-agent's lane: {rows:?}"
     );
     assert!(!rows.iter().any(|row| row.starts_with("main task")), "{rows:?}");
-    let lane = told.timeline.lanes().iter().find(|lane| lane.name == Some(Text::from("slow"))).unwrap();
+    let lane = fixture.timeline.lanes().iter().find(|lane| lane.name == Some(Text::from("slow"))).unwrap();
     assert_eq!(lane.reach, Some((at(2), at(40))));
 }
 
 #[test]
 fn a_sub_agent_in_the_background_that_outlasts_everything_decides_the_end() {
-    let mut told = Told::default();
-    told.prompt("p", 0).say("m", None, 2, &[("t", "task", Some(2))]).lane("back", "t").results(&[("t", 3)]);
-    told.say("s1", Some("back"), 5, &[("x", "bash", Some(5))]);
-    told.say("n", None, 10, &[]);
-    told.results(&[("x", 90)]).prompt("q", 200).say("o", None, 210, &[]);
-    assert_eq!(told.path(1), ["model 0", "t 2", "x 5"]);
-    assert_eq!(told.path(205), ["model 200"]);
+    let mut fixture = Fixture::default();
+    fixture
+        .prompt("p", 0)
+        .say("m", None, 2, &[("t", "task", Some(2))])
+        .lane("back", "t")
+        .results(&[("t", 3)]);
+    fixture.say("s1", Some("back"), 5, &[("x", "bash", Some(5))]);
+    fixture.say("n", None, 10, &[]);
+    fixture.results(&[("x", 90)]).prompt("q", 200).say("o", None, 210, &[]);
+    assert_eq!(fixture.path(1), ["model 0", "t 2", "x 5"]);
+    assert_eq!(fixture.path(205), ["model 200"]);
 }
 
 #[test]
 fn what_is_waited_for_is_open_until_the_work_goes_on_without_it() {
-    let mut told = Told::default();
-    told.prompt("p", 0).say("m", None, 2, &[("a", "bash", None), ("b", "bash", None)]);
-    assert_eq!(told.timeline.open(0).count(), 2);
-    assert_eq!(told.path(1), ["model 0", "a 2"], "the one that has run for longest decides so far");
-    told.results(&[("b", 9)]);
-    assert_eq!(told.timeline.open(0).count(), 1);
-    let open: Vec<SpanId> = told.timeline.open(0).collect();
-    let (span, row) = told.timeline.get(open[0]).unwrap();
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 2, &[("a", "bash", None), ("b", "bash", None)]);
+    assert_eq!(fixture.timeline.open(0).count(), 2);
+    assert_eq!(fixture.path(1), ["model 0", "a 2"], "the one that has run for longest decides so far");
+    fixture.results(&[("b", 9)]);
+    assert_eq!(fixture.timeline.open(0).count(), 1);
+    let open: Vec<SpanId> = fixture.timeline.open(0).collect();
+    let (span, row) = fixture.timeline.get(open[0]).unwrap();
     assert_eq!((span.end(Some(at(33))), span.end(None)), (at(33), at(2)));
     assert!(span.from_is_bound);
-    let row = told.timeline.row(row).unwrap();
+    let row = fixture.timeline.row(row).unwrap();
     assert_eq!(row.within(at(20), at(25), Some(at(33))).len(), 1);
     assert_eq!(row.within(at(20), at(25), None).len(), 0);
-    told.say("n", None, 12, &[]).say("o", None, 20, &[("c", "bash", None)]).results(&[("c", 22)]);
-    assert_eq!(told.timeline.open(0).count(), 0);
-    assert_eq!(told.timeline.get(open[0]).unwrap().0.ending, Ending::Lost);
-    assert!(told.rows().contains(&"main bash 2- 20-22".to_owned()), "{:?}", told.rows());
+    fixture.say("n", None, 12, &[]).say("o", None, 20, &[("c", "bash", None)]).results(&[("c", 22)]);
+    assert_eq!(fixture.timeline.open(0).count(), 0);
+    assert_eq!(fixture.timeline.get(open[0]).unwrap().0.ending, Ending::Lost);
+    assert!(fixture.rows().contains(&"main bash 2- 20-22".to_owned()), "{:?}", fixture.rows());
 }
 
 #[test]
 fn results_that_were_stamped_at_once_are_bounds() {
-    let mut told = Told::default();
+    let mut fixture = Fixture::default();
     let calls = [("a", "bash", Some(2)), ("b", "bash", Some(2)), ("c", "bash", Some(2))];
-    told.prompt("p", 0).say("m", None, 2, &calls).results(&[("a", 9), ("b", 9)]).results(&[("c", 9)]);
-    let spans = told.timeline.rows.iter().flat_map(super::rows::Row::spans);
+    fixture.prompt("p", 0).say("m", None, 2, &calls).results(&[("a", 9), ("b", 9)]).results(&[("c", 9)]);
+    let spans = fixture.timeline.rows.list().iter().flat_map(super::rows::Row::spans);
     let bounds: Vec<(u32, bool)> =
         spans.filter_map(|span| Some((span.id.block?, span.to_is_bound))).collect();
     assert_eq!(bounds, [(1, true), (2, true), (3, false)]);
@@ -248,44 +253,45 @@ fn results_that_were_stamped_at_once_are_bounds() {
 
 #[test]
 fn fifty_calls_at_once_have_fifty_rows_which_are_used_again() {
-    let mut told = Told::default();
+    let mut fixture = Fixture::default();
     for turn in 0..4 {
         let start = turn * 1_000;
-        told.prompt(&format!("p{turn}"), start);
+        fixture.prompt(&format!("p{turn}"), start);
         let ids: Vec<String> = (0..50).map(|n| format!("{turn}-{n}")).collect();
         let calls: Vec<Asked<'_>> = ids.iter().map(|id| (id.as_str(), "bash", Some(start + 2))).collect();
-        told.say(&format!("m{turn}"), None, start + 2, &calls);
+        fixture.say(&format!("m{turn}"), None, start + 2, &calls);
         for n in 0..50 {
             let which = n * 37 % 50;
-            told.results(&[(&ids[which], start + 10 + i64::try_from(which).unwrap())]);
+            fixture.results(&[(&ids[which], start + 10 + i64::try_from(which).unwrap())]);
         }
-        told.say(&format!("n{turn}"), None, start + 70, &[]);
+        fixture.say(&format!("n{turn}"), None, start + 70, &[]);
     }
-    let rows = told.rows();
+    let rows = fixture.rows();
     assert_eq!(rows.iter().filter(|row| row.starts_with("main bash")).count(), 50);
-    assert_eq!(told.path(2_001), ["model 2000", "2-49 2002", "model 2059"]);
-    let gaps: Vec<i64> = told.timeline.gaps(at(0), at(4_000)).map(|(from, _)| Told::seconds(from)).collect();
+    assert_eq!(fixture.path(2_001), ["model 2000", "2-49 2002", "model 2059"]);
+    let gaps: Vec<i64> =
+        fixture.timeline.gaps(at(0), at(4_000)).map(|(from, _)| Fixture::seconds(from)).collect();
     assert_eq!(gaps, [70, 1_070, 2_070, 3_070]);
 }
 
 #[test]
 fn items_have_their_spans() {
-    let mut told = Told::default();
-    told.prompt("p", 0).say("m", None, 4, &[("a", "bash", Some(5))]).results(&[("a", 9)]).say(
+    let mut fixture = Fixture::default();
+    fixture.prompt("p", 0).say("m", None, 4, &[("a", "bash", Some(5))]).results(&[("a", 9)]).say(
         "n",
         None,
         12,
         &[],
     );
-    let find = |told: &Told, key: &str, block: usize| -> (i64, Option<u32>) {
-        let entry = told.transcript.find(key).unwrap();
-        let id = told.timeline.span_of(&told.transcript, entry, block).unwrap();
-        (Told::seconds(id.from), id.block)
+    let find = |fixture: &Fixture, key: &str, block: usize| -> (i64, Option<u32>) {
+        let entry = fixture.transcript.find(key).unwrap();
+        let id = fixture.timeline.span_of(&fixture.transcript, entry, block).unwrap();
+        (Fixture::seconds(id.from), id.block)
     };
-    assert_eq!(find(&told, "m", 1), (5, Some(1)), "the call");
-    assert_eq!(find(&told, "m", 0), (0, None), "the answer in which it was asked for");
-    assert_eq!(find(&told, "n", 0), (9, None));
-    assert_eq!(find(&told, "p", 0), (0, None), "what followed the prompt");
+    assert_eq!(find(&fixture, "m", 1), (5, Some(1)), "the call");
+    assert_eq!(find(&fixture, "m", 0), (0, None), "the answer in which it was asked for");
+    assert_eq!(find(&fixture, "n", 0), (9, None));
+    assert_eq!(find(&fixture, "p", 0), (0, None), "what followed the prompt");
 }
 
 /// Kind of step, time since the one before, how long its call takes, whether the result comes late.
@@ -301,44 +307,44 @@ proptest! {
     /// at once, but for the rows in which spans stand.
     #[test]
     fn rows_are_sorted_and_complete_however_they_grew(steps in steps()) {
-        let mut told = Told::default();
+        let mut fixture = Fixture::default();
         let (mut time, mut late) = (0, Vec::new());
         for (number, (kind, gap, took, is_late)) in steps.into_iter().enumerate() {
             time += gap;
             let key = format!("k{number}");
             match kind {
-                0 => { told.prompt(&key, time); }
-                1 => { told.say(&key, None, time, &[]); }
-                2 => { told.say(&key, Some("lane"), time, &[]); }
+                0 => { fixture.prompt(&key, time); }
+                1 => { fixture.say(&key, None, time, &[]); }
+                2 => { fixture.say(&key, Some("lane"), time, &[]); }
                 _ => {
                     let tool = if kind == 3 { "bash" } else { "grep" };
                     let lane = (kind == 5).then_some("lane");
-                    told.say(&key, lane, time, &[(&key, tool, Some(time))]);
+                    fixture.say(&key, lane, time, &[(&key, tool, Some(time))]);
                     match took {
                         Some(took) if is_late => late.push((key, time + took)),
-                        Some(took) => { told.results(&[(&key, time + took)]); }
+                        Some(took) => { fixture.results(&[(&key, time + took)]); }
                         None => {}
                     }
                 }
             }
         }
         for (key, time) in late {
-            told.results(&[(&key, time)]);
+            fixture.results(&[(&key, time)]);
         }
         let mut account = Live::<Account>::default();
         let mut whole = Live::<Timeline>::default();
-        prop_assert!(account.follow(&told.transcript, usize::MAX));
-        prop_assert!(whole.follow_with(&told.transcript, &account, usize::MAX));
+        prop_assert!(account.follow(&fixture.transcript, usize::MAX));
+        prop_assert!(whole.follow_with(&fixture.transcript, &account, usize::MAX));
         let spans = |timeline: &Timeline| -> Vec<(SpanId, Option<Timestamp>, Class, Ending)> {
             let all = timeline.by_time.keys().map(|id| timeline.get(*id).unwrap().0);
             all.map(|span| (span.id, span.to, span.class, span.ending)).collect()
         };
-        prop_assert_eq!(spans(&told.timeline), spans(&whole));
-        prop_assert_eq!(&told.timeline.busy, &whole.busy);
-        for timeline in [&told.timeline, &whole] {
-            let number: usize = timeline.rows.iter().map(|row| row.spans().len()).sum();
+        prop_assert_eq!(spans(&fixture.timeline), spans(&whole));
+        prop_assert_eq!(&fixture.timeline.busy, &whole.busy);
+        for timeline in [&fixture.timeline, &whole] {
+            let number: usize = timeline.rows.list().iter().map(|row| row.spans().len()).sum();
             prop_assert_eq!(number, timeline.count());
-            for row in &timeline.rows {
+            for row in timeline.rows.list() {
                 for pair in row.spans().windows(2) {
                     prop_assert!(pair[0].end(None) <= pair[1].id.from, "{:?}", pair);
                 }
@@ -347,12 +353,12 @@ proptest! {
                 prop_assert_eq!(row.sum(&all).0, sum);
             }
         }
-        let whole_path = told.path(i64::from(u8::MAX));
-        told.paths.clear();
+        let whole_path = fixture.path(i64::from(u8::MAX));
+        fixture.paths.clear();
         for back in [3_000, 200, 100, 0] {
-            told.paths.walk(&told.timeline, at(i64::from(u8::MAX)), at(back));
+            fixture.paths.walk(&fixture.timeline, at(i64::from(u8::MAX)), at(back));
         }
-        prop_assert_eq!(told.path(i64::from(u8::MAX)), whole_path, "walked in pieces");
-        prop_assert!(told.timeline.by_time.keys().all(|id| id.entry != EntryId(u32::MAX)));
+        prop_assert_eq!(fixture.path(i64::from(u8::MAX)), whole_path, "walked in pieces");
+        prop_assert!(fixture.timeline.by_time.keys().all(|id| id.entry != EntryId(u32::MAX)));
     }
 }

@@ -8,66 +8,60 @@ use super::place_of;
 use crate::analysis::activity;
 use crate::analysis::alarm::{Rung, Status};
 use crate::analysis::calls::Place;
+use crate::analysis::context;
 use crate::analysis::lint::Finding;
 use crate::app::effect::Effect;
-use crate::app::raw;
-use crate::app::reader::Reader;
-use crate::app::state::App;
+use crate::app::input::mode::Mode;
+use crate::app::pop_ups::raw::RawView;
+use crate::app::scene::Scene;
+use crate::app::screen::Screen;
 use crate::model::body::Tree;
 use crate::model::text::Text;
+use crate::session::Session;
 
 /// Sets an alarm.
-pub fn watch(reader: &mut Reader, wish: Wish) {
+pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Screen, wish: Wish) {
     let words = format!("watching {wish}");
-    let last =
-        reader.session.transcript.order().iter().rev().find_map(|id| reader.session.transcript.get(*id)?.at);
-    let mut alarms = std::mem::take(&mut reader.alarms);
+    let last = session.transcript.order().iter().rev().find_map(|id| session.transcript.get(*id)?.at);
     alarms.list.retain(|watch| watch.wish != wish);
     let mut watch = Watch::new(wish, last);
     if alarms.has_begun {
-        with_status(reader, None, |status| watch.alarm.begin(status, false));
+        with_status(session, screen, None, |status| watch.alarm.begin(status, false));
     }
     alarms.list.push(watch);
     if alarms.list.len() == 1 {
         alarms.touched.clear();
         alarms.orphans = None;
     }
-    alarms.has_begun |= reader.session.file.is_caught_up;
-    reader.alarms = alarms;
-    reader.screen.say(words);
+    alarms.has_begun |= session.file.is_caught_up;
+    screen.say(words);
 }
 
 /// Ends an alarm, by its number from 1 or its expression; without a name all.
-pub fn unwatch(reader: &mut Reader, name: &str) {
-    let before = reader.alarms.list.len();
+pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
+    let list = &mut alarms.list;
+    let before = list.len();
     let number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     match number {
-        _ if name.is_empty() => reader.alarms.list.clear(),
-        Some(number) if number < before => drop(reader.alarms.list.remove(number)),
-        _ => reader
-            .alarms
-            .list
-            .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
+        _ if name.is_empty() => list.clear(),
+        Some(number) if number < before => drop(list.remove(number)),
+        _ => list.retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
     }
-    let left = reader.alarms.list.len();
-    reader.screen.say(match (before, left) {
+    screen.say(match (before, list.len()) {
         (0, _) => "nothing is watched".to_owned(),
         (_, 0) => "nothing is watched any more".to_owned(),
-        _ if before == left => format!("no alarm is called {name}"),
-        _ => format!("{left} still watched"),
+        (_, left) if before == left => format!("no alarm is called {name}"),
+        (_, left) => format!("{left} still watched"),
     });
 }
 
 /// Shows what is watched, and what came of it.
-pub fn list(app: &mut App) {
-    if app.reader.alarms.list.is_empty() {
-        app.reader
-            .screen
-            .say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
-        return;
+pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
+    if alarms.list.is_empty() {
+        return scene.say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
     }
     let text = |text: &str| Tree::Text(Text::clean(text));
-    let trees = app.reader.alarms.list.iter().enumerate().map(|(number, watch)| {
+    let trees = alarms.list.iter().enumerate().map(|(number, watch)| {
         let mut members = vec![("rang".into(), Tree::Number(Text::clean(&watch.rung.to_string())))];
         if let Some((at, words)) = &watch.last {
             members.push(("last".into(), text(&format!("{} {words}", at.clock()))));
@@ -78,14 +72,13 @@ pub fn list(app: &mut App) {
         (format!("{} {}", number + 1, watch.wish.expr), Tree::Map(members))
     });
     let trees: Vec<(String, Tree)> = trees.collect();
-    raw::actions::show(app, "watched".to_owned(), &trees);
+    scene.enter(Mode::Raw(RawView::of_trees("watched".to_owned(), &trees, scene.screen)));
 }
 
 /// The session is read to its end: from here on things are news.
-pub fn begin(reader: &mut Reader) {
-    let mut alarms = std::mem::take(&mut reader.alarms);
+pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen) {
     if !alarms.list.is_empty() {
-        with_status(reader, None, |status| {
+        with_status(session, screen, None, |status| {
             alarms.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
         });
         alarms.orphans = None;
@@ -93,64 +86,66 @@ pub fn begin(reader: &mut Reader) {
     alarms.touched.clear();
     alarms.marks.clear();
     alarms.has_begun = true;
-    reader.alarms = alarms;
 }
 
 /// Looks at the session as it is now.
-pub fn look(reader: &mut Reader) -> Vec<Effect> {
-    if !reader.alarms.needs_clock() {
+pub(crate) fn look(alarms: &mut Alarms, session: &mut Session, screen: &mut Screen) -> Vec<Effect> {
+    if !alarms.needs_clock() {
         return Vec::new();
     }
-    let mut alarms = std::mem::take(&mut reader.alarms);
     let touched = std::mem::take(&mut alarms.touched);
-    let lost = news_of_orphans(reader, &mut alarms);
+    let lost = news_of_orphans(session, alarms);
     let mut rung: Vec<(usize, Rung)> = Vec::new();
     let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
-    with_status(reader, orphan, |status| {
+    with_status(session, screen, orphan, |status| {
         for (number, watch) in alarms.list.iter_mut().enumerate() {
             rung.extend(watch.alarm.look(status, &touched).map(|rung| (number, rung)));
         }
     });
-    let effects = rung.into_iter().filter_map(|(number, rung)| ring(reader, &mut alarms, number, rung));
-    let effects: Vec<Effect> = effects.collect();
-    reader.alarms = alarms;
-    effects
+    rung.into_iter().filter_map(|(number, rung)| ring(alarms, session, screen, number, rung)).collect()
 }
 
-fn ring(reader: &mut Reader, alarms: &mut Alarms, number: usize, rung: Rung) -> Option<Effect> {
+fn ring(
+    alarms: &mut Alarms,
+    session: &Session,
+    screen: &mut Screen,
+    number: usize,
+    rung: Rung,
+) -> Option<Effect> {
     let watch = alarms.list.get_mut(number)?;
     watch.rung += 1;
-    watch.last = Some((reader.screen.now, rung.words.clone()));
+    watch.last = Some((screen.now, rung.words.clone()));
     if let Some(place) = rung.at {
         alarms.marks.insert(place.entry);
-        reader.text.stale.spine = true;
+        alarms.has_new_marks = true;
     }
-    reader.screen.say(format!("! {}", rung.words));
-    let name = reader.session.transcript.meta().title().map(ToString::to_string);
+    screen.say(format!("! {}", rung.words));
+    let name = session.transcript.meta().title().map(ToString::to_string);
     let file = || {
-        let path = &reader.session.file.opened.as_ref()?.path;
+        let path = &session.file.opened.as_ref()?.path;
         Some(Text::clean(&path.file_name()?.to_string_lossy()).to_string())
     };
     Some(Effect::Notify(Notice {
         session: name.or_else(file).unwrap_or_default(),
         words: rung.words,
         expression: watch.wish.expr.to_string(),
-        address: reader.session.file.address.clone(),
-        activity: reader.session.status.activity.word(),
+        address: session.file.address.clone(),
+        activity: session.status.activity.word(),
         command: watch.wish.command.clone(),
         means: alarms.means,
     }))
 }
 
 /// A call or a result that has lost its other half since the last look.
-fn news_of_orphans(reader: &mut Reader, alarms: &mut Alarms) -> Option<(Place, String)> {
-    if !alarms.want_findings() || reader.session.ends.is_part() {
+fn news_of_orphans(session: &mut Session, alarms: &mut Alarms) -> Option<(Place, String)> {
+    if !alarms.want_findings() || session.ends.is_part() {
         return None;
     }
-    if !reader.session.indexes.follow_findings(&reader.session.transcript) {
+    if !session.indexes.follow_findings(&session.transcript) {
         return None;
     }
-    let now: Vec<(Place, &Finding)> = orphans(reader).map(|finding| (place_of(finding), finding)).collect();
+    let orphans = session.indexes.findings.iter().filter(|finding| finding.is_orphan());
+    let now: Vec<(Place, &Finding)> = orphans.map(|finding| (place_of(finding), finding)).collect();
     let known = alarms.orphans.take();
     let is_new = |place: &Place| known.as_ref().is_some_and(|known| !known.contains(place));
     let news = now.iter().find(|(place, _)| is_new(place));
@@ -159,23 +154,24 @@ fn news_of_orphans(reader: &mut Reader, alarms: &mut Alarms) -> Option<(Place, S
     news
 }
 
-fn orphans(reader: &Reader) -> impl Iterator<Item = &Finding> {
-    reader.session.indexes.findings.iter().filter(|finding| finding.is_orphan())
-}
-
 /// Gives the session as it is now.
-fn with_status(reader: &mut Reader, orphan: Option<(Place, &str)>, look: impl FnOnce(&Status<'_>)) {
-    reader.session.transcript.settle();
-    reader.session.status.activity =
-        activity::judge(reader.session.last_entries(), reader.session.file.last_write, reader.screen.now);
-    let cost = reader.session.indexes.account.cost(&reader.session.transcript);
+fn with_status(
+    session: &mut Session,
+    screen: &Screen,
+    orphan: Option<(Place, &str)>,
+    look: impl FnOnce(&Status<'_>),
+) {
+    let now = screen.now;
+    session.transcript.settle();
+    session.status.activity = activity::judge(session.last_entries(), session.file.last_write, now);
+    let cost = session.indexes.account.cost(&session.transcript);
     look(&Status {
-        transcript: &reader.session.transcript,
-        activity: &reader.session.status.activity,
-        silence: reader.session.silence(reader.screen.now),
+        transcript: &session.transcript,
+        activity: &session.status.activity,
+        silence: session.silence(now),
         cost: &cost,
-        context: crate::analysis::context::of(&reader.session.transcript),
-        run: reader.session.indexes.loops.current(&reader.session.transcript),
+        context: context::of(&session.transcript),
+        run: session.indexes.loops.current(&session.transcript),
         orphan,
     });
 }

@@ -1,12 +1,12 @@
-//! What actions do to the inspector, and what it is made of before a frame.
+//! The inspector as a pane: what it is made of before a frame, and what actions do to it.
 
+use super::Inspector;
 use super::Made;
 use super::call;
 use super::context;
 use super::item;
 use super::page::{Page, Take};
 use super::raw;
-use super::raw::Records;
 use super::seek_item;
 use super::subject;
 use super::subject::Subject;
@@ -14,22 +14,23 @@ use super::timing;
 use super::why;
 use super::words;
 use crate::analysis::calls::Place;
-use crate::app::action::Tab;
-use crate::app::action::{Action, What};
-use crate::app::clipboard;
+use crate::app::copying::clipboard;
+use crate::app::copying::excerpt::{self, Excerpt};
 use crate::app::effect::Effect;
-use crate::app::excerpt::{self, Excerpt};
-use crate::app::layout;
+use crate::app::input::action::Tab;
+use crate::app::input::action::{Action, What};
 use crate::app::layout::Frame;
-use crate::app::moving;
-use crate::app::paging::Paging;
-use crate::app::panes::{self, Pane};
-use crate::app::portions::BLOCKS;
-use crate::app::reader::Reader;
-use crate::app::viewport::{Focus, Motion};
+use crate::app::panes::Pane;
+use crate::app::panes::side::SidePane;
+use crate::app::scene::{Ask, Scene};
+use crate::app::text::TextPane;
+use crate::app::text::paging::Paging;
+use crate::app::text::portions::BLOCKS;
+use crate::app::text::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::render::row::Look;
+use crate::session::indexes::Needs;
 
 /// The inspector follows the cursor when that has rested for so long, in ms.
 const REST_MS: i64 = 40;
@@ -43,92 +44,128 @@ const MOST_ROWS: usize = 20_000;
 /// Earlier calls with the same arguments that are looked for.
 const EARLIER: usize = 16;
 
-/// Collects what is known of the focused item, as far as it is in sight.
-pub fn arrange(reader: &mut Reader, frame: &Frame) -> Vec<Effect> {
-    let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
-    if !is_shown {
-        reader.inspector.moved = None;
-        return Vec::new();
+impl SidePane for Inspector {
+    fn needs(&self, frame: &Frame) -> Needs {
+        let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
+        Needs { calls: is_shown, ..Needs::default() }
     }
-    let Some(focus) = next_item(reader, frame.is_pushed) else { return Vec::new() };
-    let height = usize::from(frame.inspector.height).saturating_sub(1);
-    let seen = if reader.inspector.tab == Tab::Raw { RECORD_ROWS } else { 0 };
-    let wanted = reader.inspector.top.saturating_add(height + 1).max(seen);
-    let known = reader.inspector.made.map_or(0, |made| made.limit);
-    // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
-    let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
-    let made = Made {
-        focus,
-        tab: reader.inspector.tab,
-        width: frame.inspector.width.saturating_sub(2),
-        limit,
-        generation: reader.session.indexes.generation,
-        colours: reader.text.colours_seen,
-        second: if is_running(reader, focus) { reader.screen.now.0 / 1_000 } else { 0 },
-    };
-    let mut effects = Vec::new();
-    if reader.inspector.made != Some(made) {
-        effects = make(reader, made);
+
+    /// Collects what is known of the focused item, as far as it is in sight.
+    fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
+        let is_shown = frame.inspector.width > 1 && frame.inspector.height > 1;
+        if !is_shown {
+            self.moved = None;
+            return Vec::new();
+        }
+        let Some(focus) = next_item(self, text, scene, frame.is_pushed) else { return Vec::new() };
+        let height = usize::from(frame.inspector.height).saturating_sub(1);
+        let seen = if self.tab == Tab::Raw { RECORD_ROWS } else { 0 };
+        let wanted = self.top.saturating_add(height + 1).max(seen);
+        let known = self.made.map_or(0, |made| made.limit);
+        // Twice as many each time, so that scrolling to the end costs no more than what is seen on the way.
+        let limit = if wanted > known { wanted.saturating_mul(2).min(MOST_ROWS) } else { known };
+        let made = Made {
+            focus,
+            tab: self.tab,
+            width: frame.inspector.width.saturating_sub(2),
+            limit,
+            generation: scene.session.indexes.generation,
+            colours: text.stale.colours_seen,
+            look: text.stale.look,
+            second: if is_running(scene, focus) { scene.screen.now.0 / 1_000 } else { 0 },
+        };
+        let mut effects = Vec::new();
+        if self.made != Some(made) {
+            effects = make(self, text, scene, made);
+        }
+        seek_item(self, height);
+        let rows = self.rows.len();
+        self.at = self.at.min(rows.saturating_sub(1));
+        self.top = self.top.min(rows.saturating_sub(height));
+        effects
     }
-    seek_item(&mut reader.inspector, height);
-    let rows = reader.inspector.rows.len();
-    let inspector = &mut reader.inspector;
-    inspector.at = inspector.at.min(rows.saturating_sub(1));
-    inspector.top = inspector.top.min(rows.saturating_sub(height));
-    effects
+
+    fn act(
+        &mut self,
+        text: &mut TextPane,
+        scene: &mut Scene<'_>,
+        action: Action,
+        times: usize,
+    ) -> Option<Vec<Effect>> {
+        let page = usize::from(text.frame(scene).inspector.height).saturating_sub(2).max(1);
+        let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
+        match action {
+            Action::Next | Action::LineDown => step(self, text, scene, by(1)),
+            Action::Previous | Action::LineUp => step(self, text, scene, -by(1)),
+            Action::PageDown => step(self, text, scene, by(page)),
+            Action::PageUp => step(self, text, scene, -by(page)),
+            Action::HalfDown => step(self, text, scene, by(page.div_ceil(2))),
+            Action::HalfUp => step(self, text, scene, -by(page.div_ceil(2))),
+            Action::Top => step(self, text, scene, isize::MIN / 2),
+            Action::Bottom => step(self, text, scene, isize::MAX / 2),
+            Action::Expand => return Some(enter(self, scene)),
+            Action::Copy(What::Text) => return Some(copy(self, scene)),
+            _ => return None,
+        }
+        Some(Vec::new())
+    }
 }
 
 /// The item to show: the focused one, once the cursor rests; until then the one before.
-fn next_item(reader: &mut Reader, is_pushed: bool) -> Option<Focus> {
-    let focus = reader.text.view.focus?;
-    let shown = reader.inspector.shown();
+fn next_item(
+    inspector: &mut Inspector,
+    text: &mut TextPane,
+    scene: &Scene<'_>,
+    is_pushed: bool,
+) -> Option<Focus> {
+    let focus = text.view.focus?;
+    let shown = inspector.shown();
     if shown == Some(focus) {
-        reader.inspector.moved = None;
+        inspector.moved = None;
         return Some(focus);
     }
-    let is_there = shown.is_some_and(|shown| reader.session.transcript.get(shown.entry).is_some());
+    let is_there = shown.is_some_and(|shown| scene.session.transcript.get(shown.entry).is_some());
     if is_there && !is_pushed {
-        let due = match reader.inspector.moved {
+        let due = match inspector.moved {
             Some((to, due)) if to == focus => due,
-            _ => Timestamp(reader.screen.now.0.saturating_add(REST_MS)),
+            _ => Timestamp(scene.screen.now.0.saturating_add(REST_MS)),
         };
-        if reader.screen.now < due {
-            reader.inspector.moved = Some((focus, due));
+        if scene.screen.now < due {
+            inspector.moved = Some((focus, due));
             return shown;
         }
     }
-    reader.inspector.moved = None;
-    (reader.inspector.top, reader.inspector.at) = (0, 0);
-    reader.inspector.seeks_item = true;
-    reader.inspector.made = None;
-    reader.inspector.focus = Some(focus);
+    inspector.moved = None;
+    (inspector.top, inspector.at) = (0, 0);
+    inspector.seeks_item = true;
+    inspector.made = None;
+    inspector.focus = Some(focus);
     Some(focus)
 }
 
-fn is_running(reader: &Reader, focus: Focus) -> bool {
-    let entry = reader.session.transcript.get(focus.entry);
+fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
+    let entry = scene.session.transcript.get(focus.entry);
     let call = entry.and_then(|entry| crate::analysis::calls::call_at(entry, focus.block));
     call.is_some_and(|call| call.state.is_open())
-        && reader.session.is_at_work_on(focus.entry, reader.screen.now)
+        && scene.session.is_at_work_on(focus.entry, scene.screen.now)
 }
 
-fn make(reader: &mut Reader, made: Made) -> Vec<Effect> {
+fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made: Made) -> Vec<Effect> {
     let place = Place { entry: made.focus.entry, block: made.focus.block };
-    let earlier = reader.session.indexes.calls.earlier(&reader.session.transcript, place, EARLIER);
-    let turn = reader.session.indexes.account.turn_of(&reader.session.transcript, made.focus.entry);
-    let turn = turn.and_then(|turn| {
-        subject::Turn::of(&reader.session.transcript, &reader.session.indexes.account, turn)
-    });
-    let effects = ask(reader, made, &earlier.unread);
-    let Some(entry) = reader.session.transcript.get(made.focus.entry) else { return effects };
+    let earlier = scene.session.indexes.calls.earlier(&scene.session.transcript, place, EARLIER);
+    let turn = scene.session.indexes.account.turn_of(&scene.session.transcript, made.focus.entry);
+    let turn = turn
+        .and_then(|turn| subject::Turn::of(&scene.session.transcript, &scene.session.indexes.account, turn));
+    let effects = ask(inspector, text, scene, made, &earlier.unread);
+    let Some(entry) = scene.session.transcript.get(made.focus.entry) else { return effects };
     let subject =
-        Subject { session: &reader.session, screen: &reader.screen, focus: made.focus, entry, earlier, turn };
-    let look = Look { times: false, ..Look::full(made.width, &reader.screen.theme, &reader.screen.colours) };
+        Subject { session: scene.session, screen: scene.screen, focus: made.focus, entry, earlier, turn };
+    let look = Look { times: false, ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours) };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),
         (Tab::Item, None) => item::lay_out(&subject, &mut page),
-        (Tab::Raw, _) => raw::lay_out(&subject, reader.inspector.records.as_ref(), &mut page),
+        (Tab::Raw, _) => raw::lay_out(&subject, inspector.records.as_ref(), &mut page),
         (Tab::Diff, _) => call::diff(&subject, &mut page),
         (Tab::Context, _) => context::lay_out(&subject, &mut page),
         (Tab::Timing, _) => timing::lay_out(&subject, &mut page),
@@ -136,75 +173,54 @@ fn make(reader: &mut Reader, made: Made) -> Vec<Effect> {
     }
     let is_call = subject.call().is_some();
     let (rows, is_cut) = page.finish();
-    reader.inspector.rows = rows;
-    reader.inspector.is_cut = is_cut;
-    reader.inspector.is_call = is_call;
-    reader.inspector.made = Some(made);
+    inspector.rows = rows;
+    inspector.is_cut = is_cut;
+    inspector.is_call = is_call;
+    inspector.made = Some(made);
     effects
 }
 
 /// Asks for what is on disk: bodies of the item, arguments of calls that look the same, its records.
-fn ask(reader: &mut Reader, made: Made, unread: &[EntryId]) -> Vec<Effect> {
+fn ask(
+    inspector: &mut Inspector,
+    text: &mut TextPane,
+    scene: &Scene<'_>,
+    made: Made,
+    unread: &[EntryId],
+) -> Vec<Effect> {
     let mut paging = Paging::default();
     for id in unread {
-        if let Some(entry) = reader.session.transcript.get(*id) {
-            paging.other(&mut reader.text.asked, (*id, entry), None);
+        if let Some(entry) = scene.session.transcript.get(*id) {
+            paging.other(&mut text.asked, (*id, entry), None);
         }
     }
     let Focus { entry: id, block } = made.focus;
-    if let Some(entry) = reader.session.transcript.get(id) {
-        paging.portion(&mut reader.text.asked, (id, entry), block / BLOCKS);
+    if let Some(entry) = scene.session.transcript.get(id) {
+        paging.portion(&mut text.asked, (id, entry), block / BLOCKS);
     }
     let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
-    let records = clipboard::origins_of(&reader.session, &[made.focus]);
-    if made.tab == Tab::Raw && reader.inspector.asked.as_ref() != Some(&records) {
-        reader.inspector.asked = Some(records.clone());
-        reader.inspector.records = None;
+    let records = clipboard::origins_of(scene.session, &[made.focus]);
+    if made.tab == Tab::Raw && inspector.asked.as_ref() != Some(&records) {
+        inspector.asked = Some(records.clone());
+        inspector.records = None;
         effects.push(Effect::Inspect(records));
     }
     effects
 }
 
-/// Takes records that were asked for.
-pub fn take(reader: &mut Reader, records: Records) {
-    reader.inspector.records = Some(records);
-    reader.inspector.forget_rows();
-}
-
 /// Shows a tab, and the inspector with it.
-pub fn choose(reader: &mut Reader, tab: Tab) {
-    if layout::divide(reader).inspector.width == 0 {
-        panes::actions::show_inspector(reader, true);
+pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, tab: Tab) {
+    if text.frame(scene).inspector.width == 0 {
+        scene.asks.push(Ask::ShowInspector(true));
     }
-    reader.inspector.tab = tab;
-    reader.inspector.seeks_item = true;
-    (reader.inspector.top, reader.inspector.at) = (0, 0);
-}
-
-/// What the inspector does with an action while it has the keys; `None` if that is not its own.
-pub fn act(reader: &mut Reader, action: Action, times: usize) -> Option<Vec<Effect>> {
-    let page = usize::from(layout::divide(reader).inspector.height).saturating_sub(2).max(1);
-    let by = |n: usize| isize::try_from(n.saturating_mul(times)).unwrap_or(isize::MAX);
-    match action {
-        Action::Next | Action::LineDown => step(reader, by(1)),
-        Action::Previous | Action::LineUp => step(reader, -by(1)),
-        Action::PageDown => step(reader, by(page)),
-        Action::PageUp => step(reader, -by(page)),
-        Action::HalfDown => step(reader, by(page.div_ceil(2))),
-        Action::HalfUp => step(reader, -by(page.div_ceil(2))),
-        Action::Top => step(reader, isize::MIN / 2),
-        Action::Bottom => step(reader, isize::MAX / 2),
-        Action::Expand => return Some(enter(reader)),
-        Action::Copy(What::Text) => return Some(copy(reader)),
-        _ => return None,
-    }
-    Some(Vec::new())
+    inspector.tab = tab;
+    inspector.seeks_item = true;
+    (inspector.top, inspector.at) = (0, 0);
 }
 
 /// Moves the row that the keys are on, and the rows in sight with it.
-fn step(reader: &mut Reader, by: isize) {
-    let height = usize::from(layout::divide(reader).inspector.height).saturating_sub(1).max(1);
-    let inspector = &mut reader.inspector;
+fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, by: isize) {
+    let height = usize::from(text.frame(scene).inspector.height).saturating_sub(1).max(1);
     let last = if inspector.is_cut { MOST_ROWS } else { inspector.rows.len().saturating_sub(1) };
     inspector.at = inspector.at.saturating_add_signed(by).min(last);
     if inspector.at < inspector.top {
@@ -212,40 +228,37 @@ fn step(reader: &mut Reader, by: isize) {
     } else if inspector.at >= inspector.top + height {
         inspector.top = inspector.at + 1 - height;
     }
-    show_spot(reader);
+    show_spot(inspector, text, scene);
 }
 
 /// Brings the text into sight that shows what the keys are on. Another item than the shown one is left where it
 /// is: the inspector would follow it.
-fn show_spot(reader: &mut Reader) {
-    let shown = reader.inspector.shown();
-    let Some(spot) = reader.inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else {
+fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
+    let shown = inspector.shown();
+    let Some(spot) = inspector.spot().filter(|spot| Some(spot.focus) == shown).cloned() else {
         return;
     };
-    let rows = clipboard::actions::rows_of(reader, spot.focus);
+    let rows = clipboard::actions::rows_of(text, scene, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
-        reader.text.view.ask(Motion::ShowRow(spot.focus, row));
+        scene.asks.push(Ask::Motion(Motion::ShowRow(spot.focus, row)));
     }
 }
 
 /// Goes to what the row names.
-fn enter(reader: &mut Reader) -> Vec<Effect> {
-    match reader.inspector.rows.get(reader.inspector.at).and_then(|fact| fact.target) {
+fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
+    match inspector.rows.get(inspector.at).and_then(|fact| fact.target) {
         Some(target) => {
-            reader.panes.is_pushed = false;
-            reader.panes.focus = Pane::Transcript;
-            moving::jump(reader, target);
+            scene.asks.extend([Ask::ShowText, Ask::Focus(Pane::Transcript), Ask::Jump(target)]);
         }
-        None => reader.screen.say("this row names no other item"),
+        None => scene.say("this row names no other item"),
     }
     Vec::new()
 }
 
 /// Copies what the row is a part of: a value of the input, the output, or the row itself.
-fn copy(reader: &mut Reader) -> Vec<Effect> {
-    let Some(fact) = reader.inspector.rows.get(reader.inspector.at) else { return Vec::new() };
-    let entry =
-        reader.inspector.shown().and_then(|focus| Some((reader.session.transcript.get(focus.entry)?, focus)));
+fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(fact) = inspector.rows.get(inspector.at) else { return Vec::new() };
+    let entry = inspector.shown().and_then(|focus| Some((scene.session.transcript.get(focus.entry)?, focus)));
     let Some((entry, focus)) = entry else { return Vec::new() };
     let excerpt = match fact.take {
         Take::Row => Excerpt::Text(words(&fact.line)),
@@ -256,11 +269,11 @@ fn copy(reader: &mut Reader) -> Vec<Effect> {
     match excerpt {
         Excerpt::Text(text) => vec![Effect::Copy(text)],
         Excerpt::Nothing(why) => {
-            reader.screen.say(why);
+            scene.say(why);
             Vec::new()
         }
         Excerpt::Away => {
-            reader.screen.say("still being read; try again");
+            scene.say("still being read; try again");
             Vec::new()
         }
     }

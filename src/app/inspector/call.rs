@@ -4,8 +4,8 @@ use ratatui::text::{Line, Span};
 
 use super::page::{Page, Take};
 use super::subject::Subject;
-use super::{context, item, timing};
-use crate::app::excerpt::json;
+use super::{context, facts, timing};
+use crate::app::copying::excerpt::json;
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
@@ -27,8 +27,8 @@ pub fn lay_out(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     output(subject, call, page);
     earlier(subject, page);
     context::brief(subject, page);
-    item::cost(subject, page);
-    item::source(subject, page);
+    facts::cost(subject, page);
+    facts::source(subject, page);
 }
 
 fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
@@ -44,14 +44,14 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
     page.text(&title);
     let called = subject.place_words(Some(subject.focus.entry), call.input.from);
-    page.fact("called", timing::moment(call.started.or(subject.entry.at), &called));
+    page.fact("called", timing::time_words(call.started.or(subject.entry.at), &called));
     if let Some(result) = call.state.result() {
         let place = if result.body.from == call.input.from {
             "same record".to_owned()
         } else {
             subject.place_words(None, result.body.from)
         };
-        page.fact("result", timing::moment(result.at, &place));
+        page.fact("result", timing::time_words(result.at, &place));
     }
     if let Some(words) = timing::took(subject, call) {
         page.fact("took", words);
@@ -66,7 +66,8 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     subject.parent(page);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
-        let target = lane.entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
+        let target =
+            lane.entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
         let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
         page.link("sub-agent", &[Span::styled(words, theme.text)], target);
     }

@@ -2,12 +2,12 @@
 
 use ratatui::text::Span;
 
-use super::item::classes;
+use super::facts::classes;
 use super::page::{Page, bar};
 use super::subject::Subject;
 use crate::analysis::context::{LOOKED_AT, before, is_request, window_at};
-use crate::app::sequence::place_in_file;
-use crate::app::viewport::Focus;
+use crate::app::text::sequence::place_in_file;
+use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures::{self, percent};
 use crate::model::usage::Usage;
@@ -154,8 +154,8 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
 fn compaction_words(entry: &Entry) -> Option<String> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction { before, after, trigger, .. }) => {
-            let told = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), figures::tokens);
-            Some(format!("from {} to {} {trigger}", told(before), told(after)))
+            let words = |tokens: &Option<u64>| tokens.map_or_else(|| "?".to_owned(), figures::tokens);
+            Some(format!("from {} to {} {trigger}", words(before), words(after)))
         }
         _ => None,
     })

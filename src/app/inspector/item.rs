@@ -5,12 +5,10 @@ use ratatui::text::Span;
 
 use super::page::{Page, Take};
 use super::subject::Subject;
-use super::{call, context, timing};
-use crate::analysis::{cost, phrases};
+use super::{call, context, facts, timing};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::text::Text;
-use crate::model::usage::{Scope, Usage};
 
 /// All about an entry and its focused block.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
@@ -25,7 +23,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     }
     page.text(&title);
     let place = subject.place_words(Some(subject.focus.entry), entry.origin);
-    page.fact("written", timing::moment(entry.at, &place));
+    page.fact("written", timing::time_words(entry.at, &place));
     subject.parent(page);
     page.fact("role", role_words(entry));
     if let Some(model) = &entry.model {
@@ -34,13 +32,13 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     for words in subject.standing() {
         page.field("standing", &[Span::styled(words, theme.warn)]);
     }
-    usage(subject, page);
+    facts::usage(subject, page);
     if let Some(block) = block {
         content(block, page);
     }
     context::brief(subject, page);
-    cost(subject, page);
-    source(subject, page);
+    facts::cost(subject, page);
+    facts::source(subject, page);
 }
 
 /// What an item is, in a word.
@@ -73,40 +71,8 @@ fn role_words(entry: &Entry) -> String {
         (entry.marks.open, "still being written"),
         (entry.marks.unsent, "kept from the model"),
     ];
-    let told = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words);
-    std::iter::once(entry.role.word()).chain(told).collect::<Vec<_>>().join(", ")
-}
-
-/// Tokens by class, as the agent recorded them.
-fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let Some(usage) = subject.entry.usage.as_deref() else { return };
-    let scope = match usage.scope {
-        Scope::Request => "this request",
-        Scope::Extra => "besides the requests",
-        Scope::Run => "the run, as the agent sums it",
-        Scope::Fallback => "the run",
-    };
-    page.heading("TOKENS", scope);
-    for (name, tokens) in classes(usage) {
-        if let Some(tokens) = tokens {
-            page.fact(name, figures::tokens(tokens));
-        }
-    }
-    if usage.is_partial {
-        page.say("the output was counted before the answer was complete: it is more", page.look.theme.dim);
-    }
-}
-
-/// Tokens with their names.
-pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
-    [
-        ("input", usage.input),
-        ("cached", usage.cache_read),
-        ("cache new", usage.cache_write),
-        ("1 h of it", usage.cache_write_1h.filter(|tokens| *tokens > 0)),
-        ("output", usage.output),
-        ("thinking", usage.reasoning.filter(|tokens| *tokens > 0)),
-    ]
+    let set = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, words)| words);
+    std::iter::once(entry.role.word()).chain(set).collect::<Vec<_>>().join(", ")
 }
 
 fn content(block: &BlockKind, page: &mut Page<'_>) {
@@ -155,36 +121,4 @@ fn content(block: &BlockKind, page: &mut Page<'_>) {
 
 fn shown(text: &Text) -> String {
     if text.is_empty() { "(not told)".to_owned() } else { text.to_string() }
-}
-
-/// What the request, the turn and the session cost.
-pub fn cost(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let entry = subject.entry;
-    let request = entry.usage.as_deref().map(|usage| cost::of_request(usage, entry.model.as_ref()));
-    let unknown = || "$?".to_owned();
-    let request = request.map(|cost| phrases::cost(&cost).unwrap_or_else(unknown));
-    let turn = subject.turn.as_ref().filter(|turn| !turn.cost.is_empty());
-    let session = Some(&subject.session.status.cost).filter(|cost| !cost.is_empty());
-    let parts = [
-        request.map(|cost| format!("this request {cost}")),
-        turn.map(|turn| format!("turn {} {}", turn.number, turn.cost)),
-        session.map(|cost| format!("session {cost}")),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if !parts.is_empty() {
-        page.heading("COST", "");
-        page.say(parts.join("   "), page.look.theme.text);
-    }
-}
-
-/// The records of the item.
-pub fn source(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let origins = crate::app::clipboard::origins_of(subject.session, &[subject.focus]);
-    let first = origins.first().and_then(|origin| subject.file(*origin)).unwrap_or_default();
-    page.heading("SOURCE", &first);
-    for (number, origin) in origins.iter().enumerate() {
-        let name = if number == 0 { "records" } else { "" };
-        let size = figures::bytes(u64::from(origin.len));
-        page.fact(name, format!("{}  {size}", subject.place_words(None, *origin)));
-    }
 }

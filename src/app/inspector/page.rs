@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::xray::Spot;
-use crate::app::viewport::Focus;
+use crate::app::text::viewport::Focus;
 use crate::model::figures;
 use crate::render::row::{Look, Row};
 use crate::render::wrap::{self, Frame, Piece};
@@ -117,7 +117,7 @@ impl<'a> Page<'a> {
         let room = self.width().saturating_sub(used + 1 + wrap::width(&right));
         let mut spans = title;
         if room > 0 {
-            spans.push(Span::styled(format!(" {}", theme.glyphs().rule.repeat(room)), theme.dim));
+            spans.push(Span::styled(format!(" {}", theme.glyphs().line.rule.repeat(room)), theme.dim));
         }
         spans.push(Span::styled(right, theme.dim));
         let spans = wrap::fit(&spans, self.width(), theme.glyphs().cut);

@@ -26,7 +26,7 @@ pub struct Records {
 /// The records, or that they are being read.
 pub fn lay_out(subject: &Subject<'_>, records: Option<&Records>, page: &mut Page<'_>) {
     let theme = page.look.theme;
-    let wanted = crate::app::clipboard::origins_of(subject.session, &[subject.focus]);
+    let wanted = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
     let Some(records) = records.filter(|records| records.origins == wanted) else {
         return page.say("being read from the file", theme.dim);
     };

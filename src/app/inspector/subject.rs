@@ -7,8 +7,8 @@ use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::analysis::phrases;
 use crate::app::screen::Screen;
-use crate::app::sequence::place_in_file;
-use crate::app::viewport::Focus;
+use crate::app::text::sequence::place_in_file;
+use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures;
@@ -112,15 +112,15 @@ impl<'a> Subject<'a> {
         let (glyph, words, style) = match &call.state {
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
                 if self.session.is_at_work_on(id, self.screen.now) {
-                    (glyphs.running, "running", theme.warn)
+                    (glyphs.outcome.running, "running", theme.warn)
                 } else {
-                    (glyphs.lost, "no result", theme.warn)
+                    (glyphs.outcome.lost, "no result", theme.warn)
                 }
             }
-            ToolState::Done(_) => (glyphs.done, "done", theme.good),
-            ToolState::Failed(_) => (glyphs.failed, "failed", theme.bad),
-            ToolState::Refused(_) => (glyphs.refused, "refused", theme.warn),
-            ToolState::Lost => (glyphs.lost, "interrupted, no result", theme.warn),
+            ToolState::Done(_) => (glyphs.outcome.done, "done", theme.good),
+            ToolState::Failed(_) => (glyphs.outcome.failed, "failed", theme.bad),
+            ToolState::Refused(_) => (glyphs.outcome.refused, "refused", theme.warn),
+            ToolState::Lost => (glyphs.outcome.lost, "interrupted, no result", theme.warn),
         };
         let mut spans = vec![Span::styled(format!("{glyph} {words}"), style)];
         let facts = call.state.result().map(|result| result.facts.to_string()).unwrap_or_default();

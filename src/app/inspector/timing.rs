@@ -14,11 +14,11 @@ use crate::model::tool::{Clocked, ToolCall};
 const BAR: usize = 24;
 /// Calls that ran meanwhile, each in its row.
 const OVERLAPS: usize = 40;
-/// Of fewer durations no quantiles are told.
+/// Of fewer durations no quantiles are shown.
 const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
-pub fn moment(at: Option<Timestamp>, place: &str) -> String {
+pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
     format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Timestamp::precise))
 }
 
@@ -42,7 +42,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     match subject.call() {
         Some(call) => of_call(subject, call, page),
         None => {
-            page.fact("written", moment(subject.entry.at, ""));
+            page.fact("written", time_words(subject.entry.at, ""));
         }
     }
     if let Some(turn) = &subject.turn {
@@ -60,12 +60,12 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 
 fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let theme = page.look.theme;
-    page.fact("called", moment(call.started, ""));
+    page.fact("called", time_words(call.started, ""));
     if call.started.is_none() {
-        page.fact("said", moment(subject.entry.at, "by its message"));
+        page.fact("said", time_words(subject.entry.at, "by its message"));
     }
     if let Some(result) = call.state.result() {
-        page.fact("result", moment(result.at, ""));
+        page.fact("result", time_words(result.at, ""));
     }
     let took = call.took(subject.entry.said(call));
     match took {

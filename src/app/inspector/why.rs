@@ -5,7 +5,7 @@ use ratatui::text::Span;
 use super::page::Page;
 use super::subject::Subject;
 use crate::analysis::activity;
-use crate::analysis::awaited::Awaited;
+use crate::analysis::calls::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
 use crate::model::tool::{identifies, is_textual};
@@ -28,7 +28,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 fn reason(page: &mut Page<'_>, name: &str, is_well: bool, words: impl Into<String>) {
     let theme = page.look.theme;
     let glyphs = theme.glyphs();
-    let (glyph, style) = if is_well { (glyphs.done, theme.good) } else { ("!", theme.warn) };
+    let (glyph, style) = if is_well { (glyphs.outcome.done, theme.good) } else { ("!", theme.warn) };
     page.field(name, &[Span::styled(format!("{glyph} "), style), Span::styled(words.into(), theme.text)]);
 }
 
@@ -149,7 +149,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
     page.heading("PAIRING", "");
     let entries = subject.session.transcript.entries_with_call(&stray.call);
-    let target = entries.first().map(|id| crate::app::viewport::Focus { entry: *id, block: 0 });
+    let target = entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
     let words = match (stray.call.is_empty(), target.is_some()) {
         (true, _) => "the result names no call".to_owned(),
         (false, true) => format!("the call {} has its result already", stray.call),
@@ -194,6 +194,6 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     for (_, words) in marks.into_iter().filter(|(is_so, _)| *is_so) {
         page.fact("shown as", words);
     }
-    let records = crate::app::clipboard::origins_of(subject.session, &[subject.focus]);
+    let records = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
     page.fact("records", records.len().to_string());
 }

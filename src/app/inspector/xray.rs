@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::app::viewport::Focus;
+use crate::app::text::viewport::Focus;
 use crate::model::body::Body;
 use crate::model::entry::Entry;
 use crate::model::text::{Text, without_sgr};
@@ -168,7 +168,7 @@ fn lines_at(part: &str, text: &str) -> Option<usize> {
     (begins && ends).then_some(at)
 }
 
-/// What tells texts apart, but for blanks around them; nothing of short ones.
+/// The hash of a text without the blanks around it; nothing for short ones.
 fn print_of(text: &str) -> Option<u64> {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let text = Some(text.trim()).filter(|text| text.len() >= SHORTEST)?;

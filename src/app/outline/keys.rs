@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::row::{Key, Part};
 use crate::analysis::files::{File, Files};
 use crate::app::checks::Checks;
-use crate::app::sequence::place_in_file;
+use crate::app::text::sequence::place_in_file;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 

@@ -1,14 +1,14 @@
 //! Rows of the outline: what they say, and where they lead.
 
 use crate::analysis::account::{Account, Figures};
-use crate::analysis::cost::{self, Cost};
 use crate::analysis::files::File;
+use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
-use crate::app::as_of::Then;
 use crate::app::checks::notes::{block_of, is_compaction};
-use crate::app::seek::is_headline;
-use crate::app::sequence::depth_of;
-use crate::app::viewport::Focus;
+use crate::app::text::as_of::Then;
+use crate::app::text::seek::is_headline;
+use crate::app::text::sequence::depth_of;
+use crate::app::text::viewport::Focus;
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures;

@@ -1,6 +1,6 @@
 //! What was spent on branches, for their rows.
 //!
-//! The row of a branch is kept with its sum: what it tells lies in entries that are packed by then, and changes
+//! The row of a branch is kept with its sum: what it shows lies in entries that are packed by then, and changes
 //! when the sum does.
 //!
 //! Invariant: what a branch holds is gone over when branches change, some of it for each frame. So a long session that

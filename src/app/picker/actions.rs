@@ -1,12 +1,11 @@
 //! What keys do in the picker.
 
-use super::Division;
-use super::Pane;
-use crate::app::effect::Effect;
-use crate::app::mode::Mode;
-use crate::app::state::App;
-use crate::model::found::{Place, Preview};
 use tui_input::InputRequest;
+
+use super::{Division, Pane, Picker};
+use crate::app::effect::Effect;
+use crate::app::screen::Screen;
+use crate::model::found::{Place, Preview};
 
 /// Screens from this width on have room for the preview beside the list.
 const WIDE: u16 = 120;
@@ -18,12 +17,12 @@ const TALL: u16 = 30;
 const STEP: usize = 4_000;
 
 /// Divides the screen. Small ones have no preview, tiny ones no hints and no header.
-pub fn divide(app: &App) -> Division {
-    let (columns, lines) = app.reader.screen.size;
+pub fn divide(picker: &Picker, screen: &Screen) -> Division {
+    let (columns, lines) = screen.size;
     let (header, status) = (lines >= 3, lines >= 2);
-    let hints = app.reader.screen.shows_hints && lines >= 10;
+    let hints = screen.shows_hints && lines >= 10;
     let rest = lines.saturating_sub(u16::from(header) + u16::from(status) + u16::from(hints));
-    let (list, width, pane) = match (app.picker.hides_preview, columns >= WIDE, lines >= TALL) {
+    let (list, width, pane) = match (picker.hides_preview, columns >= WIDE, lines >= TALL) {
         (false, true, _) => (rest, columns - columns * 2 / 5, Pane::Beside(columns * 2 / 5)),
         (false, false, true) => (rest - rest * 2 / 5, columns, Pane::Below(rest * 2 / 5)),
         (true, _, _) | (false, false, false) => (rest, columns, Pane::Hidden),
@@ -31,62 +30,17 @@ pub fn divide(app: &App) -> Division {
     Division { lines: list, columns: width, pane, header, status, hints }
 }
 
-/// Opens the picker over whatever is shown.
-pub fn open(app: &mut App) -> Vec<Effect> {
-    app.mode = Mode::Picker;
-    app.picker.begin();
-    vec![Effect::Seek]
-}
-
-/// Changes what is typed.
-pub(crate) fn type_on(app: &mut App, request: InputRequest) {
-    app.picker.type_on(request);
-}
-
-/// Chooses another session.
-pub fn select(app: &mut App, by: isize) {
-    app.picker.move_by(by);
-}
-
 /// Shows or hides the preview.
-pub(crate) fn toggle_preview(app: &mut App) {
-    app.picker.hides_preview = !app.picker.hides_preview;
-    if !app.picker.hides_preview && divide(app).pane == Pane::Hidden {
-        app.reader.screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
-    }
-}
-
-/// Opens the chosen session.
-pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
-    app.picker.match_on(usize::MAX);
-    app.picker.order();
-    app.picker.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
-}
-
-/// Clears what is typed, then goes back to the session behind, then ends.
-pub fn cancel(app: &mut App) -> Vec<Effect> {
-    if !app.picker.input.value().is_empty() {
-        app.picker.type_on(InputRequest::DeleteLine);
-        return Vec::new();
-    }
-    if app.reader.session.file.opened.is_none() {
-        return vec![Effect::Quit];
-    }
-    app.mode = Mode::Normal;
-    vec![Effect::EndSeeking]
-}
-
-/// Takes a preview that was asked for.
-pub fn take(app: &mut App, place: &Place, preview: Preview) {
-    if let Some(known) = app.picker.previewed.as_mut().filter(|known| known.place == *place) {
-        known.preview = Some(preview);
+pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
+    picker.hides_preview = !picker.hides_preview;
+    if !picker.hides_preview && divide(picker, screen).pane == Pane::Hidden {
+        screen.say(format!("a preview needs {WIDE} columns or {TALL} lines"));
     }
 }
 
 /// Matches, orders and scrolls; says what must be read for the preview.
-pub fn arrange(app: &mut App) -> Vec<Effect> {
-    let parts = divide(app);
-    let picker = &mut app.picker;
+pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
+    let parts = divide(picker, screen);
     picker.match_on(STEP);
     picker.order();
     picker.scroll(usize::from(parts.lines));
@@ -94,4 +48,34 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
         return Vec::new();
     }
     picker.ask().map(|found| Effect::Preview(Box::new(found))).into_iter().collect()
+}
+
+impl Picker {
+    /// Opens the chosen session.
+    pub(crate) fn accept(&mut self) -> Vec<Effect> {
+        self.match_on(usize::MAX);
+        self.order();
+        self.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
+    }
+
+    /// Whether giving up leads back to the session behind: nothing is typed, and there is one.
+    pub(crate) fn is_left(&self, has_session: bool) -> bool {
+        self.input.value().is_empty() && has_session
+    }
+
+    /// Clears what is typed, then goes back to the session behind, then ends.
+    pub(crate) fn cancel(&mut self, has_session: bool) -> Vec<Effect> {
+        if !self.input.value().is_empty() {
+            self.type_on(InputRequest::DeleteLine);
+            return Vec::new();
+        }
+        vec![if has_session { Effect::EndSeeking } else { Effect::Quit }]
+    }
+
+    /// Takes a preview that was asked for.
+    pub(crate) fn take(&mut self, place: &Place, preview: Preview) {
+        if let Some(known) = self.previewed.as_mut().filter(|known| known.place == *place) {
+            known.preview = Some(preview);
+        }
+    }
 }

@@ -7,15 +7,22 @@ use super::Strip;
 use super::TITLE;
 use super::column;
 use super::runs;
-use crate::analysis::account::{Class, Stretch};
+use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::Activity;
 use crate::analysis::calls::call_at;
+use crate::app::effect::Effect;
+use crate::app::input::action::Action;
 use crate::app::layout::Frame;
-use crate::app::reader::Reader;
+use crate::app::panes::side::SidePane;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
+use crate::session::Session;
+use crate::session::indexes::Needs;
 
 /// A session that took no longer, in ms, is shown as a whole.
 const SHORT_MS: u64 = 5 * 60_000;
@@ -26,47 +33,59 @@ const LEAST: usize = 12;
 /// Of a long turn so many entries on each side of the cursor.
 const AROUND: usize = 1_500;
 
-/// Makes the strip, if it is in sight and anything has changed.
-pub fn arrange(reader: &mut Reader, frame: &Frame) {
-    if frame.strip.height == 0 {
-        return;
+impl SidePane for Strip {
+    fn needs(&self, _: &Frame) -> Needs {
+        // The account is always followed.
+        Needs::default()
     }
-    let is_live = reader.session.is_at_work(reader.screen.now);
-    let made = Made {
-        focus: reader.text.view.focus,
-        width: frame.strip.width,
-        generation: reader.session.indexes.generation,
-        second: if is_live { reader.screen.now.0 / 1_000 } else { 0 },
-    };
-    if reader.strip.made != Some(made) {
-        let strip = make(reader, usize::from(frame.strip.width));
-        reader.strip = Strip { made: Some(made), ..strip };
+
+    /// Makes the strip, if it is in sight and anything has changed.
+    fn arrange(&mut self, text: &mut TextPane, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect> {
+        if frame.strip.height == 0 {
+            return Vec::new();
+        }
+        let is_live = scene.session.is_at_work(scene.screen.now);
+        let focus = text.view.focus;
+        let made = Made {
+            focus,
+            width: frame.strip.width,
+            generation: scene.session.indexes.generation,
+            second: if is_live { scene.screen.now.0 / 1_000 } else { 0 },
+        };
+        if self.made != Some(made) {
+            *self = Self { made: Some(made), ..make(scene, focus, usize::from(frame.strip.width)) };
+        }
+        Vec::new()
+    }
+
+    fn act(&mut self, _: &mut TextPane, _: &mut Scene<'_>, _: Action, _: usize) -> Option<Vec<Effect>> {
+        None
     }
 }
 
-fn make(reader: &Reader, width: usize) -> Strip {
-    let turns = reader.session.transcript.turns();
-    let all = reader.session.indexes.account.time(None).total();
-    let focused = reader.text.view.focus.map(|focus| focus.entry);
+fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
+    let turns = scene.session.transcript.turns();
+    let all = scene.session.indexes.account.time(None).total();
+    let focused = focus.map(|focus| focus.entry);
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
     let turn = focused.map_or(last, |id| {
-        Some(reader.session.indexes.account.turn_of(&reader.session.transcript, id).unwrap_or(0))
+        Some(scene.session.indexes.account.turn_of(&scene.session.transcript, id).unwrap_or(0))
     });
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
     let first_of_all =
-        || reader.session.transcript.order().iter().find(|id| is_of_main_lane(reader, **id)).copied();
+        || scene.session.transcript.order().iter().find(|id| is_of_main_lane(scene, **id)).copied();
     let first = shown.and_then(|turn| turns.get(turn)).map(|turn| turn.prompt).or_else(first_of_all);
     let Some(first) = first else {
         return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
     };
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
-    let holder = focused.map_or(first, |id| holder_of(reader, id));
-    let stretches = reader.session.indexes.account.between(first, end, holder, AROUND);
-    let mut parts: Vec<Part> = stretches.iter().map(|stretch| part(reader, stretch)).collect();
+    let holder = focused.map_or(first, |id| holder_of(scene, id));
+    let spans = scene.session.indexes.account.between(first, end, holder, AROUND);
+    let mut parts: Vec<Part> = spans.iter().map(|span| part(scene, span)).collect();
     if end.is_none() {
-        parts.extend(going_on(reader, &stretches));
+        parts.extend(going_on(scene, &spans));
     }
     let total: u64 = parts.iter().map(|part| part.ms).sum();
     let what = match shown {
@@ -76,7 +95,7 @@ fn make(reader: &Reader, width: usize) -> Strip {
     if total == 0 {
         return Strip { legend: format!("{what}: no times to tell"), ..Strip::default() };
     }
-    let work = work_ms(reader, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
+    let work = work_ms(scene, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
     let took = match work {
         0 => figures::duration(total),
         work if work == total => figures::duration(total),
@@ -89,8 +108,8 @@ fn make(reader: &Reader, width: usize) -> Strip {
         if room < LEAST { (width.saturating_sub(TITLE.len() + 1), true) } else { (room, false) };
     let scale = SCALES.into_iter().find(|scale| total.div_ceil(*scale) <= room as u64);
     let Some(scale) = scale else { return Strip { legend: what, ..Strip::default() } };
-    let cursor = focused.and_then(|id| {
-        let at = offset(reader, &stretches, id)?;
+    let cursor = focus.and_then(|focus| {
+        let at = offset(scene.session, &spans, focus)?;
         usize::try_from(at.min(total - 1) / scale).ok()
     });
     Strip {
@@ -102,60 +121,60 @@ fn make(reader: &Reader, width: usize) -> Strip {
 }
 
 /// What the turn, or the session, took without the time of the human, in ms.
-fn work_ms(reader: &Reader, turn: Option<usize>) -> u64 {
-    let account = &reader.session.indexes.account;
+fn work_ms(scene: &Scene<'_>, turn: Option<usize>) -> u64 {
+    let account = &scene.session.indexes.account;
     match turn {
-        Some(turn) => account.turn(&reader.session.transcript, turn).time.work(),
+        Some(turn) => account.turn(&scene.session.transcript, turn).time.work(),
         None => account.time(None).work(),
     }
 }
 
-fn is_of_main_lane(reader: &Reader, id: EntryId) -> bool {
-    reader.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
+fn is_of_main_lane(scene: &Scene<'_>, id: EntryId) -> bool {
+    scene.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
 }
 
 /// The entry of the main lane that an item belongs to.
-fn holder_of(reader: &Reader, id: EntryId) -> EntryId {
-    let lane = reader.session.transcript.get(id).and_then(|entry| entry.lane.as_ref());
-    let lane = lane.and_then(|name| reader.session.transcript.lane(name));
-    lane.and_then(|lane| reader.session.transcript.root_caller(lane)).unwrap_or(id)
+fn holder_of(scene: &Scene<'_>, id: EntryId) -> EntryId {
+    let lane = scene.session.transcript.get(id).and_then(|entry| entry.lane.as_ref());
+    let lane = lane.and_then(|name| scene.session.transcript.lane(name));
+    lane.and_then(|lane| scene.session.transcript.root_caller(lane)).unwrap_or(id)
 }
 
-fn part(reader: &Reader, stretch: &Stretch) -> Part {
-    let entry = reader.session.transcript.get(stretch.entry);
-    let call = entry.zip(stretch.block).and_then(|(entry, block)| call_at(entry, block));
+fn part(scene: &Scene<'_>, span: &TimeSpan) -> Part {
+    let entry = scene.session.transcript.get(span.entry);
+    let call = entry.zip(span.block).and_then(|(entry, block)| call_at(entry, block));
     Part {
-        ms: stretch.ms(),
-        class: stretch.class,
-        tool: stretch.tool.clone(),
+        ms: span.ms(),
+        class: span.class,
+        tool: span.tool.clone(),
         has_failed: call.is_some_and(|call| matches!(call.state, ToolState::Failed(_))),
         goes_on: false,
     }
 }
 
 /// What the agent has been doing since the last sign.
-fn going_on(reader: &Reader, stretches: &[Stretch]) -> Option<Part> {
-    let last = stretches.last().filter(|_| !reader.session.ends.is_beginning())?.to;
-    let (class, tool) = match &reader.session.status.activity {
+fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Part> {
+    let last = spans.last().filter(|_| !scene.session.ends.is_beginning())?.to;
+    let (class, tool) = match &scene.session.status.activity {
         Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
         Activity::Model { .. } => (Class::Model, None),
         Activity::Retry { .. } => (Class::Retry, None),
-        Activity::Waiting { .. } if reader.session.is_at_work(reader.screen.now) => (Class::Human, None),
+        Activity::Waiting { .. } if scene.session.is_at_work(scene.screen.now) => (Class::Human, None),
         _ => return None,
     };
-    let ms = reader.screen.now.since(last);
+    let ms = scene.screen.now.since(last);
     (ms > 0).then_some(Part { ms, class, tool, has_failed: false, goes_on: true })
 }
 
 /// Where an item lies on the line, in ms from its beginning.
-fn offset(reader: &Reader, stretches: &[Stretch], id: EntryId) -> Option<u64> {
-    let block = reader.text.view.focus.map(|focus| focus.block);
-    let own = stretches.iter().position(|one| one.entry == id && one.block.is_some() && one.block == block);
-    let before = |place: usize| stretches.iter().take(place).map(Stretch::ms).sum::<u64>();
+fn offset(session: &Session, spans: &[TimeSpan], focus: Focus) -> Option<u64> {
+    let Focus { entry: id, block } = focus;
+    let own = spans.iter().position(|one| one.entry == id && one.block == Some(block));
+    let before = |place: usize| spans.iter().take(place).map(TimeSpan::ms).sum::<u64>();
     if let Some(place) = own {
         return Some(before(place));
     }
-    let at: Timestamp = reader.session.transcript.get(id)?.at?;
-    let place = stretches.iter().position(|one| one.from <= at && at <= one.to)?;
-    Some(before(place) + at.since(stretches.get(place)?.from))
+    let at: Timestamp = session.transcript.get(id)?.at?;
+    let place = spans.iter().position(|one| one.from <= at && at <= one.to)?;
+    Some(before(place) + at.since(spans.get(place)?.from))
 }

@@ -7,17 +7,18 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Table};
 use crate::analysis::lint::{Alike, Finding, Severity, alike};
-use crate::app::action::Action;
 use crate::app::checks::{self, Check};
+use crate::app::input::action::Action;
 use crate::app::outline::row::Sign;
-use crate::app::viewport::Focus;
+use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::figures::count;
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
+use crate::session::indexes::Needs;
 
 /// Lines of what follows from the chosen finding.
 const FOOT: usize = 3;
@@ -38,7 +39,7 @@ const HINTS: &[Hint] = &[(&[Action::Expand, Action::Collapse], "open, close")];
 
 /// The list of findings.
 #[derive(Debug)]
-pub struct Checks {
+pub(crate) struct Checks {
     rows: List<Row>,
     /// Kinds whose findings are listed one by one.
     opened: BTreeSet<Kind>,
@@ -70,19 +71,19 @@ enum Row {
     Kind(Kind),
     /// A finding, alone or below its kind.
     Found { focus: Focus, rule: &'static str, call: Key, is_below: bool },
-    /// What else is to be told.
+    /// What is no finding.
     Check(checks::Kind),
 }
 
 impl Checks {
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         if self.generation.replace(scene.checks.generation()) != Some(scene.checks.generation()) {
             self.rows.set(rows(scene, &self.opened), scene.follows);
         }
     }
 
     /// Lists the findings of a kind one by one, or not. The cursor goes to the kind if its row is gone.
-    fn open(&mut self, scene: &Scene<'_>, kind: Kind, is_open: bool) {
+    fn open(&mut self, scene: &PageScene<'_>, kind: Kind, is_open: bool) {
         if is_open {
             self.opened.insert(kind);
         } else {
@@ -94,7 +95,7 @@ impl Checks {
 }
 
 /// Findings under the heading of their severity; what else there is stands before what is only noted.
-fn rows(scene: &Scene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
+fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
     let mut rows = Vec::new();
     let others = || others(scene).map(|check| Row::Check(check.kind));
     if scene.findings.counts().total() == 0 {
@@ -120,7 +121,7 @@ fn rows(scene: &Scene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
 }
 
 /// Findings of a severity, kind by kind.
-fn of_lint(scene: &Scene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<Row> {
+fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<Row> {
     let of_it = || scene.findings.iter().filter(|finding| finding.severity == severity);
     let mut rows: Vec<Row> =
         Alike::of(of_it()).map(|all| Row::Heading(Some(severity), all.count())).into_iter().collect();
@@ -139,7 +140,7 @@ fn of_lint(scene: &Scene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Ve
 }
 
 /// What the lint has no rule for.
-fn others<'a>(scene: &Scene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
+fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
     scene.checks.list().iter().filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
 }
 
@@ -151,7 +152,11 @@ impl Row {
 }
 
 impl Page for Checks {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { findings: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let (height, foot) = scene.divide(0, FOOT);
         self.rows.fit(height);
@@ -172,7 +177,7 @@ impl Page for Checks {
         Sheet { title: title(scene), rows, foot, ..Sheet::default() }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if self.rows.act(action, times) {
             return Answer::Done;
         }
@@ -193,7 +198,7 @@ impl Page for Checks {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let is_there = |finding: &&Finding| finding.block == focus.block;
         let of_entry = scene.findings.of_entry(focus.entry);
         if let Some(finding) = of_entry.iter().find(is_there).or(of_entry.first()) {
@@ -215,7 +220,7 @@ impl Page for Checks {
         if self.rows.keys().iter().any(|row| matches!(row, Row::Kind(_))) { HINTS } else { &[] }
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
             Row::Found { focus, .. } => Some(*focus),
             Row::Kind(kind) => {
@@ -228,24 +233,24 @@ impl Page for Checks {
 }
 
 /// The finding of a row.
-fn found<'a>(scene: &Scene<'a>, row: &Row) -> Option<&'a Finding> {
+fn found<'a>(scene: &PageScene<'a>, row: &Row) -> Option<&'a Finding> {
     let Row::Found { focus, is_below, .. } = row else { return None };
     scene.findings.of_entry(focus.entry).iter().find(|finding| Row::of(finding, *is_below) == *row)
 }
 
 /// All findings of a kind.
-fn alike_of<'a>(scene: &Scene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
+fn alike_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
     Alike::of(scene.findings.iter().filter(|finding| (finding.rule.id, finding.severity) == (rule, severity)))
 }
 
-/// What else is told under this name.
-fn check<'a>(scene: &Scene<'a>, kind: checks::Kind) -> Option<&'a Check> {
+/// What is listed as this, and is no finding.
+fn check<'a>(scene: &PageScene<'a>, kind: checks::Kind) -> Option<&'a Check> {
     scene.checks.list().iter().find(|check| check.kind == kind)
 }
 
 impl Checks {
     /// What is wrong with the chosen one, and what follows from it.
-    fn foot(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    fn foot(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(row) = self.rows.chosen() else { return Vec::new() };
         let (before, finding) = match row {
             Row::Kind(kind) => match alike_of(scene, *kind) {
@@ -267,7 +272,7 @@ impl Checks {
     }
 }
 
-fn title(scene: &Scene<'_>) -> Vec<Span<'static>> {
+fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let counts = scene.findings.counts();
     let parts = [(counts.errors, "error"), (counts.warnings, "warning"), (counts.notes, "note")];
     let parts = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n as u64, what));
@@ -285,8 +290,8 @@ fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'stati
     Line::from(vec![Span::styled(what, theme.heading), Span::styled(format!("  {found}"), theme.dim)])
 }
 
-/// The cells of a row that tells of something. What has no room for its name has it before its words.
-fn cells(scene: &Scene<'_>, table: &Table, row: &Row, is_chosen: bool) -> Option<Vec<Span<'static>>> {
+/// The cells of a row that is no heading. What has no room for its name has it before its words.
+fn cells(scene: &PageScene<'_>, table: &Table, row: &Row, is_chosen: bool) -> Option<Vec<Span<'static>>> {
     let theme = scene.theme;
     let (sign, number, line, name, what) = match row {
         Row::Kind(kind) => {
@@ -327,9 +332,9 @@ fn cells(scene: &Scene<'_>, table: &Table, row: &Row, is_chosen: bool) -> Option
 
 fn of_check(sign: Sign, theme: &Theme) -> (&'static str, Style) {
     match sign {
-        Sign::Bad => (theme.glyphs().failed, theme.bad),
+        Sign::Bad => (theme.glyphs().outcome.failed, theme.bad),
         Sign::Warn => ("!", theme.warn),
-        Sign::Good => (theme.glyphs().done, theme.good),
+        Sign::Good => (theme.glyphs().outcome.done, theme.good),
         Sign::None | Sign::Refused | Sign::Open(_) => (theme.glyphs().dot, theme.dim),
     }
 }
@@ -337,7 +342,7 @@ fn of_check(sign: Sign, theme: &Theme) -> (&'static str, Style) {
 /// The sign of a severity.
 pub(crate) fn of_severity(severity: Severity, theme: &Theme) -> (&'static str, Style) {
     match severity {
-        Severity::Error => (theme.glyphs().failed, theme.bad),
+        Severity::Error => (theme.glyphs().outcome.failed, theme.bad),
         Severity::Warning => ("!", theme.warn),
         Severity::Note => (theme.glyphs().dot, theme.dim),
     }

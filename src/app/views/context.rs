@@ -7,17 +7,18 @@ mod row;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::Table;
+use crate::analysis::context::window::{Row, Sums};
 use crate::analysis::phrases;
-use crate::analysis::window::{Row, Sums};
-use crate::app::action::{Action, Way};
-use crate::app::viewport::Focus;
+use crate::app::input::action::{Action, Way};
+use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures;
 use crate::model::text::Name;
+use crate::session::indexes::Needs;
 
-/// Lines that tell of the chosen row, where there is room for them.
+/// Lines for the chosen row, where there is room for them.
 const FOOT: usize = 5;
 /// Bars of so many columns show what fills them.
 const BAR_WITH_CLASSES: usize = 20;
@@ -37,7 +38,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         let windows = &scene.indexes.windows;
         let lanes = || windows.lanes().map(Option::<&Name>::cloned);
         if windows.sums(self.lane.as_ref()).requests == 0
@@ -64,7 +65,7 @@ impl Context {
         }
     }
 
-    fn choose_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn choose_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if let Some((lane, number)) = scene.indexes.windows.row_at(focus.entry)
             && lane == self.lane.as_ref()
         {
@@ -73,7 +74,7 @@ impl Context {
     }
 
     /// To the lane beside this one.
-    fn shift(&mut self, scene: &Scene<'_>, way: Way) -> Answer {
+    fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
         let lanes: Vec<Option<Name>> = scene.indexes.windows.lanes().map(Option::<&Name>::cloned).collect();
         if lanes.len() < 2 {
             return Answer::Say("no sub-agent records its requests".to_owned());
@@ -91,7 +92,11 @@ impl Context {
 }
 
 impl Page for Context {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { windows: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let windows = &scene.indexes.windows;
         let sums = windows.sums(self.lane.as_ref());
@@ -114,17 +119,17 @@ impl Page for Context {
         heads.push(table.heads(None, scene.theme));
         let (height, foot) = scene.divide(heads.len(), FOOT);
         self.rows.fit(height);
-        let told = windows.rows(self.lane.as_ref());
+        let all = windows.rows(self.lane.as_ref());
         let density = windows.density(self.lane.as_ref());
         let drawing = row::Drawing { scene, table: &table, density, largest: sums.largest };
         let rows = self.rows.window().filter_map(|(number, _, is_chosen)| {
-            let line = drawing.line(told.get(number)?, is_chosen);
+            let line = drawing.line(all.get(number)?, is_chosen);
             Some(SheetRow { line, is_chosen, number })
         });
         let rows = rows.collect();
         // The cursor is always in the window.
         let chosen = self.rows.window().find(|(_, _, is_chosen)| *is_chosen);
-        let chosen = chosen.and_then(|(number, _, _)| told.get(number));
+        let chosen = chosen.and_then(|(number, _, _)| all.get(number));
         let foot = match chosen.filter(|_| foot > 0) {
             Some(row) => self.foot.lines(scene, row, density, foot),
             None => Vec::new(),
@@ -132,7 +137,7 @@ impl Page for Context {
         Sheet { title: self.title(scene, &sums), right: self.right(scene), heads, rows, foot }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         match action {
             Action::Shift(way) => self.shift(scene, way),
             Action::Reverse => Answer::Say("requests stand in the order of the file".to_owned()),
@@ -141,7 +146,7 @@ impl Page for Context {
         }
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let Some((lane, _)) = scene.indexes.windows.row_at(focus.entry) else { return };
         if lane != self.lane.as_ref() && scene.indexes.windows.sums(lane).requests > 0 {
             self.lane = lane.cloned();
@@ -163,7 +168,7 @@ impl Page for Context {
         HINTS
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         let entry = *self.rows.chosen()?;
         let blocks = &scene.transcript.get(entry)?.blocks;
         let is_shown = |kind: &BlockKind| !matches!(kind, BlockKind::Thinking(_));
@@ -173,7 +178,7 @@ impl Page for Context {
 }
 
 impl Context {
-    fn title(&self, scene: &Scene<'_>, sums: &Sums) -> Vec<Span<'static>> {
+    fn title(&self, scene: &PageScene<'_>, sums: &Sums) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let lane = match &self.lane {
             Some(name) => {
@@ -191,7 +196,7 @@ impl Context {
         let dot = theme.glyphs().dot;
         if sums.read > 0 {
             let rate = percent(sums.read, sums.prompts);
-            // Within a turn nearly all is read: only the first request tells whether the turn before helped.
+            // Within a turn nearly all is read: only the first request shows whether the turn before helped.
             let first = (sums.first_prompts > 0)
                 .then(|| format!(" (turns {}%)", percent(sums.first_read, sums.first_prompts)));
             spans.push(Span::raw(format!(" {dot} cache {rate}%{}", first.unwrap_or_default())));
@@ -214,7 +219,7 @@ impl Context {
     }
 
     /// Which of several lanes this is.
-    fn right(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn right(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let lanes: Vec<Option<&Name>> = scene.indexes.windows.lanes().collect();
         let Some(here) = lanes.iter().position(|lane| *lane == self.lane.as_ref()) else { return Vec::new() };
         if lanes.len() < 2 {

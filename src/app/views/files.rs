@@ -5,20 +5,21 @@ mod history;
 
 use std::cmp::Reverse;
 
+use history::{History, words_of};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::calls::Place;
 use crate::analysis::files::{File, Use};
-use crate::app::action::{Action, Way};
-use crate::app::viewport::Focus;
+use crate::app::input::action::{Action, Way};
+use crate::app::text::viewport::Focus;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Frame};
-use history::{History, words_of};
+use crate::session::indexes::Needs;
 
 /// What its keys do.
 const HINTS: &[Hint] = &[
@@ -89,7 +90,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         let files = &scene.indexes.files;
         let made = Some((files.generation(), self.by, self.is_reversed));
         if self.made != made {
@@ -115,7 +116,7 @@ impl Files {
         }
     }
 
-    fn open(&mut self, scene: &Scene<'_>) -> Answer {
+    fn open(&mut self, scene: &PageScene<'_>) -> Answer {
         let chosen = self.list.chosen().cloned();
         let Some((path, file)) =
             chosen.and_then(|path| Some((path.clone(), scene.indexes.files.file(&path)?)))
@@ -129,7 +130,7 @@ impl Files {
         Answer::Done
     }
 
-    fn all(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn all(&mut self, scene: &PageScene<'_>) -> Sheet {
         let files = &scene.indexes.files;
         let flagged = files.list().filter(|(_, file)| file.flags > 0).count();
         let mut words = format!("  {}", count(self.list.keys().len() as u64, "file"));
@@ -156,18 +157,18 @@ impl Files {
         let rows = rows.collect();
         let order = if (self.by == By::Path) == self.is_reversed { Order::Falling } else { Order::Rising };
         let heads = vec![table.heads(Some((self.by.column(), order)), scene.theme)];
-        let foot = if foot > 0 { self.told(scene) } else { Vec::new() };
+        let foot = if foot > 0 { self.foot_lines(scene) } else { Vec::new() };
         Sheet { title, heads, rows, foot, ..Sheet::default() }
     }
 
     /// The whole path of the chosen file, and what went wrong first.
-    fn told(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    fn foot_lines(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some((path, file)) =
             self.list.chosen().and_then(|path| Some((path, scene.indexes.files.file(path)?)))
         else {
             return Vec::new();
         };
-        let path = wrap::fit_end(path, scene.columns(), scene.theme.glyphs().cut);
+        let path = wrap::fit_path(path, scene.columns(), scene.theme.glyphs().cut);
         let first = file.uses.iter().find(|one| one.flag().is_some());
         let words = first.map(|one| words_of(one, scene)).unwrap_or_default();
         let mut lines = vec![Line::raw(path)];
@@ -185,10 +186,16 @@ fn focus_of(place: Place) -> Focus {
     Focus { entry: place.entry, block: place.block }
 }
 
-fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene<'_>) -> Vec<Span<'static>> {
+fn cells(
+    path: &Text,
+    file: &File,
+    is_chosen: bool,
+    table: &Table,
+    scene: &PageScene<'_>,
+) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let figure = |n: usize| Span::raw(if n == 0 { "-".to_owned() } else { n.to_string() });
-    let path = wrap::fit_end(path, table.width_of(PATH).unwrap_or(0), theme.glyphs().cut);
+    let path = wrap::fit_path(path, table.width_of(PATH).unwrap_or(0), theme.glyphs().cut);
     let style = match (is_chosen, file.edits + file.writes) {
         (true, _) => theme.focus,
         (false, 0) => theme.dim,
@@ -202,10 +209,10 @@ fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene
             None => flags.push((flag.word(), 1)),
         }
     }
-    let told = |(word, number): (&str, usize)| {
+    let counted = |(word, number): (&str, usize)| {
         if number == 1 { word.to_owned() } else { format!("{number} {word}") }
     };
-    let flags: Vec<String> = flags.into_iter().map(told).collect();
+    let flags: Vec<String> = flags.into_iter().map(counted).collect();
     vec![
         Span::styled(sign, theme.warn),
         Span::styled(path, style),
@@ -219,7 +226,11 @@ fn cells(path: &Text, file: &File, is_chosen: bool, table: &Table, scene: &Scene
 }
 
 impl Page for Files {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { files: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         match &mut self.inside {
             Some((path, history)) => history.arrange(path, scene),
@@ -227,7 +238,7 @@ impl Page for Files {
         }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if let Some((_, history)) = &mut self.inside {
             if action == Action::Collapse {
                 self.inside = None;
@@ -252,7 +263,7 @@ impl Page for Files {
         }
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let files = &scene.indexes.files;
         let place = Place { entry: focus.entry, block: focus.block };
         let Some(path) = files.of_call(place) else { return };
@@ -286,7 +297,7 @@ impl Page for Files {
         HINTS
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         if let Some((_, history)) = &self.inside {
             return history.target();
         }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is chosen stays chosen while rows come and go.
 
-use crate::app::action::Action;
+use crate::app::input::action::Action;
 
 /// Rows by their keys, one of them chosen.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl<K: Clone + PartialEq> List<K> {
 #[cfg(test)]
 mod tests {
     use super::List;
-    use crate::app::action::Action;
+    use crate::app::input::action::Action;
 
     fn list(rows: &[i32]) -> List<i32> {
         let mut list = List::with_headings(|key| *key > 0);

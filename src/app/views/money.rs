@@ -8,17 +8,18 @@ use std::collections::HashMap;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
+use crate::analysis::money::spending::Charge;
+use crate::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
 use crate::analysis::phrases;
-use crate::analysis::spending::Charge;
-use crate::analysis::spending::statement::{Group, Grouping, Row, Statement};
-use crate::app::action::{Action, Way};
+use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
-use crate::app::viewport::Focus;
+use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::render::wrap::{self, Frame};
+use crate::session::indexes::Needs;
 
 pub mod chart;
 mod foot;
@@ -52,7 +53,7 @@ const LEGEND: usize = 8;
 
 /// The page.
 #[derive(Debug)]
-pub struct Money {
+pub(crate) struct Money {
     /// From 1, the session as a whole, to 5, single requests.
     level: u8,
     sorted: (usize, Order),
@@ -65,12 +66,12 @@ pub struct Money {
     dear: i128,
     made_for: Option<u64>,
     /// What was made for the chosen row.
-    told: Option<Told>,
+    detail: Option<ChosenDetail>,
 }
 
-/// The chart and the foot, which take a walk over all charges.
+/// Chart and foot of the chosen row, which take a walk over all charges.
 #[derive(Debug)]
-struct Told {
+struct ChosenDetail {
     item: Option<Item>,
     size: (usize, usize),
     chart: Vec<Line<'static>>,
@@ -99,7 +100,7 @@ impl Default for Money {
             facts: Vec::new(),
             dear: i128::MAX,
             made_for: None,
-            told: None,
+            detail: None,
         }
     }
 }
@@ -124,7 +125,7 @@ impl Money {
         }
     }
 
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         if self.made_for == Some(scene.indexes.generation) {
             return;
         }
@@ -134,8 +135,8 @@ impl Money {
     }
 
     /// The rows of the level, in the order wanted.
-    fn sum_up(&mut self, scene: &Scene<'_>) {
-        self.told = None;
+    fn sum_up(&mut self, scene: &PageScene<'_>) {
+        self.detail = None;
         self.sums = self.statement.rows(self.grouping());
         self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
         self.dear = dear(&self.sums);
@@ -159,7 +160,7 @@ impl Money {
         self.rows.set(items, scene.follows && self.sorted == (WHEN, Order::Rising));
     }
 
-    fn set_level(&mut self, level: u8, scene: &Scene<'_>) {
+    fn set_level(&mut self, level: u8, scene: &PageScene<'_>) {
         let level = level.clamp(1, 5);
         if level == self.level {
             return;
@@ -172,7 +173,7 @@ impl Money {
         }
     }
 
-    fn sort_by(&mut self, way: Way, scene: &Scene<'_>) {
+    fn sort_by(&mut self, way: Way, scene: &PageScene<'_>) {
         let table = Table::fit(COLUMNS, scene.columns());
         let shown: Vec<usize> =
             SORTS.into_iter().filter(|column| table.width_of(*column).is_some()).collect();
@@ -202,20 +203,20 @@ impl Money {
         }
     }
 
-    /// Chart and foot of the chosen row.
-    fn tell(&mut self, scene: &Scene<'_>, lines: usize) {
+    /// Makes chart and foot of the chosen row, if they are not made yet.
+    fn make_detail(&mut self, scene: &PageScene<'_>, lines: usize) {
         let (item, size) = (self.rows.chosen().cloned(), (scene.columns(), lines));
-        if self.told.as_ref().is_some_and(|told| told.item == item && told.size == size) {
+        if self.detail.as_ref().is_some_and(|detail| detail.item == item && detail.size == size) {
             return;
         }
         let mut foot = self.note(scene);
         foot.extend(foot::lines(&self.charges(), scene.columns(), scene.theme));
         let chart = self.chart(scene, lines);
-        self.told = Some(Told { item, size, chart, foot });
+        self.detail = Some(ChosenDetail { item, size, chart, foot });
     }
 
     /// What a line of the summary says, if it has no room in its row.
-    fn note(&self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    fn note(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(Item::Fact(at, _)) = self.rows.chosen() else { return Vec::new() };
         let note = self.facts.get(*at).map(|fact| fact.note.clone()).unwrap_or_default();
         let room = Table::fit(summary::COLUMNS, scene.columns()).width_of(summary::NOTE).unwrap_or(0);
@@ -225,7 +226,7 @@ impl Money {
         wrap::wrap(&[Span::styled(note, scene.theme.text)], &Frame::hanging(scene.columns(), 2))
     }
 
-    fn chart(&self, scene: &Scene<'_>, lines: usize) -> Vec<Line<'static>> {
+    fn chart(&self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
         let terms = self.statement.charges.iter().enumerate().map(|(number, charge)| {
             let is_chosen = match self.rows.chosen() {
                 Some(Item::Sum(group)) => {
@@ -248,7 +249,7 @@ impl Money {
         drawn.into_iter().enumerate().map(line).collect()
     }
 
-    fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let cost = self.statement.cost.as_ref();
         let dot = scene.theme.glyphs().dot;
         let mut parts = vec![cost.and_then(phrases::cost).unwrap_or_else(|| "$?".to_owned())];
@@ -260,7 +261,7 @@ impl Money {
         vec![Span::raw("MONEY"), Span::raw(format!("  {}", parts.join(&format!(" {dot} "))))]
     }
 
-    fn tabs(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn tabs(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         for (number, name) in (1..).zip(LEVELS) {
             let style = if number == self.level { scene.theme.focus } else { scene.theme.dim };
@@ -276,10 +277,14 @@ fn is_no_heading(item: &Item) -> bool {
 }
 
 impl Page for Money {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { spending: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let title = self.title(scene);
-        if self.statement.is_empty() && self.statement.untold == 0 {
+        if self.statement.is_empty() && self.statement.without_tokens == 0 {
             let word = if scene.is_whole && !scene.indexes.is_behind() {
                 "Nothing is recorded of what was spent: neither tokens nor money."
             } else {
@@ -289,15 +294,15 @@ impl Page for Money {
             let rows = vec![SheetRow { line, ..SheetRow::default() }];
             return Sheet { title, rows, ..Sheet::default() };
         }
-        let (charted, told) = room(scene.height);
+        let (charted, footed) = room(scene.height);
         let charted = if self.statement.total.money.usd().is_some() { charted } else { 0 };
         let is_summary = self.level == 1;
-        let (height, foot) = scene.divide(charted + 1, told);
+        let (height, foot) = scene.divide(charted + 1, footed);
         self.rows.fit(height);
-        self.tell(scene, charted);
+        self.make_detail(scene, charted);
         let columns = if is_summary { summary::COLUMNS } else { COLUMNS };
         let table = Table::fit(columns, scene.columns());
-        let mut heads = self.told.as_ref().map(|told| told.chart.clone()).unwrap_or_default();
+        let mut heads = self.detail.as_ref().map(|detail| detail.chart.clone()).unwrap_or_default();
         heads.push(table.heads((!is_summary).then_some(self.sorted), scene.theme));
         let rows = self.rows.window().map(|(number, item, is_chosen)| {
             let cells = match item {
@@ -310,14 +315,14 @@ impl Page for Money {
             SheetRow { line, is_chosen, number }
         });
         let rows = rows.collect();
-        let mut foot_lines = self.told.as_ref().map(|told| told.foot.clone()).unwrap_or_default();
+        let mut foot_lines = self.detail.as_ref().map(|detail| detail.foot.clone()).unwrap_or_default();
         cut(&mut foot_lines, foot, scene);
         // Always as high, so that the rows stand still.
         foot_lines.resize(foot, Line::default());
         Sheet { title, right: self.tabs(scene), heads, rows, foot: foot_lines }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         let steps = u8::try_from(times).unwrap_or(u8::MAX);
         match action {
             Action::LevelUp => self.set_level(self.level.saturating_add(steps), scene),
@@ -337,7 +342,7 @@ impl Page for Money {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if self.level == 1 {
             return;
         }
@@ -372,7 +377,7 @@ impl Page for Money {
         if self.level == 1 { HINTS.get(..1).unwrap_or_default() } else { HINTS }
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         let transcript = scene.transcript;
         let of_turn = |prompt: EntryId| {
             let turn = transcript.place_of(prompt).and_then(|place| transcript.turn_at(place))?;
@@ -405,7 +410,7 @@ fn room(height: usize) -> (usize, usize) {
 }
 
 /// Leaves so many lines, and says if there were more.
-fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &Scene<'_>) {
+fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
     if lines.len() > most && most > 0 {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {

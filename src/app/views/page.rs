@@ -1,23 +1,25 @@
 //! What a view is: a page with a cursor, which writes out what its window shows.
 
+use std::fmt::Debug;
+
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
-use crate::analysis::awaited::Awaited;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
-use crate::app::action::Action;
 use crate::app::checks::Checks;
-use crate::app::filter::Filter;
-use crate::app::viewport::Focus;
+use crate::app::find::filter::Filter;
+use crate::app::input::action::Action;
+use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
-use crate::session::indexes::Indexes;
+use crate::session::indexes::{Indexes, Needs};
 
 /// What a page may look at.
-pub struct Scene<'a> {
+pub struct PageScene<'a> {
     /// The session.
     pub(crate) transcript: &'a Transcript,
     /// Indexes of it, as far as the page wants them.
@@ -50,7 +52,7 @@ pub struct Scene<'a> {
     pub(crate) filter: Option<&'a Filter>,
 }
 
-impl Scene<'_> {
+impl PageScene<'_> {
     /// Whether the agent is at work on the calls of an entry that have no result.
     pub(crate) fn is_at_work_on(&self, id: EntryId) -> bool {
         self.is_at_work && self.awaited.has(self.transcript, id)
@@ -58,13 +60,15 @@ impl Scene<'_> {
 }
 
 /// A view of the session.
-pub trait Page {
+pub(crate) trait Page: Debug {
+    /// What must be known of the session for it.
+    fn needs(&self) -> Needs;
     /// Brings the page up to date, and writes out what the window shows.
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet;
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet;
     /// Carries out an action.
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer;
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer;
     /// The reader is at this item: chooses the row that holds it, or the nearest one before it.
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus);
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus);
     /// Chooses a row by its [`SheetRow::number`].
     fn choose(&mut self, number: usize);
     /// Another transcript has taken the place of this one: forgets its rows, but not how the reader wants them.
@@ -78,7 +82,7 @@ pub trait Page {
         true
     }
     /// The item that the chosen row names.
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus>;
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus>;
 }
 
 /// Keys that do one thing, and what.
@@ -106,7 +110,7 @@ pub struct Sheet {
     pub heads: Vec<Line<'static>>,
     /// The rows of the window.
     pub rows: Vec<SheetRow>,
-    /// What is told of the chosen row, under a rule.
+    /// The details of the chosen row, under a rule.
     pub foot: Vec<Line<'static>>,
 }
 
@@ -121,7 +125,7 @@ pub struct SheetRow {
     pub number: usize,
 }
 
-impl Scene<'_> {
+impl PageScene<'_> {
     /// Columns of rows: all but the mark of the chosen one, and a column of air at each side.
     pub(crate) fn columns(&self) -> usize {
         self.width.saturating_sub(3).max(1)

@@ -173,8 +173,8 @@ pub(crate) fn gauge(
     let filled = filled.max(least) as usize;
     let glyphs = theme.glyphs();
     vec![
-        Span::styled(glyphs.full.repeat(filled), full),
-        Span::styled(glyphs.empty.repeat(width.saturating_sub(filled)), empty),
+        Span::styled(glyphs.chart.full.repeat(filled), full),
+        Span::styled(glyphs.chart.empty.repeat(width.saturating_sub(filled)), empty),
     ]
 }
 

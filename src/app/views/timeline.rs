@@ -5,27 +5,28 @@
 //! Invariant: rows are found for the window of time and written for the window of the screen; a frame costs
 //! some searches in each row of the session's lanes and no look at what lies outside.
 
+use axis::Axis;
+use bars::{Painter, focus_of, is_within};
 use ratatui::text::{Line, Span};
+use window::{Scope, View};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::Activity;
 use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, What};
-use crate::app::action::{Action, Way};
-use crate::app::viewport::Focus;
+use crate::app::input::action::{Action, Way};
+use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
-use axis::Axis;
-use bars::{Painter, focus_of, is_within};
-use window::{Scope, View};
+use crate::session::indexes::Needs;
 
 mod axis;
 mod bars;
-mod told;
+mod captions;
 mod window;
 
-/// Lines of what is told of the chosen span.
+/// Lines for the chosen span.
 const FOOT: usize = 2;
 /// Lower pages do without the context's size, and only higher ones explain the signs.
 const LOW: usize = 16;
@@ -69,7 +70,11 @@ pub(crate) struct Lanes {
 type Growing = Option<(Class, Timestamp)>;
 
 impl Page for Lanes {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { calls: true, timeline: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         let timeline = &scene.indexes.timeline;
         if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
             let own = scene.focus.and_then(|focus| find(scene, focus));
@@ -107,15 +112,15 @@ impl Page for Lanes {
             rows.push(SheetRow { line, is_chosen: own == Some(*key), number });
         }
         self.near = near;
-        let telling = told::Telling { painter: &painter, view: &view, scope: self.scope, range, label };
+        let captions = captions::Captions { painter: &painter, view: &view, scope: self.scope, range, label };
         let foot = match foot {
             0 => Vec::new(),
-            lines => telling.foot(lines, self.rows.beyond()),
+            lines => captions.foot(lines, self.rows.beyond()),
         };
-        Sheet { title: telling.title(growing), right: Vec::new(), heads: vec![telling.axis()], rows, foot }
+        Sheet { title: captions.title(growing), right: Vec::new(), heads: vec![captions.axis()], rows, foot }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         let timeline = &scene.indexes.timeline;
         let Some(view) = view(scene, self.chosen) else { return Answer::Pass };
         let times = times.max(1);
@@ -151,7 +156,7 @@ impl Page for Lanes {
         }
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         // Several spans may stand for one item.
         let timeline = &scene.indexes.timeline;
         let own = self.chosen.filter(|id| timeline.get(*id).is_some());
@@ -179,7 +184,7 @@ impl Page for Lanes {
         HINTS
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         self.chosen.map(|id| focus_of(scene.transcript, id))
     }
 }
@@ -196,7 +201,7 @@ impl Lanes {
     }
 
     /// To another span in time; those that the filter hides are passed over.
-    fn step(&mut self, scene: &Scene<'_>, times: usize, forward: bool) -> Answer {
+    fn step(&mut self, scene: &PageScene<'_>, times: usize, forward: bool) -> Answer {
         let Some(id) = self.chosen else { return Answer::Done };
         let timeline = &scene.indexes.timeline;
         let is_shown =
@@ -213,7 +218,7 @@ impl Lanes {
         }
     }
 
-    /// Walks the critical paths that can be seen: those of turns that have some columns, and the cursor's.
+    /// Walks the critical paths that can be scene: those of turns that have some columns, and the cursor's.
     fn walk(&mut self, timeline: &Timeline, (from, to): (Timestamp, Timestamp)) {
         if let Some(id) = self.chosen {
             self.paths.walk(timeline, id.from, id.from);
@@ -230,18 +235,18 @@ impl Lanes {
 }
 
 /// The part of the session that is looked at; nothing if it has no times.
-fn view<'a>(scene: &Scene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
+fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
     let timeline = &scene.indexes.timeline;
     let (from, to) = timeline.reach()?;
     let now = scene.is_at_work.then_some(scene.now);
     Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now })
 }
 
-fn find(scene: &Scene<'_>, focus: Focus) -> Option<SpanId> {
+fn find(scene: &PageScene<'_>, focus: Focus) -> Option<SpanId> {
     scene.indexes.timeline.span_of(scene.transcript, focus.entry, focus.block)
 }
 
-fn empty(scene: &Scene<'_>) -> Sheet {
+fn empty(scene: &PageScene<'_>) -> Sheet {
     let words = if scene.is_whole && !scene.indexes.is_behind() {
         "Nothing in this session tells when it was."
     } else {
@@ -262,7 +267,7 @@ fn no_farther(action: Action) -> &'static str {
 }
 
 /// What the main agent has been doing since the last sign, if no call says it.
-fn growing(scene: &Scene<'_>) -> Growing {
+fn growing(scene: &PageScene<'_>) -> Growing {
     if !scene.is_at_work || scene.indexes.timeline.open(0).next().is_some() {
         return None;
     }
@@ -334,14 +339,14 @@ fn write(
     let timeline = &scene.indexes.timeline;
     let mut cells = painter.cells();
     let (title, style, what) = match key {
-        Key::Grows(Class::Model) => ("model".to_owned(), theme.assistant, Some(What::Model)),
-        Key::Grows(_) => ("you".to_owned(), theme.user, Some(What::Human)),
+        Key::Grows(Class::Model) => ("model".to_owned(), theme.voice.assistant, Some(What::Model)),
+        Key::Grows(_) => ("you".to_owned(), theme.voice.user, Some(What::Human)),
         Key::Row(number) => {
             let Some(row) = timeline.row(number) else { return (Line::default(), None) };
             painter.put(row, &mut cells);
             let (title, style) = match &row.what {
-                What::Model => ("model".to_owned(), theme.assistant),
-                What::Human => ("you".to_owned(), theme.user),
+                What::Model => ("model".to_owned(), theme.voice.assistant),
+                What::Human => ("you".to_owned(), theme.voice.user),
                 What::Caller => (String::new(), theme.dim),
                 What::Tool(name) => (name.to_string(), theme.tool),
             };
@@ -359,7 +364,7 @@ fn write(
             let name = lane.and_then(|lane| lane.name.as_ref());
             let facts = name.and_then(|name| scene.transcript.lane(name));
             let title = facts.map(|facts| &facts.label).or(name).map(ToString::to_string);
-            let title = format!("{} {}", theme.glyphs().bullet_inner, title.unwrap_or_default());
+            let title = format!("{} {}", theme.glyphs().list.bullet_inner, title.unwrap_or_default());
             (title, theme.accent, None)
         }
     };
@@ -369,11 +374,11 @@ fn write(
             painter.put_growing(class, from, scene.now, &mut cells);
         }
     }
-    let mut spans = told::fitted(&title, label, style, theme);
+    let mut spans = captions::fitted(&title, label, style, theme);
     spans.push(Span::raw(" "));
     spans.extend(painter.write(&cells, |id| match key {
-        Key::Lane(_) => told::class_words(painter, id),
-        Key::Row(_) => told::headline(scene.transcript, id),
+        Key::Lane(_) => captions::class_words(painter, id),
+        Key::Row(_) => captions::headline(scene.transcript, id),
         Key::Grows(_) => None,
     }));
     let here = painter.chosen.map_or(0, |id| painter.axis.column(id.from));

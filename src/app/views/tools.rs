@@ -9,18 +9,19 @@ pub(crate) mod foot;
 mod order;
 mod summary;
 
+use foot::Examples;
+use order::Sort;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Order, Table};
 use crate::analysis::calls::{Outcome, Place, Tools as Sums};
-use crate::app::action::{Action, Way};
-use crate::app::viewport::Focus;
+use crate::app::input::action::{Action, Way};
+use crate::app::text::viewport::Focus;
 use crate::model::figures::count;
 use crate::model::text::Name;
-use foot::Examples;
-use order::Sort;
+use crate::session::indexes::Needs;
 
 /// What its keys do.
 const HINTS: &[Hint] = &[
@@ -35,11 +36,11 @@ const SUMMARY_HINTS: &[Hint] = &[
     (&[Action::LevelUp], "all calls"),
 ];
 
-/// Lines of what is told of the chosen call, on low screens and on others.
+/// Lines for the chosen call, on low screens and on others.
 const FOOT: (usize, usize) = (4, 6);
 /// Pages with so many lines are no low screens.
 const HIGH_FROM: usize = 30;
-/// Lines of what is told of the chosen tool.
+/// Lines for the chosen tool.
 const FOOT_OF_TOOL: usize = 4;
 
 /// The view.
@@ -94,7 +95,7 @@ impl Default for Tools {
 }
 
 impl Tools {
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         let made = Made {
             indexes: scene.indexes.generation,
             findings: scene.findings.generation(),
@@ -138,16 +139,18 @@ impl Tools {
         }
     }
 
-    fn sums<'a>(&'a self, scene: &Scene<'a>) -> &'a Sums {
+    fn sums<'a>(&'a self, scene: &PageScene<'a>) -> &'a Sums {
         self.sums.as_ref().filter(|_| scene.filter.is_some()).unwrap_or(scene.indexes.calls.tools())
     }
 
     /// Shows something else, with the cursor where it was.
-    fn show(&mut self, scene: &Scene<'_>, shown: Shown) {
+    fn show(&mut self, scene: &PageScene<'_>, shown: Shown) {
         let place = self.place();
         let tool = match (&self.shown, place) {
             (Shown::Tools, _) => self.names.chosen().cloned(),
-            (Shown::Calls(_), Some(place)) => call::Told::at(scene, place).map(|told| told.call.name.clone()),
+            (Shown::Calls(_), Some(place)) => {
+                call::PlacedCall::at(scene, place).map(|placed| placed.call.name.clone())
+            }
             (Shown::Calls(tool), None) => tool.clone(),
         };
         self.shown = shown;
@@ -173,7 +176,7 @@ impl Tools {
         }
     }
 
-    fn shift(&mut self, scene: &Scene<'_>, way: Way) -> Answer {
+    fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
         let has_moved = match self.shown {
             Shown::Tools => {
                 let table = Table::fit(summary::COLUMNS, scene.columns());
@@ -188,7 +191,7 @@ impl Tools {
         if has_moved { Answer::Done } else { Answer::Say("there is no column beside to sort by".to_owned()) }
     }
 
-    fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let sums = self.sums(scene);
         let dot = theme.glyphs().dot;
@@ -220,7 +223,7 @@ impl Tools {
         vec![Span::raw("TOOLS"), Span::styled(words, theme.dim)]
     }
 
-    fn right(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn right(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
         if scene.indexes.is_behind() {
             return vec![Span::styled("adding up", theme.warn)];
@@ -237,7 +240,7 @@ impl Tools {
         vec![Span::styled(format!("by {column}{way}"), theme.dim)]
     }
 
-    fn nothing(&self, scene: &Scene<'_>) -> Option<&'static str> {
+    fn nothing(&self, scene: &PageScene<'_>) -> Option<&'static str> {
         let is_empty = match self.shown {
             Shown::Tools => self.names.keys().is_empty(),
             Shown::Calls(_) => self.calls.keys().is_empty(),
@@ -252,7 +255,7 @@ impl Tools {
         })
     }
 
-    fn foot(&mut self, scene: &Scene<'_>, lines: usize) -> Vec<Line<'static>> {
+    fn foot(&mut self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
         match &self.shown {
             Shown::Calls(_) => {
                 self.place().map(|place| foot::of_call(scene, place, lines)).unwrap_or_default()
@@ -263,15 +266,15 @@ impl Tools {
                     Some((_, examples)) => examples,
                     None => Examples::of(scene, &calls::shown(scene, Some(&name))),
                 };
-                let told = self.sums(scene).get(&name);
-                let lines = told.map(|tool| foot::of_tool(scene, (&name, tool), &examples));
+                let sum = self.sums(scene).get(&name);
+                let lines = sum.map(|tool| foot::of_tool(scene, (&name, tool), &examples));
                 self.examples = Some((name, examples));
                 lines.unwrap_or_default()
             }
         }
     }
 
-    fn rows(&self, scene: &Scene<'_>, table: &Table) -> Vec<SheetRow> {
+    fn rows(&self, scene: &PageScene<'_>, table: &Table) -> Vec<SheetRow> {
         let theme = scene.theme;
         match self.shown {
             Shown::Calls(_) => {
@@ -285,8 +288,8 @@ impl Tools {
                 let sums = self.sums(scene);
                 let (all, _) = sums.time();
                 let rows = self.names.window().filter_map(|(number, name, is_chosen)| {
-                    let told = (name, sums.get(name)?);
-                    let line = table.row(summary::cells(scene, told, all, is_chosen), theme);
+                    let tool = (name, sums.get(name)?);
+                    let line = table.row(summary::cells(scene, tool, all, is_chosen), theme);
                     Some(SheetRow { line, is_chosen, number })
                 });
                 rows.collect()
@@ -296,7 +299,11 @@ impl Tools {
 }
 
 impl Page for Tools {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { calls: true, findings: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let title = self.title(scene);
         if let Some(words) = self.nothing(scene) {
@@ -327,7 +334,7 @@ impl Page for Tools {
         }
     }
 
-    fn act(&mut self, scene: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         let is_summary = self.shown == Shown::Tools;
         let has_moved = match self.shown {
             Shown::Tools => self.names.act(action, times),
@@ -354,12 +361,12 @@ impl Page for Tools {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let place = Place { entry: focus.entry, block: focus.block };
         match &self.shown {
             Shown::Tools => {
-                if let Some(told) = call::Told::at(scene, place) {
-                    self.names.choose_key(&told.call.name.clone());
+                if let Some(placed) = call::PlacedCall::at(scene, place) {
+                    self.names.choose_key(&placed.call.name.clone());
                 }
             }
             Shown::Calls(_) => {
@@ -401,7 +408,7 @@ impl Page for Tools {
         if matches!(self.shown, Shown::Tools) { SUMMARY_HINTS } else { HINTS }
     }
 
-    fn target(&self, _: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, _: &PageScene<'_>) -> Option<Focus> {
         self.place().map(|place| Focus { entry: place.entry, block: place.block })
     }
 }

@@ -10,25 +10,26 @@ mod rows;
 
 use std::collections::{HashMap, HashSet};
 
+use foot::Whole;
+use nodes::{Node, Nodes, holder};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, Scene, Sheet, SheetRow};
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::Table;
-use super::tools::call::Told;
+use super::tools::call::PlacedCall;
 use crate::analysis::account::PathFacts;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::Sides;
-use crate::app::action::Action;
-use crate::app::branches::head_of;
+use crate::app::input::action::Action;
 use crate::app::outline::row::{start_of_lane, start_of_turn};
-use crate::app::viewport::Focus;
+use crate::app::text::branches::head_of;
+use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::transcript::Transcript;
 use crate::model::turn::Turn;
-use foot::Whole;
-use nodes::{Node, Nodes, holder};
+use crate::session::indexes::Needs;
 
 /// What its keys do.
 const HINTS: &[Hint] = &[
@@ -38,7 +39,7 @@ const HINTS: &[Hint] = &[
 
 /// The view.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub(crate) struct Tree {
     nodes: Nodes,
     rows: List<Node>,
     folded: HashSet<Node>,
@@ -51,7 +52,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    fn refresh(&mut self, scene: &Scene<'_>) {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
         let generation = scene.indexes.generation;
         if self.generation == Some(generation) {
             return;
@@ -107,7 +108,7 @@ impl Tree {
     }
 
     /// How much lies in a node; of a turn with its sub-agents, of all others without.
-    fn facts(&mut self, scene: &Scene<'_>, node: &Node) -> PathFacts {
+    fn facts(&mut self, scene: &PageScene<'_>, node: &Node) -> PathFacts {
         if let Some(facts) = self.facts.get(node) {
             return facts.clone();
         }
@@ -117,7 +118,7 @@ impl Tree {
     }
 
     /// What lies in a node and in all that hangs on it.
-    fn whole(&mut self, scene: &Scene<'_>, node: &Node) -> Whole {
+    fn whole(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
         let own = self.facts(scene, node);
         let below: Vec<Node> = self.nodes.below(node).iter().map(|twig| twig.node.clone()).collect();
         let mut whole = Whole { branches: 0, agents: 0, facts: own };
@@ -139,7 +140,7 @@ impl Tree {
         whole
     }
 
-    fn foot(&mut self, scene: &Scene<'_>) -> Vec<Line<'static>> {
+    fn foot(&mut self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(node) = self.rows.chosen().cloned() else { return Vec::new() };
         match &node {
             Node::Branch(number) => {
@@ -162,7 +163,7 @@ impl Tree {
         }
     }
 
-    fn title(&self, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let transcript = scene.transcript;
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
@@ -183,7 +184,7 @@ impl Tree {
     }
 }
 
-fn facts_of(scene: &Scene<'_>, node: &Node) -> PathFacts {
+fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
     let (transcript, account) = (scene.transcript, &scene.indexes.account);
     let abandoned = &transcript.branches().abandoned;
     let of =
@@ -234,7 +235,11 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
 }
 
 impl Page for Tree {
-    fn arrange(&mut self, scene: &Scene<'_>) -> Sheet {
+    fn needs(&self) -> Needs {
+        Needs { calls: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
         self.refresh(scene);
         let (height, foot) = scene.divide(1, foot::LINES);
         self.rows.fit(height);
@@ -270,7 +275,7 @@ impl Page for Tree {
         }
     }
 
-    fn act(&mut self, _: &Scene<'_>, action: Action, times: usize) -> Answer {
+    fn act(&mut self, _: &PageScene<'_>, action: Action, times: usize) -> Answer {
         if self.rows.act(action, times) {
             return Answer::Done;
         }
@@ -301,10 +306,10 @@ impl Page for Tree {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &Scene<'_>, focus: Focus) {
+    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let place = Place { entry: focus.entry, block: focus.block };
-        let called = Told::at(scene, place).and_then(|told| {
-            let lane = scene.transcript.lane_of_call(&told.call.key);
+        let called = PlacedCall::at(scene, place).and_then(|placed| {
+            let lane = scene.transcript.lane_of_call(&placed.call.key);
             lane.map_or(Some(Node::Call(place)), |lane| Some(Node::Lane(lane.name.clone())))
         });
         let called = called.filter(|node| self.nodes.twig(node).is_some());
@@ -343,7 +348,7 @@ impl Page for Tree {
         HINTS
     }
 
-    fn target(&self, scene: &Scene<'_>) -> Option<Focus> {
+    fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         start(scene.transcript, self.rows.chosen()?)
     }
 }

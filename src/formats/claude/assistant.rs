@@ -19,7 +19,7 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 /// An assistant line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let entry = read(line, session, out);
-    tell(entry, session, out)
+    add_part(entry, session, out)
 }
 
 /// The part of an answer that a line brings.
@@ -48,8 +48,8 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     entry
 }
 
-/// Tells a part of an answer; the first one makes the entry.
-pub fn tell(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
+/// Emits a part of an answer; the first one makes the entry.
+pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
     let fate = if session.begins_answer(&entry.key) { Fate::Shown } else { Fate::Merged };
     out.entry(entry);
     fate
@@ -84,7 +84,7 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
     blocks
 }
 
-/// Lines before version 1.0.x tell what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
+/// Lines before version 1.0.x say what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
 /// answer began, and no reason why it stopped.
 fn usage(line: &Line<'_>, out: &mut Batch) -> Option<Usage> {
     let usage = anthropic::usage(line.json.at(&["message", "usage"]), out)?;

@@ -40,7 +40,7 @@ const QUIET: [&str; 25] = [
     "companion_intro",
 ];
 
-/// Lists of what the model may use, told at each start.
+/// Lists of what the model may use, written at each start.
 const LISTINGS: [&str; 4] =
     ["deferred_tools_delta", "agent_listing_delta", "skill_listing", "mcp_instructions_delta"];
 

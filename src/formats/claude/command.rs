@@ -17,7 +17,7 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// The command of an entry that is about to be told.
+    /// The command of an entry that is about to be emitted.
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { key: entry.key.clone(), lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
     }

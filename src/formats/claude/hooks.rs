@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
+use super::duration::seconds;
 use super::line::Line;
-use super::system::seconds;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -13,20 +13,20 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
 
-/// What was told of each event.
+/// What was emitted of each event.
 #[derive(Debug, Default)]
 pub(crate) struct Hooks {
     begun: HashSet<Key>,
-    told: HashSet<(Key, Piece)>,
+    emitted: HashSet<(Key, Piece)>,
 }
 
-/// A progress line: a command was started. The same command of the same event is told once.
-pub(crate) fn started(line: &Line<'_>, told: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
-    let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| told.get(name).filled());
-    let name = told.get("hookName").str_or_empty();
+/// A progress line: a command was started. The same command of the same event is shown once.
+pub(crate) fn started(line: &Line<'_>, data: &Json<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+    let command = ["command", "promptText", "statusMessage"].iter().find_map(|name| data.get(name).filled());
+    let name = data.get("hookName").str_or_empty();
     let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
     let raw = Raw { title: title(name, None), body: out.output(command.unwrap_or_default()) };
-    tell(line, line.json.get("toolUseID").str_or_empty(), piece, raw, hooks, out)
+    emit(line, line.json.get("toolUseID").str_or_empty(), piece, raw, hooks, out)
 }
 
 /// An attachment: a hook ended well, with what it put out.
@@ -39,7 +39,7 @@ pub(crate) fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, o
     };
     let name = attachment.get("hookName").str_or_empty();
     let raw = Raw { title: title(name, attachment.get("durationMs").count()), body: out.output(&text) };
-    tell(line, attachment.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
+    emit(line, attachment.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
 }
 
 /// A summary of the hooks that ran at the end of a turn, with nothing to complain about.
@@ -49,7 +49,7 @@ pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fa
     let took = ran.iter().filter_map(|hook| hook.get("durationMs").count()).reduce(u64::saturating_add);
     let body = out.output(&ran.iter().map(command).collect::<Vec<_>>().join("\n"));
     let raw = Raw { title: title("Stop", took), body };
-    tell(line, line.json.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
+    emit(line, line.json.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
 }
 
 /// `hook Stop, 3.3 s`
@@ -58,9 +58,9 @@ fn title(name: &str, took: Option<u64>) -> Text {
     Text::clean(format!("hook {name}{took}").trim_end())
 }
 
-fn tell(line: &Line<'_>, run: &str, piece: Piece, raw: Raw, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+fn emit(line: &Line<'_>, run: &str, piece: Piece, raw: Raw, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let key = if identifies(run) { Text::clean(&format!("hook:{run}")) } else { line.id.clone() };
-    if !hooks.told.insert((key.clone(), piece)) {
+    if !hooks.emitted.insert((key.clone(), piece)) {
         return Fate::Merged;
     }
     let is_first = hooks.begun.insert(key.clone());

@@ -1,4 +1,4 @@
-//! Which sub-agent was started by which call. Claude Code tells it in several places, early or late;
+//! Which sub-agent was started by which call. Claude Code writes it in several places, early or late;
 //! the most trustworthy one counts, and a lane is announced only when it has entries.
 
 use std::collections::{HashMap, HashSet};
@@ -112,7 +112,7 @@ impl Lanes {
         }
     }
 
-    /// An entry of this lane is about to be told.
+    /// An entry of this lane is about to be emitted.
     pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) {
         self.change(name, out, |lane| lane.has_entries = true);
     }

@@ -18,7 +18,7 @@ pub struct Line<'a> {
     pub(crate) input: Input<'a>,
     /// Its `uuid`, else a name made from its place.
     pub(crate) id: Key,
-    /// Whether the `uuid` tells it apart from other lines.
+    /// Whether the `uuid` distinguishes it from other lines.
     pub(crate) has_uuid: bool,
     /// `parentUuid`.
     pub(crate) parent: Option<Key>,

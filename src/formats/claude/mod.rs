@@ -6,6 +6,7 @@ pub mod assistant;
 mod attachment;
 pub mod calls;
 pub(crate) mod command;
+pub(crate) mod duration;
 pub(crate) mod hooks;
 pub(crate) mod lanes;
 pub mod line;
@@ -116,7 +117,7 @@ impl Decoder for ClaudeDecoder {
         }
         line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";
-        if !is_progress && self.session.tells_again(&line, out) {
+        if !is_progress && self.session.is_repeated(&line, out) {
             return Fate::Merged;
         }
         if let Some(words) = self.session.leaves(&line) {
@@ -125,16 +126,16 @@ impl Decoder for ClaudeDecoder {
             out.entry(entry);
         }
         if line.lane.is_none() {
-            self.session.tell_facts(input.json, out);
+            self.session.emit_facts(input.json, out);
         }
         if let Some(lane) = line.lane.as_ref().filter(|_| !is_progress) {
             self.session.lanes.enter(lane, out);
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
         }
-        let told = out.edits.len();
+        let from = out.edits.len();
         let fate = self.dispatch(&line, out);
         if line.has_uuid && line.lane.is_none() && input.place == Place::Line {
-            link(&line, told, out);
+            link(&line, from, out);
         }
         fate
     }
@@ -182,10 +183,10 @@ impl ClaudeDecoder {
     }
 }
 
-/// A line that made no entry of its own is a link between those that did; `told` is what was told before it. Each
+/// A line that made no entry of its own is a link between those that did; its edits begin at `from`. Each
 /// line of an answer hangs below the answer, and what goes on from it below the line.
-fn link(line: &Line<'_>, told: usize, out: &mut Batch) {
-    let made = out.edits.iter().skip(told).filter_map(|edit| match edit {
+fn link(line: &Line<'_>, from: usize, out: &mut Batch) {
+    let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
         Edit::Entry(entry) => Some(&entry.key),
         _ => None,
     });

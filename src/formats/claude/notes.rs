@@ -65,15 +65,15 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
 /// Summaries of other sessions stand at the head of a file; all are kept readable.
 fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = line.json;
-    let told = json.get("summary").filled().map(str::to_owned);
-    let text =
-        told.unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).as_str().to_owned());
-    session.tell_summary(json.get("leafUuid").str_or_empty(), Text::stub(&text, 200), out);
+    let summary = json.get("summary").filled().map(str::to_owned);
+    let text = summary
+        .unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).as_str().to_owned());
+    session.emit_summary(json.get("leafUuid").str_or_empty(), Text::stub(&text, 200), out);
     show_text(line, "summary of a conversation", &text, true, out)
 }
 
 /// A setting shows once for each of its values: the lines are appended again with every resume, so
-/// their places tell nothing. What a session begins with is no event.
+/// their places say nothing. What a session begins with is no event.
 fn changed(
     line: &Line<'_>,
     session: &mut Session,
@@ -81,34 +81,34 @@ fn changed(
     member: &str,
     out: &mut Batch,
 ) -> Fate {
-    let told = Text::stub(&format!("{what}: {}", line.json.get(member).str_or_empty()), 200);
+    let setting = Text::stub(&format!("{what}: {}", line.json.get(member).str_or_empty()), 200);
     let begins = matches!(what, "mode" | "permission mode");
     let is_trace = begins && session.is_new_setting(&Text::from(what));
-    once(line, told, is_trace, session, out)
+    once(line, setting, is_trace, session, out)
 }
 
 /// A copy of the last prompt and the line that the session stands at.
 fn last_prompt(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let prompt = line.json.get("lastPrompt").filled();
     let leaf = line.json.get("leafUuid").str_or_empty();
-    let told = prompt
+    let words = prompt
         .map_or_else(|| format!("the session stands at {leaf}"), |words| format!("last prompt: {words}"));
-    once(line, Text::stub(&told, 200), true, session, out)
+    once(line, Text::stub(&words, 200), true, session, out)
 }
 
-fn once(line: &Line<'_>, told: Text, is_trace: bool, session: &mut Session, out: &mut Batch) -> Fate {
-    if !session.is_new_setting(&told) {
+fn once(line: &Line<'_>, words: Text, is_trace: bool, session: &mut Session, out: &mut Batch) -> Fate {
+    if !session.is_new_setting(&words) {
         return Fate::Merged;
     }
-    let mut entry = line.entry(told.clone(), Role::Harness, out);
+    let mut entry = line.entry(words.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = is_trace;
-    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(told))));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(words))));
     out.entry(entry);
     Fate::Shown
 }
 
-/// Copies of files from before a prompt. Later lines tell the same snapshot again, with more files.
+/// Copies of files from before a prompt. Later lines write the same snapshot again, with more files.
 fn snapshot(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let snapshot = line.json.get("snapshot");
     let of = snapshot.get("messageId").filled().or_else(|| line.json.get("messageId").filled());

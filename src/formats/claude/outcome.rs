@@ -1,4 +1,4 @@
-//! What Claude Code tells of a result besides its text (`toolUseResult`, `tool_use_result` in
+//! What Claude Code records of a result besides its text (`toolUseResult`, `tool_use_result` in
 //! streams): exit codes, counts, durations, patches. Its shape differs from tool to tool.
 
 use super::stored;
@@ -9,44 +9,44 @@ use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
 
-/// Adds what the structured copy of a result tells. `text` is the text of the result.
-pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, told: &Json<'_>, out: &mut Batch) {
+/// Adds what the structured copy of a result says. `text` is the text of the result.
+pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>, out: &mut Batch) {
     if let Some(begin) = stored::preview(text) {
         // Early versions keep more of the output beside the text than in it.
         let sample = begin.split_once("Preview").map_or(begin, |(_, sample)| sample);
-        let output = told.get("stdout").str().filter(|output| output.len() > sample.len());
+        let output = details.get("stdout").str().filter(|output| output.len() > sample.len());
         result.body = out.output(output.unwrap_or(begin));
     }
-    let patch = told.get("structuredPatch").items();
+    let patch = details.get("structuredPatch").items();
     if !patch.is_empty() {
         result.patch = Some(out.prose(&unified(patch)));
     }
-    result.duration_ms = duration(told);
-    // Only a failure tells its code.
+    result.duration_ms = duration(details);
+    // Only a failure has its code.
     let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
-    let facts: Vec<String> = facts(result.verdict, &begin, told);
+    let facts: Vec<String> = facts(result.verdict, &begin, details);
     result.facts = Text::clean(&facts.join(" · "));
 }
 
-fn duration(told: &Json<'_>) -> Option<u64> {
-    let ms = told.get("durationMs").count().or_else(|| told.get("totalDurationMs").count());
+fn duration(details: &Json<'_>) -> Option<u64> {
+    let ms = details.get("durationMs").count().or_else(|| details.get("totalDurationMs").count());
     ms.or_else(|| {
-        let seconds = told.get("durationSeconds").number()?;
+        let seconds = details.get("durationSeconds").number()?;
         Json::Number(seconds * 1000.0).count()
     })
 }
 
-fn facts(verdict: Verdict, text: &str, told: &Json<'_>) -> Vec<String> {
+fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
     if verdict == Verdict::Refused {
         return vec!["refused".to_owned()];
     }
     let mut facts = Vec::new();
     facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
-    facts.extend(command_facts(told));
-    facts.extend(file_facts(told));
-    facts.extend(search_facts(told));
-    facts.extend(agent_facts(told));
-    facts.extend(task_facts(told));
+    facts.extend(command_facts(details));
+    facts.extend(file_facts(details));
+    facts.extend(search_facts(details));
+    facts.extend(agent_facts(details));
+    facts.extend(task_facts(details));
     facts
 }
 
@@ -56,24 +56,24 @@ fn exit_code(text: &str) -> Option<i64> {
     rest.split(|c: char| !c.is_ascii_digit() && c != '-').next()?.parse().ok()
 }
 
-fn command_facts(told: &Json<'_>) -> Vec<String> {
+fn command_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    if let Some(text) = told.get("returnCodeInterpretation").filled() {
+    if let Some(text) = details.get("returnCodeInterpretation").filled() {
         facts.push(text.to_lowercase());
     }
-    if told.get("interrupted").is_true() {
+    if details.get("interrupted").is_true() {
         facts.push("interrupted".to_owned());
     }
-    if let Some(task) = told.get("backgroundTaskId").filled() {
+    if let Some(task) = details.get("backgroundTaskId").filled() {
         facts.push(format!("in the background as {task}"));
     }
-    if told.get("isImage").is_true() {
+    if details.get("isImage").is_true() {
         facts.push("image".to_owned());
     }
-    if told.get("userModified").is_true() {
+    if details.get("userModified").is_true() {
         facts.push("changed by the user".to_owned());
     }
-    if let Some(stdout) = told.get("stdout").string()
+    if let Some(stdout) = details.get("stdout").string()
         && facts.is_empty()
     {
         let lines = count_lines(stdout);
@@ -82,8 +82,8 @@ fn command_facts(told: &Json<'_>) -> Vec<String> {
     facts
 }
 
-fn file_facts(told: &Json<'_>) -> Vec<String> {
-    let file = told.get("file");
+fn file_facts(details: &Json<'_>) -> Vec<String> {
+    let file = details.get("file");
     let shown = file.get("numLines").count();
     let total = file.get("totalLines").count();
     let mut facts = Vec::new();
@@ -97,62 +97,62 @@ fn file_facts(told: &Json<'_>) -> Vec<String> {
         (Some(shown), _) => facts.push(count(shown, "line")),
         _ => {}
     }
-    let hunks = told.get("structuredPatch").items();
+    let hunks = details.get("structuredPatch").items();
     if !hunks.is_empty() {
         let lines = || hunks.iter().flat_map(|hunk| hunk.get("lines").items()).filter_map(Json::str);
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
-    } else if told.get("type").str() == Some("create") {
-        let lines = told.get("content").string().map_or(0, count_lines);
+    } else if details.get("type").str() == Some("create") {
+        let lines = details.get("content").string().map_or(0, count_lines);
         facts.push(count(lines as u64, "line"));
     }
     facts
 }
 
-fn search_facts(told: &Json<'_>) -> Vec<String> {
+fn search_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    let files = told.get("numFiles").count();
-    match (told.get("numMatches").count(), told.get("numLines").count(), files) {
+    let files = details.get("numFiles").count();
+    match (details.get("numMatches").count(), details.get("numLines").count(), files) {
         (Some(hits), _, _) => facts.push(count(hits, "hit")),
         (None, Some(lines), _) => facts.push(count(lines, "line")),
         (None, None, Some(files)) => facts.push(count(files, "file")),
         (None, None, None) => {}
     }
-    if told.get("truncated").is_true() {
+    if details.get("truncated").is_true() {
         facts.push("cut".to_owned());
     }
-    if let Some(code) = told.get("code").count() {
-        facts.push(format!("{code} {}", told.get("codeText").str_or_empty()).trim_end().to_owned());
+    if let Some(code) = details.get("code").count() {
+        facts.push(format!("{code} {}", details.get("codeText").str_or_empty()).trim_end().to_owned());
     }
     let pages =
-        told.get("results").items().iter().map(|found| found.get("content").items().len()).sum::<usize>();
-    if told.has("query") && pages > 0 {
+        details.get("results").items().iter().map(|found| found.get("content").items().len()).sum::<usize>();
+    if details.has("query") && pages > 0 {
         facts.push(count(pages as u64, "page"));
     }
     facts
 }
 
-fn agent_facts(told: &Json<'_>) -> Vec<String> {
+fn agent_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    if told.has("agentId")
-        && let Some(status) = told.get("status").filled().filter(|status| *status != "completed")
+    if details.has("agentId")
+        && let Some(status) = details.get("status").filled().filter(|status| *status != "completed")
     {
         facts.push(status.replace('_', " "));
     }
-    facts.extend(told.get("totalToolUseCount").count().map(|calls| count(calls, "call")));
-    facts.extend(told.get("totalTokens").count().map(|tokens| format!("{tokens} tokens")));
+    facts.extend(details.get("totalToolUseCount").count().map(|calls| count(calls, "call")));
+    facts.extend(details.get("totalTokens").count().map(|tokens| format!("{tokens} tokens")));
     facts
 }
 
-fn task_facts(told: &Json<'_>) -> Vec<String> {
+fn task_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    let todos = told.get("newTodos").items();
+    let todos = details.get("newTodos").items();
     if !todos.is_empty() {
         let done = todos.iter().filter(|todo| todo.get("status").str() == Some("completed")).count();
         facts.push(format!("{done}/{} done", todos.len()));
     }
-    facts.extend(told.get("retrieval_status").filled().map(|status| status.replace('_', " ")));
-    let answers = told.get("answers").members().len();
+    facts.extend(details.get("retrieval_status").filled().map(|status| status.replace('_', " ")));
+    let answers = details.get("answers").members().len();
     facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
     facts
 }
@@ -183,26 +183,26 @@ mod tests {
     use crate::formats::json::parse;
     use crate::model::tool::Verdict;
 
-    fn told(json: &str) -> String {
+    fn facts_of(json: &str) -> String {
         facts(Verdict::Done, "", &parse(json).unwrap()).join(" · ")
     }
 
     #[test]
     fn facts_fit_the_tool() {
-        assert_eq!(told(r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#), "2 lines");
-        assert_eq!(told(r#"{"type":"text","file":{"numLines":61,"totalLines":400}}"#), "61 of 400 lines");
+        assert_eq!(facts_of(r#"{"stdout":"a\nb\n","stderr":"","interrupted":false}"#), "2 lines");
+        assert_eq!(facts_of(r#"{"type":"text","file":{"numLines":61,"totalLines":400}}"#), "61 of 400 lines");
         assert_eq!(
-            told(r#"{"filenames":["a"],"numFiles":1,"durationMs":3,"truncated":true}"#),
+            facts_of(r#"{"filenames":["a"],"numFiles":1,"durationMs":3,"truncated":true}"#),
             "1 file · cut"
         );
-        assert_eq!(told(r#"{"mode":"content","numFiles":0,"filenames":[],"numLines":12}"#), "12 lines");
-        assert_eq!(told(r#"{"code":200,"codeText":"OK","bytes":10}"#), "200 OK");
+        assert_eq!(facts_of(r#"{"mode":"content","numFiles":0,"filenames":[],"numLines":12}"#), "12 lines");
+        assert_eq!(facts_of(r#"{"code":200,"codeText":"OK","bytes":10}"#), "200 OK");
         assert_eq!(
-            told(r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#),
+            facts_of(r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#),
             "3 calls · 900 tokens"
         );
-        assert_eq!(told(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#), "1/2 done");
-        assert_eq!(told("\"Error: x\""), "");
+        assert_eq!(facts_of(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#), "1/2 done");
+        assert_eq!(facts_of("\"Error: x\""), "");
         let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());
         assert_eq!(failed, ["exit 101"]);
     }

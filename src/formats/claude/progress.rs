@@ -1,6 +1,6 @@
-//! Progress lines: up to a third of all lines of old versions. What they tell is told again by the
+//! Progress lines: up to a third of all lines of old versions. What they say is written again by the
 //! result: until it comes, the newest line is what the running call shows. Messages of sub-agents stay
-//! as copies until the file of the sub-agent tells them.
+//! as copies until the file of the sub-agent holds them.
 
 use std::borrow::Cow;
 
@@ -22,25 +22,25 @@ use crate::model::tool::identifies;
 
 /// A progress line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let told = line.json.get("data");
-    let text = |member: &str| told.get(member).str_or_empty();
+    let data = line.json.get("data");
+    let text = |member: &str| data.get(member).str_or_empty();
     match text("type") {
         "bash_progress" | "powershell_progress" => {
-            let output = told.get("fullOutput").filled().unwrap_or(text("output"));
+            let output = data.get("fullOutput").filled().unwrap_or(text("output"));
             live(line, output, session, out)
         }
-        "hook_progress" => hooks::started(line, told, &mut session.hooks, out),
+        "hook_progress" => hooks::started(line, data, &mut session.hooks, out),
         "mcp_progress" => {
-            let message = told.get("progressMessage").filled().unwrap_or(text("status"));
+            let message = data.get("progressMessage").filled().unwrap_or(text("status"));
             live(line, &format!("{} {message}", text("serverName")), session, out)
         }
         "query_update" => live(line, &format!("searching for {}", text("query")), session, out),
         "search_results_received" => {
-            let results = count(told.get("resultCount").count().unwrap_or(0), "result");
+            let results = count(data.get("resultCount").count().unwrap_or(0), "result");
             live(line, &format!("{results} for {}", text("query")), session, out)
         }
         "waiting_for_task" => live(line, &format!("waiting for {}", text("taskDescription")), session, out),
-        "agent_progress" => copy(line, told, session, out),
+        "agent_progress" => copy(line, data, session, out),
         other => {
             out.unknown(&format!("progress/{other}"));
             show_raw(line.input, &format!("progress/{other}"), out)
@@ -48,7 +48,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
 }
 
-/// What a call has put out so far; each line tells all of it, so that only the newest one counts. One
+/// What a call has put out so far; each line holds all of it, so that only the newest one counts. One
 /// whose call is not in the session keeps an entry of its own.
 fn live(line: &Line<'_>, output: &str, session: &mut Session, out: &mut Batch) -> Fate {
     let call = line.json.get("parentToolUseID").str_or_empty();
@@ -73,10 +73,10 @@ pub(crate) fn copy_key(message: &str) -> Key {
 }
 
 /// A copy of a sub-agent's message. It is no message of the session, but until the sub-agent's own
-/// file tells the message, a quiet note in its lane keeps it readable.
-fn copy(line: &Line<'_>, told: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let inner = told.get("message");
-    let agent = told.get("agentId").str_or_empty();
+/// file holds the message, a quiet note in its lane keeps it readable.
+fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let inner = data.get("message");
+    let agent = data.get("agentId").str_or_empty();
     session.lanes.link(agent, line.json.get("parentToolUseID").str_or_empty(), Trust::Progress, out);
     let id = inner.get("uuid").str().filter(|id| identifies(id));
     let Some(id) = id.filter(|_| identifies(agent)) else {

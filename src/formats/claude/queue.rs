@@ -1,6 +1,6 @@
 //! The queue of prompts that were typed while the agent was busy. What is taken out of it between two turns shows
 //! as a prompt of its own, so that the entry of the queue is worth a row only while it waits. What is given to the
-//! agent in the middle of a turn is told by an attachment, and by nothing but its removal in older versions.
+//! agent in the middle of a turn is recorded by an attachment, and by nothing but its removal in older versions.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -25,11 +25,11 @@ pub(crate) struct Queue {
     count: usize,
     /// Which of them have these words; some may be gone.
     by_words: HashMap<Piece, VecDeque<usize>>,
-    /// How many are gone of which no line about the queue told that so far.
-    told: usize,
-    /// What was given to the agent in this turn, by its words: an attachment may still tell it.
+    /// How many are gone of which no line about the queue said so far.
+    unannounced: usize,
+    /// What was given to the agent in this turn, by its words: an attachment may still record it.
     given: HashMap<Piece, Key>,
-    /// Whether attachments tell what is given to the agent.
+    /// Whether attachments record what is given to the agent.
     has_attachments: bool,
 }
 
@@ -42,16 +42,16 @@ struct Waiting {
 }
 
 impl Queue {
-    /// An attachment tells what was given to the agent.
+    /// An attachment records what was given to the agent.
     pub(crate) fn attach(&mut self, line: &Line<'_>, prompt: &Json<'_>, out: &mut Batch) {
         self.has_attachments = true;
         let words = words_of(prompt);
-        let told = self.given.remove(&words).or_else(|| {
+        let key = self.given.remove(&words).or_else(|| {
             let waiting = self.take_with(words)?;
-            self.told += 1;
+            self.unannounced += 1;
             Some(waiting.key)
         });
-        if let Some(key) = told {
+        if let Some(key) = key {
             out.entry(trace(line, key, out));
         }
     }
@@ -81,10 +81,10 @@ impl Queue {
     }
 
     /// Takes out what a line speaks of, and whether its user said it. The line names nothing, but what an attachment
-    /// told is gone already, and notices of the program stay longer than what its user said.
+    /// recorded is gone already, and notices of the program stay longer than what its user said.
     fn take(&mut self) -> Option<(Waiting, bool)> {
-        if self.told > 0 {
-            self.told -= 1;
+        if self.unannounced > 0 {
+            self.unannounced -= 1;
             return None;
         }
         let said = self.said.pop_first().map(|(_, waiting)| (waiting, true));
@@ -155,7 +155,7 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
     Fate::Shown
 }
 
-/// What tells the words of one prompt from those of another.
+/// What distinguishes the words of one prompt from those of another.
 fn words_of(prompt: &Json<'_>) -> Piece {
     let text =
         |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).map(|text| Piece::of(text.trim()));

@@ -1,4 +1,4 @@
-//! What earlier lines of a session told: facts that later lines lean on or need not repeat.
+//! What earlier lines of a session said: facts that later lines lean on or need not repeat.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,7 +37,7 @@ const FACTS: [Fact; 8] = [
 
 type Fact = (&'static str, fn(Text) -> MetaEdit);
 
-/// What tells one line with an id from another one.
+/// What distinguishes one line with an id from another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     size: u32,
@@ -99,17 +99,17 @@ impl Session {
         self.is_home_settled = true;
     }
 
-    /// Notes a chain line. Resumed sessions and compactions tell lines again: `true` for these. A line
+    /// Notes a chain line. Resumed sessions and compactions write lines again: `true` for these. A line
     /// with a known id but another content takes the place of the first, unless it is a helper's copy: that
     /// may lack what the model is not shown again.
-    pub(crate) fn tells_again(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
+    pub(crate) fn is_repeated(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
         if !line.has_uuid {
             return false;
         }
         if let Some(title) = self.summaries.remove(&line.piece()) {
             out.meta(MetaEdit::Title { rank: 1, title });
         }
-        // The size tells contents apart well enough and needs no copy of them.
+        // The size distinguishes contents well enough and needs no copy of them.
         let size = line.json.get("message").weight() + line.json.get("attachment").weight();
         let mark = Mark { size: saturating_u32(size), lane: Mark::lane(line.lane.as_ref()) };
         match self.seen.insert(&line.id, mark) {
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Notes a setting: `false` if it was told before.
+    /// Notes a setting: `false` if it is known.
     pub(crate) fn is_new_setting(&mut self, key: &Key) -> bool {
         self.settings.insert(key.clone())
     }
@@ -172,8 +172,8 @@ impl Session {
         self.is_new_setting(&words).then_some(words)
     }
 
-    /// Tells the facts of an envelope that changed.
-    pub(crate) fn tell_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
+    /// Emits the facts of an envelope that changed.
+    pub(crate) fn emit_facts(&mut self, json: &Json<'_>, out: &mut Batch) {
         for ((name, edit), known) in FACTS.iter().zip(&mut self.facts) {
             if let Some(value) = json.get(name).str().filter(|value| value != known)
                 && identifies(value)
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// The first prompt is the title of a session that has no better one.
-    pub(crate) fn tell_prompt(&mut self, words: &str, out: &mut Batch) {
+    pub(crate) fn emit_prompt(&mut self, words: &str, out: &mut Batch) {
         if !self.has_prompt {
             self.has_prompt = true;
             out.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) });
@@ -194,7 +194,7 @@ impl Session {
 
     /// A summary is the title of this session only if the line that it ends with is in it: files begin
     /// with summaries of other sessions.
-    pub(crate) fn tell_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
+    pub(crate) fn emit_summary(&mut self, leaf: &str, title: Text, out: &mut Batch) {
         if self.has_seen(leaf) {
             out.meta(MetaEdit::Title { rank: 1, title });
         } else if identifies(leaf) {

@@ -96,8 +96,8 @@ fn complete(result: &mut ToolResult, body: Body) {
 }
 
 /// The name of the file that holds the whole output, if the line holds its beginning only.
-pub(crate) fn named_in(text: &Str<'_>, told: &Json<'_>) -> Option<String> {
-    let path = told.get("persistedOutputPath").filled().or_else(|| {
+pub(crate) fn named_in(text: &Str<'_>, details: &Json<'_>) -> Option<String> {
+    let path = details.get("persistedOutputPath").filled().or_else(|| {
         let (_, rest) = preview(text)?.split_once("saved to: ")?;
         rest.lines().next()
     })?;
@@ -134,8 +134,9 @@ mod tests {
         let text = "<persisted-output>\nOutput too large (35.1KB). Full output saved to: C:\\p\\b1.txt\n\n\
                     Preview (first 2KB):\na\n</persisted-output>";
         assert_eq!(named_in(&text.into(), &parse("null").unwrap()).as_deref(), Some("b1.txt"));
-        let told = parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
-        assert_eq!(named_in(&"a".into(), &told).as_deref(), Some("b2.txt"));
+        let details =
+            parse(r#"{"stdout":"a","persistedOutputPath":"/home/me/s/tool-results/b2.txt"}"#).unwrap();
+        assert_eq!(named_in(&"a".into(), &details).as_deref(), Some("b2.txt"));
         assert_eq!(named_in(&"it was saved to: a.txt".into(), &parse("{}").unwrap()), None);
         assert!(preview(&text.into()).unwrap().ends_with("(first 2KB):\na"));
     }

@@ -1,6 +1,7 @@
 //! System lines: what the program says of itself, by `subtype`.
 
 use super::command::{self, Command};
+use super::duration::seconds;
 use super::line::Line;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
@@ -53,23 +54,23 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 }
 
 /// A compaction by its metadata, in the spelling of either format.
-pub(crate) fn compaction(told: &Json<'_>) -> Break {
-    let count = |names: [&str; 2]| names.iter().find_map(|name| told.get(name).count());
+pub(crate) fn compaction(metadata: &Json<'_>) -> Break {
+    let count = |names: [&str; 2]| names.iter().find_map(|name| metadata.get(name).count());
     Break::Compaction {
         before: count(["preTokens", "pre_tokens"]),
         after: count(["postTokens", "post_tokens"]),
-        trigger: told.get("trigger").text().unwrap_or_default(),
+        trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: false,
     }
 }
 
-fn partial_compaction(told: &Json<'_>) -> Break {
-    let before = told.get("preTokens").count();
-    let saved = told.get("tokensSaved").count();
+fn partial_compaction(metadata: &Json<'_>) -> Break {
+    let before = metadata.get("preTokens").count();
+    let saved = metadata.get("tokensSaved").count();
     Break::Compaction {
         before,
         after: before.zip(saved).map(|(before, saved)| before.saturating_sub(saved)),
-        trigger: told.get("trigger").text().unwrap_or_default(),
+        trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: true,
     }
 }
@@ -176,7 +177,7 @@ pub(crate) fn setting(line: &Line<'_>, what: &str, is_quiet: bool, out: &mut Bat
     show_break(line, Break::Setting(Text::clean(what)), is_quiet, out)
 }
 
-/// Keeps a small fact that the screen tells in a better place.
+/// Keeps a small fact that the screen shows in a better place.
 pub(crate) fn bookkeeping(line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
     note(line, Break::Setting(Text::clean(what)), out)
 }
@@ -202,13 +203,4 @@ pub(crate) fn show_text(line: &Line<'_>, title: &str, text: &str, is_quiet: bool
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(raw)));
     out.entry(entry);
     Fate::Shown
-}
-
-/// Milliseconds for a reader: `0.5 s`, `13 s`, `2 min 05 s`.
-pub(crate) fn seconds(ms: u64) -> String {
-    match ms {
-        0..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        10_000..120_000 => format!("{} s", ms / 1000),
-        _ => format!("{} min {:02} s", ms / 60_000, ms % 60_000 / 1000),
-    }
 }

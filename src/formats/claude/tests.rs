@@ -42,7 +42,7 @@ fn batch_of(text: &str) -> Batch {
     out
 }
 
-fn tell(batch: Batch) -> Transcript {
+fn transcript_of(batch: Batch) -> Transcript {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     transcript.settle();
@@ -50,7 +50,7 @@ fn tell(batch: Batch) -> Transcript {
 }
 
 fn read(text: &str) -> Transcript {
-    tell(batch_of(text))
+    transcript_of(batch_of(text))
 }
 
 fn with_agent() -> Transcript {
@@ -62,7 +62,7 @@ fn with_agent() -> Transcript {
     feed_file(&mut *decoder, AGENT_META, 1, Place::File(&place), &mut out);
     let place = folder.join("agent-c4d5e6f.jsonl");
     feed_file(&mut *decoder, AGENT, 2, Place::CompanionLine(&place), &mut out);
-    tell(out)
+    transcript_of(out)
 }
 
 fn of_role(transcript: &Transcript, role: Role) -> Vec<&Entry> {
@@ -83,7 +83,7 @@ fn lines_of_one_answer_are_one_entry_with_its_last_usage() {
 #[test]
 fn results_find_their_calls_and_bring_facts() {
     let transcript = read(SESSION);
-    let told: Vec<(String, String)> = transcript
+    let states: Vec<(String, String)> = transcript
         .entries()
         .flat_map(Entry::calls)
         .map(|call| {
@@ -91,7 +91,8 @@ fn results_find_their_calls_and_bring_facts() {
             (call.name.to_string(), format!("{}: {}", call.state.word(), facts.unwrap_or_default()))
         })
         .collect();
-    let told: Vec<(&str, &str)> = told.iter().map(|(name, state)| (name.as_str(), state.as_str())).collect();
+    let states: Vec<(&str, &str)> =
+        states.iter().map(|(name, state)| (name.as_str(), state.as_str())).collect();
     let expected = [
         ("Grep", "done: 2 lines"),
         ("Read", "done: 4 of 31 lines"),
@@ -102,7 +103,7 @@ fn results_find_their_calls_and_bring_facts() {
         ("Bash", "done: "),
         ("Bash", "pending: "),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(states, expected);
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn copies_in_progress_lines_stay_until_the_message_comes() {
                \"uuid\":\"dddd0000-1111-4222-8333-444455556666\",\
                \"message\":{\"role\":\"user\",\"content\":\"Read each card.\"}}";
     feed_file(&mut *decoder, own, 1, Place::CompanionLine(Path::new("agent-0a1b2c3.jsonl")), &mut out);
-    assert_eq!(copies(&tell(out)), 2);
+    assert_eq!(copies(&transcript_of(out)), 2);
 }
 
 #[test]
@@ -203,10 +204,10 @@ fn recorded_cost_of_early_versions_counts() {
 }
 
 #[test]
-fn telling_all_again_changes_nothing() {
+fn reading_all_again_changes_nothing() {
     for text in [SESSION, EARLY, BUSY] {
         let mut batch = batch_of(text);
-        let mut transcript = tell(batch.clone());
+        let mut transcript = transcript_of(batch.clone());
         batch.mode = Mode::Replace;
         let before: Vec<Entry> = transcript.entries().cloned().map(timeless).collect();
         let touched = transcript.apply(batch);
@@ -220,7 +221,7 @@ fn timeless(entry: Entry) -> Entry {
 }
 
 #[test]
-fn a_line_told_again_is_merged() {
+fn a_repeated_line_is_merged() {
     let resumed = format!("{SESSION}{SESSION}");
     let (once, twice) = (read(SESSION), read(&resumed));
     assert_eq!(once.totals(), twice.totals());
@@ -240,8 +241,8 @@ fn an_answer_is_complete_with_its_last_line() {
     let lines = [line("u1", 2, "a"), line("u2", 42, "a"), line("u3", 50, "b"), line("u1", 55, "a")];
     let transcript = read(&lines.join("\n"));
     let times = |entry: &Entry| [entry.at, entry.ended, entry.end()].map(|at| at.map(|at| at.0 / 1_000 % 60));
-    let told: Vec<_> = transcript.entries().map(times).collect();
-    assert_eq!(told, [[Some(2), Some(42), Some(42)], [Some(50), None, Some(50)]]);
+    let found: Vec<_> = transcript.entries().map(times).collect();
+    assert_eq!(found, [[Some(2), Some(42), Some(42)], [Some(50), None, Some(50)]]);
 }
 
 /// The states of the calls, by the ends of their ids.
@@ -315,7 +316,7 @@ fn a_stored_output_opens_in_its_result_whichever_comes_first() {
         }
         decoder.finish(&mut out);
         let records = BUSY.lines().count() as u64;
-        let transcript = tell(out);
+        let transcript = transcript_of(out);
         let body = &result_of(&transcript, "toolu_bTest").body;
         assert_eq!((body.lines, body.from.file), (40, FileId(3)));
         assert_eq!(transcript.tally().records(), records, "a text is no record");
@@ -331,7 +332,7 @@ fn a_stored_output_opens_in_its_result_whichever_comes_first() {
 fn a_stored_output_decoded_alone_gives_its_text() {
     let mut out = Batch::default();
     feed_stored(&mut *Claude.decoder(), &mut out);
-    let transcript = tell(out);
+    let transcript = transcript_of(out);
     let BlockKind::Raw(raw) = &transcript.entries().next().unwrap().blocks[0].kind else { panic!("raw") };
     assert_eq!(raw.body.text().unwrap().as_str(), STORED);
 }
@@ -373,7 +374,7 @@ fn a_queued_prompt_waits_until_it_is_taken() {
 }
 
 #[test]
-fn parallel_results_are_no_branch_and_another_session_id_is_told() {
+fn parallel_results_are_no_branch_and_another_session_id_is_shown() {
     let transcript = read(BUSY);
     assert!(transcript.branches().roots.is_empty());
     let resumed =
@@ -413,7 +414,7 @@ fn redacted_ids_identify_nothing() {
     assert_eq!(of_role(&transcript, Role::Assistant).len(), 2);
     assert_eq!(transcript.totals().sum().input.known(), Some(3));
     assert_eq!(transcript.totals().sum().output.known(), Some(0));
-    assert_eq!(transcript.notices().len(), 2, "negative counts are told");
+    assert_eq!(transcript.notices().len(), 2, "negative counts are noted");
 }
 
 fn confidence(text: &str) -> Confidence {

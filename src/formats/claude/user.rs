@@ -48,13 +48,13 @@ pub(crate) struct Returned {
     file: Option<String>,
 }
 
-/// Reads the blocks of a user message. `by_program` says that no block is the user's own, `told` is
+/// Reads the blocks of a user message. `by_program` says that no block is the user's own, `details` is
 /// the structured copy of a result.
 pub(crate) fn hear(
     content: &Json<'_>,
     site: Site<'_>,
     by_program: bool,
-    told: &Json<'_>,
+    details: &Json<'_>,
     out: &mut Batch,
 ) -> InputEvent {
     let mut heard = InputEvent { is_quiet: true, ..InputEvent::default() };
@@ -76,9 +76,9 @@ pub(crate) fn hear(
                     result.key = Text::clean(site.record);
                 }
                 let text = anthropic::output_text(block.get("content"));
-                let told = if has_one_result { told } else { &Json::Null };
-                outcome::enrich(&mut result, &text, told, out);
-                let file = stored::named_in(&text, told);
+                let details = if has_one_result { details } else { &Json::Null };
+                outcome::enrich(&mut result, &text, details, out);
+                let file = stored::named_in(&text, details);
                 heard.results.push(Returned { call, result: *result, file });
             }
             Content::Blank => {}
@@ -144,14 +144,14 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
     let by_program =
         ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
-    let told =
+    let details =
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(content, site, by_program, told, out);
+    let heard = hear(content, site, by_program, details, out);
     if let [returned] = heard.results.as_slice() {
-        session.lanes.link(told.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
-        if told.get("status").str() == Some("teammate_spawned") {
-            session.lanes.spawn(told.get("name").str_or_empty(), &returned.call, out);
+        session.lanes.link(details.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
+        if details.get("status").str() == Some("teammate_spawned") {
+            session.lanes.spawn(details.get("name").str_or_empty(), &returned.call, out);
         }
     }
     if !heard.own.is_empty() {
@@ -170,7 +170,7 @@ pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Sessi
     show(line, heard, session, out)
 }
 
-/// Tells what was heard in a line.
+/// Shows what was heard in a line.
 fn show(line: &Line<'_>, heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
     let is_said = !heard.own.is_empty();
     let has_notes = !heard.program.is_empty();
@@ -187,7 +187,7 @@ fn show(line: &Line<'_>, heard: InputEvent, session: &mut Session, out: &mut Bat
     }
     if is_said {
         if let Some(words) = heard.words.as_deref().filter(|_| line.lane.is_none()) {
-            session.tell_prompt(words, out);
+            session.emit_prompt(words, out);
         }
         let mut entry = line.entry(line.id.clone(), Role::User, out);
         entry.marks.prompt = true;

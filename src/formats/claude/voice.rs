@@ -228,20 +228,20 @@ mod tests {
             format!("<teammate-message teammate_id=\"{from}\" color=\"blue\">\n{words}\n</teammate-message>")
         };
         assert_eq!(own(&message("team-lead", "Fix it.")), Some(("Fix it.".to_owned(), 0)));
-        let told = |text: &str| match voice_of(text) {
+        let note_of = |text: &str| match voice_of(text) {
             Voice::Program(note) => Some((note.text.to_string(), note.quiet)),
             _ => None,
         };
-        assert_eq!(told(&message("fixer", "Done.")), Some(("fixer: Done.".to_owned(), false)));
+        assert_eq!(note_of(&message("fixer", "Done.")), Some(("fixer: Done.".to_owned(), false)));
         let idle = message("fixer", "{\"type\":\"idle_notification\"}");
-        assert_eq!(told(&idle), Some(("fixer: {\"type\":\"idle_notification\"}".to_owned(), true)));
+        assert_eq!(note_of(&idle), Some(("fixer: {\"type\":\"idle_notification\"}".to_owned(), true)));
         let both = format!("{idle}\n\n{}", message("tester", "All pass."));
-        assert!(told(&both).is_some_and(|(text, quiet)| text.ends_with("\ntester: All pass.") && !quiet));
-        assert!(told("<teammate-message>?").is_some());
+        assert!(note_of(&both).is_some_and(|(text, quiet)| text.ends_with("\ntester: All pass.") && !quiet));
+        assert!(note_of("<teammate-message>?").is_some());
     }
 
     #[test]
-    fn the_program_is_told_from_its_user() {
+    fn the_program_is_distinguished_from_its_user() {
         for text in [
             "<system-reminder>x</system-reminder>",
             "<local-command-stdout></local-command-stdout>",

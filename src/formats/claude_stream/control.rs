@@ -43,7 +43,7 @@ impl Requests {
     }
 }
 
-/// What a tool is to be given, if one line does not tell all: it stays beside the answer, which takes the place of the
+/// What a tool is to be given, if one line does not say all: it stays beside the answer, which takes the place of the
 /// question.
 const INPUT: Piece = Piece(1);
 
@@ -92,8 +92,8 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
             let waiting = Text::clean(&format!("permission for {about}"));
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Waiting(waiting))));
-            let is_told = matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
-            if !is_told && !input.is_null() {
+            let is_shown = matches!(input.members(), [(_, only)] if only.str() == Some(headline.as_str()));
+            if !is_shown && !input.is_null() {
                 let body = out.tree(&headline, input.weight(), || input.to_tree());
                 let raw = Raw { title: Text::clean("input"), body };
                 entry.blocks.push(Batch::block(INPUT, BlockKind::Raw(raw)));

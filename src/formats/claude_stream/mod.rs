@@ -69,11 +69,11 @@ impl Decoder for ClaudeStreamDecoder {
             return Fate::Passed("frame of the document");
         }
         let line = envelope(input, out);
-        if self.session.tells_again(&line, out) {
+        if self.session.is_repeated(&line, out) {
             return Fate::Merged;
         }
         if line.lane.is_none() {
-            self.session.tell_facts(input.json, out);
+            self.session.emit_facts(input.json, out);
         }
         if let Some(lane) = &line.lane {
             self.session.lanes.link(lane, lane, Trust::Result, out);
@@ -83,7 +83,7 @@ impl Decoder for ClaudeStreamDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.partials.tell(out);
+        self.partials.emit(out);
     }
 }
 
@@ -128,7 +128,7 @@ impl ClaudeStreamDecoder {
         let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
         self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
         self.run.hear(&entry);
-        assistant::tell(entry, &mut self.session, out)
+        assistant::add_part(entry, &mut self.session, out)
     }
 
     fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {

@@ -30,7 +30,7 @@ struct Partial {
     usage: Usage,
     blocks: BTreeMap<u64, Live>,
     is_changed: bool,
-    is_told: bool,
+    is_emitted: bool,
 }
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Partials {
         }
     }
 
-    /// What an answer cost when it was complete: the message itself tells what was counted as it began. With the
+    /// What an answer cost when it was complete: the message itself says what was counted as it began. With the
     /// key of its entry.
     pub(crate) fn spent(
         &self,
@@ -101,9 +101,9 @@ impl Partials {
         event: &Json<'_>,
         out: &mut Batch,
     ) -> Option<(Key, Usage)> {
-        let told = event.get("usage");
+        let recorded = event.get("usage");
         let partial = self.open.get(&lane.cloned()).filter(|_| kind == "message_delta")?;
-        let usage = later(anthropic::usage(told, out)?, partial.usage.clone());
+        let usage = later(anthropic::usage(recorded, out)?, partial.usage.clone());
         let usage = Box::new(usage);
         out.push(Edit::Usage { of: partial.key.clone(), usage: usage.clone(), model: partial.model.clone() });
         Some((partial.key.clone(), *usage))
@@ -141,7 +141,7 @@ impl Partials {
                 live.text.clear();
             }
         }
-        entry.marks.open = partial.is_told && partial.blocks.values().any(Live::is_waiting);
+        entry.marks.open = partial.is_emitted && partial.blocks.values().any(Live::is_waiting);
     }
 
     /// The answer of a lane will not go on: what is there of it stays.
@@ -160,13 +160,13 @@ impl Partials {
         }
     }
 
-    /// Tells what grew since the last reading.
-    pub(crate) fn tell(&mut self, out: &mut Batch) {
+    /// Emits what grew since the last reading.
+    pub(crate) fn emit(&mut self, out: &mut Batch) {
         for (lane, partial) in &mut self.open {
             let is_due =
                 std::mem::take(&mut partial.is_changed) && partial.blocks.values().any(Live::is_waiting);
             if is_due {
-                partial.is_told = true;
+                partial.is_emitted = true;
                 out.entry(partial.entry(lane.as_ref(), true, out));
             }
         }
@@ -212,7 +212,7 @@ impl Live {
     }
 }
 
-/// What is told of usage later, with what was told before of all else.
+/// What is recorded of usage later, with what was recorded before of all else.
 fn later(now: Usage, before: Usage) -> Usage {
     Usage {
         input: now.input.or(before.input),

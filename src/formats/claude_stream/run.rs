@@ -2,8 +2,9 @@
 
 use super::sums::{Count, Sums};
 use crate::formats::anthropic;
+use crate::formats::claude::duration::seconds;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::system::{seconds, setting};
+use crate::formats::claude::system::setting;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Key;
@@ -69,7 +70,7 @@ impl Run {
     pub(crate) fn end(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         let (count, difference) = self.sums.close(json, &line.id, out);
-        tell_usage(line, &count, self.model.as_ref(), out);
+        emit_usage(line, &count, self.model.as_ref(), out);
         let block = |what: Break| Batch::block(line.piece(), BlockKind::Break(what));
         let mut entry = line.entry(line.id.clone(), Role::Harness, out);
         if json.get("subtype").str() == Some("input_required") {
@@ -88,12 +89,12 @@ impl Run {
             entry.blocks.push(Batch::block(line.piece(), block));
         }
         out.entry(entry);
-        self.tell_answer(line, out);
+        self.emit_answer(line, out);
         Fate::Shown
     }
 
     /// The result repeats the last words of the model, unless there are none in the stream.
-    fn tell_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
+    fn emit_answer(&mut self, line: &Line<'_>, out: &mut Batch) {
         let Some(answer) = line.json.get("result").filled().filter(|_| error_of(line.json).is_none()) else {
             return;
         };
@@ -147,8 +148,8 @@ fn denied(denial: &Json<'_>) -> Text {
 }
 
 /// Messages carry early snapshots of usage, and `usage` of a result leaves out sub-agents and all but
-/// the last leg after a stop hook. `modelUsage` knows all. The cost is told once, beside them.
-fn tell_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
+/// the last leg after a stop hook. `modelUsage` knows all. The cost is emitted once, beside them.
+fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
     for (name, usage) in &count.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));

@@ -36,14 +36,14 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// A message was told. Its lines repeat its usage; the greatest output counts.
+    /// A message was emitted. Its lines repeat its usage; the greatest output counts.
     pub(crate) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = entry.usage.as_deref() {
             self.spend(entry.key.clone(), usage.clone());
         }
     }
 
-    /// As [`Self::add`], of what is told beside it.
+    /// As [`Self::add`], of what is recorded beside it.
     pub(crate) fn spend(&mut self, of: Key, usage: Usage) {
         let known = self.messages.entry(of).or_default();
         if known.is_zero() || usage.output > known.output {
@@ -64,15 +64,15 @@ impl Sums {
         let before = self.last.take().filter(|last| count.goes_on_from(last, &turn));
         let (counted, before_sum) = (sum(count.models.iter().map(|(_, usage)| usage)), before.as_ref());
         let before_sum = before_sum.map(|last| sum(last.models.iter().map(|(_, usage)| usage)));
-        let told = sum(self.messages.values());
+        let of_messages = sum(self.messages.values());
         self.messages.clear();
         if let Some(last) = before {
             count.key = last.key;
         }
         let of_turn = before_sum.map_or(counted, |(prompt, output)| (counted.0 - prompt, counted.1 - output));
-        let differs = !count.models.is_empty() && told != of_turn;
+        let differs = !count.models.is_empty() && of_messages != of_turn;
         self.last = Some(count.clone());
-        (count, differs.then(|| difference(told, of_turn)))
+        (count, differs.then(|| difference(of_messages, of_turn)))
     }
 }
 
@@ -95,9 +95,9 @@ impl Count {
     }
 }
 
-fn models(told: &Json<'_>, out: &mut Batch) -> Vec<(Name, Usage)> {
+fn models(recorded: &Json<'_>, out: &mut Batch) -> Vec<(Name, Usage)> {
     let mut models = Vec::new();
-    for (name, spent) in told.members() {
+    for (name, spent) in recorded.members() {
         let usage = Usage {
             scope: Scope::Run,
             input: anthropic::tokens(spent, "inputTokens", out),
@@ -118,7 +118,7 @@ fn sum<'u>(usages: impl Iterator<Item = &'u Usage>) -> (u64, u64) {
     })
 }
 
-fn difference(told: (u64, u64), counted: (u64, u64)) -> Text {
+fn difference(of_messages: (u64, u64), counted: (u64, u64)) -> Text {
     let words = |(prompt, output)| format!("{} in, {} out", figures::tokens(prompt), figures::tokens(output));
-    Text::clean(&format!("the run counts {}; its messages add up to {}", words(counted), words(told)))
+    Text::clean(&format!("the run counts {}; its messages add up to {}", words(counted), words(of_messages)))
 }

@@ -10,7 +10,7 @@ use crate::formats::decoder::show_raw;
 use crate::model::edit::Batch;
 use crate::model::tally::Fate;
 
-/// Subtypes that tell a program how things stand; people see it elsewhere.
+/// Subtypes that inform a program how things stand; people see it elsewhere.
 const BOOKKEEPING: [&str; 12] = [
     "background_tasks_changed",
     "commands_changed",

@@ -38,15 +38,15 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
         lanes.name(&Text::clean(call), label, out);
     }
     let state = text("status").unwrap_or(step).replace('_', " ");
-    let told = ["summary", "description", "last_tool_name", "error", "reason", "output_file", "prompt"];
-    let mut words: Vec<String> = told.iter().filter_map(|name| text(name)).map(str::to_owned).collect();
+    let members = ["summary", "description", "last_tool_name", "error", "reason", "output_file", "prompt"];
+    let mut words: Vec<String> = members.iter().filter_map(|name| text(name)).map(str::to_owned).collect();
     words.extend(json.at(&["usage", "tool_uses"]).count().map(|calls| count(calls, "call")));
     words.extend(json.at(&["usage", "total_tokens"]).count().map(|n| format!("{n} tokens")));
     let is_bad = matches!(state.as_str(), "failed" | "killed" | "stopped");
     let marks = Marks { quiet: !is_bad, trace: !is_bad, ..Marks::default() };
     let raw = Raw { title: Text::clean(&format!("task {state}")), body: out.output(&words.join(" · ")) };
     let piece = Piece(u64::from(step != "started"));
-    tell(line, key, marks, piece, BlockKind::Raw(raw), out);
+    emit(line, key, marks, piece, BlockKind::Raw(raw), out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn hook(line: &Line<'_>, tasks: &mut Tasks, out: &mut Batch) -> Fate 
     };
     // What a hook put out may be a context for the model, so that it keeps a row; a mere run does not.
     let marks = Marks { quiet: code.is_none(), trace: code.is_none() && text.is_empty(), ..Marks::default() };
-    tell(line, key, marks, Piece(0), block, out);
+    emit(line, key, marks, Piece(0), block, out);
     if is_first { Fate::Shown } else { Fate::Merged }
 }
 
@@ -81,7 +81,7 @@ fn key(kind: &str, id: &Json<'_>, line: &Line<'_>) -> Key {
     id.map_or_else(|| line.id.clone(), |id| Text::clean(&format!("{kind}:{id}")))
 }
 
-fn tell(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {
+fn emit(line: &Line<'_>, key: Key, marks: Marks, piece: Piece, block: BlockKind, out: &mut Batch) {
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks = marks;
     entry.blocks.push(Batch::block(piece, block));

@@ -26,7 +26,7 @@ fn reading(decoder: &mut dyn Decoder, first: usize, lines: &[&str], place: Place
     out
 }
 
-fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
+fn transcript_of(batches: impl IntoIterator<Item = Batch>) -> Transcript {
     let mut transcript = Transcript::new();
     for batch in batches {
         transcript.apply(batch);
@@ -37,7 +37,7 @@ fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
 
 fn read(text: &str) -> Transcript {
     let lines: Vec<&str> = text.lines().collect();
-    tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)])
+    transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)])
 }
 
 fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
@@ -83,7 +83,7 @@ fn any_portions_make_the_same_transcript() {
         let mut decoder = ClaudeStream.decoder();
         let first = reading(&mut *decoder, 0, &lines[..cut], Place::Line);
         let rest = reading(&mut *decoder, cut, &lines[cut..], Place::Line);
-        let parts = tell([first, rest]);
+        let parts = transcript_of([first, rest]);
         assert_eq!(timeless(&parts), timeless(&whole), "cut after line {cut}");
         assert_eq!(parts.totals().sum(), whole.totals().sum());
     }
@@ -111,7 +111,7 @@ fn a_run_knows_best_what_it_spent() {
 }
 
 #[test]
-fn without_requests_the_result_tells_the_usage() {
+fn without_requests_the_result_gives_the_usage() {
     let text = "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}}\n\
                 {\"type\":\"result\",\"subtype\":\"success\",\"result\":\"bye\",\
                 \"usage\":{\"input_tokens\":45,\"output_tokens\":28}}";
@@ -152,18 +152,18 @@ fn an_array_reads_as_the_lines_do() {
     let document = json::parse(ARRAY).unwrap();
     let lines: Vec<String> = document.items().iter().map(Json::to_source).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let as_elements = tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Element)]);
-    let as_lines = tell([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)]);
+    let as_elements = transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Element)]);
+    let as_lines = transcript_of([reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line)]);
     assert_eq!(timeless(&as_elements), timeless(&as_lines));
     assert_eq!(as_elements.totals().run_cost(), Some(0.0021));
 }
 
 #[test]
-fn telling_all_again_changes_nothing() {
+fn reading_all_again_changes_nothing() {
     for text in [RUN, BARE, TURNS] {
         let lines: Vec<&str> = text.lines().collect();
         let mut batch = reading(&mut *ClaudeStream.decoder(), 0, &lines, Place::Line);
-        let mut transcript = tell([batch.clone()]);
+        let mut transcript = transcript_of([batch.clone()]);
         batch.mode = Mode::Replace;
         let before = timeless(&transcript);
         let touched = transcript.apply(batch);
@@ -193,9 +193,9 @@ fn a_process_that_serves_several_turns_is_counted_once() {
 #[test]
 fn a_run_that_counts_more_than_its_messages_says_so() {
     let transcript = read(TURNS);
-    let told: Vec<&str> =
+    let notices: Vec<&str> =
         settings(&transcript).into_iter().filter(|words| words.contains("add up")).collect();
-    assert_eq!(told, ["the run counts 924 in, 40 out; its messages add up to 924 in, 8 out"]);
+    assert_eq!(notices, ["the run counts 924 in, 40 out; its messages add up to 924 in, 8 out"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tool calls of both generations of Cline: what kind of tool, the line that tells what was asked, and
+//! Tool calls of both generations of Cline: what kind of tool, the line that says what was asked, and
 //! the input in the shape that plans and changes are laid out from.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
-/// A call as it is told.
+/// A call as it is recorded.
 pub(super) struct Asked<'a> {
     /// Its id; empty if it has none.
     pub(super) key: Key,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn head_rows_tell_what_was_asked() {
+    fn head_rows_say_what_was_asked() {
         for (name, input, blocks, kind, headline) in [
             (
                 "use_mcp_tool",

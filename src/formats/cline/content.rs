@@ -34,7 +34,7 @@ pub(super) struct Content {
     pub(super) is_own: bool,
     /// The first of that.
     pub(super) first_words: Option<Text>,
-    /// The mode that the user typed in, if it is told.
+    /// The mode that the user typed in, if it is recorded.
     pub(super) mode: Option<Text>,
 }
 
@@ -159,7 +159,7 @@ fn input_tag(text: &str) -> Option<(&str, &str)> {
 pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     let reason = metadata.get("reason").str_or_empty().replace('_', " ");
     let removed = metadata.get("messagesRemoved").count().map(|n| format!("{n} messages removed"));
-    let told: Vec<String> =
+    let facts: Vec<String> =
         Some(reason).filter(|reason| !reason.is_empty()).into_iter().chain(removed).collect();
     Break::Compaction {
         before: metadata
@@ -167,7 +167,7 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
             .count()
             .or_else(|| metadata.at(&["usageBefore", "inputTokens"]).count()),
         after: metadata.get("tokensAfter").count(),
-        trigger: Text::clean(&told.join(", ")),
+        trigger: Text::clean(&facts.join(", ")),
         partial: false,
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use super::call::{self, Asked};
 use super::content::{Content, Frame, RESUMPTION, any_block, notice, own_text};
 use super::result;
-use super::xml::{self, Part};
+use super::xml::{self, Segment};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -125,9 +125,9 @@ impl TextResults {
             if let Some((title, rest)) = result_title(text) {
                 self.result(open.take(), frame, &mut content, out);
                 open = Some((title, rest.to_owned()));
-            } else if let (Some((_, told)), None) = (&mut open, notice(text)) {
-                told.push('\n');
-                told.push_str(text);
+            } else if let (Some((_, result)), None) = (&mut open, notice(text)) {
+                result.push('\n');
+                result.push_str(text);
             } else {
                 self.result(open.take(), frame, &mut content, out);
                 if said.is_none() {
@@ -153,12 +153,12 @@ impl TextResults {
 
     fn result(
         &mut self,
-        told: Option<(&str, String)>,
+        titled: Option<(&str, String)>,
         frame: &Frame<'_>,
         content: &mut Content,
         out: &mut Batch,
     ) {
-        let Some((title, text)) = told else { return };
+        let Some((title, text)) = titled else { return };
         let body = out.output(text.trim_start_matches('\n'));
         let named = self.open.iter().position(|(name, _)| name.as_str() == tool_of(title));
         let Some((_, call)) = self.open.remove(named.unwrap_or(0)) else {
@@ -175,8 +175,8 @@ impl TextResults {
 fn text_with_calls(text: &str, frame: &Frame<'_>, calls: &mut usize, content: &mut Content, out: &mut Batch) {
     for part in xml::parts(text) {
         match part {
-            Part::Prose(text) => own_text(text, content, out),
-            Part::Call(name, input) => {
+            Segment::Prose(text) => own_text(text, content, out),
+            Segment::Call(name, input) => {
                 let key = textual_key(frame.key, *calls);
                 *calls += 1;
                 let asked = Asked { key, name, input: &input, state: ToolState::Pending, at: frame.at };

@@ -13,8 +13,8 @@ use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
-/// Shorter tasks are too common to tell calls apart.
-const TELLING: usize = 12;
+/// Shorter tasks are too common to distinguish calls.
+const DISTINCT_TASK: usize = 12;
 
 /// The lanes of a session and the calls that may have started them.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Lanes {
     spawns: Vec<Spawn>,
     /// Session ids of children with the calls that Cline itself names.
     recorded: HashMap<String, Key>,
-    told: HashMap<Name, (Text, Option<Key>)>,
+    emitted: HashMap<Name, (Text, Option<Key>)>,
 }
 
 struct Child {
@@ -51,7 +51,7 @@ struct Spawn {
 
 /// How a call was found.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Indexes {
+enum Evidence {
     Recorded,
     Agent,
     Task,
@@ -65,8 +65,8 @@ impl Lanes {
         let stem = name.strip_suffix(".messages.json").unwrap_or(name);
         let origin = header.get("origin");
         // Earlier versions write the lead's id into all files of a session.
-        let told = origin.get("sessionId").filled().or(header.get("sessionId").filled());
-        let session = told.filter(|id| id.contains("__")).unwrap_or(stem);
+        let id = origin.get("sessionId").filled().or(header.get("sessionId").filled());
+        let session = id.filter(|id| id.contains("__")).unwrap_or(stem);
         let agent =
             origin.get("subagent").filled().unwrap_or_else(|| stem.split("__").next().unwrap_or(stem));
         let part = header.get("agent").filled().unwrap_or("agent");
@@ -91,7 +91,7 @@ impl Lanes {
         self.children.get(&file).map(|child| child.lane.clone())
     }
 
-    /// What the agent of a file was told first.
+    /// The first words to the agent of a file.
     pub(super) fn first_prompt(&mut self, file: FileId, text: &str, at: Option<Timestamp>) {
         if let Some(child) = self.children.get_mut(&file)
             && child.task.is_none()
@@ -146,12 +146,12 @@ impl Lanes {
         }
     }
 
-    /// Tells the lanes whose calls or names are news.
-    pub(super) fn tell(&mut self, out: &mut Batch) {
+    /// Emits the lanes whose calls or names changed.
+    pub(super) fn emit(&mut self, out: &mut Batch) {
         for (lane, label, call) in self.tied() {
-            let told = (label.clone(), call.clone());
-            if self.told.get(&lane) != Some(&told) {
-                self.told.insert(lane.clone(), told);
+            let named = (label.clone(), call.clone());
+            if self.emitted.get(&lane) != Some(&named) {
+                self.emitted.insert(lane.clone(), named);
                 out.meta(MetaEdit::Lane { name: lane, label: Some(label), call });
             }
         }
@@ -163,29 +163,29 @@ impl Lanes {
             self.order.iter().filter_map(|file| self.children.get(file)).collect();
         children.sort_by_key(|child| child.at);
         let mut used: HashSet<&Key> = HashSet::new();
-        let mut ties: Vec<Option<(&Key, Indexes)>> = vec![None; children.len()];
-        for indexes in [Indexes::Recorded, Indexes::Agent, Indexes::Task, Indexes::Time] {
+        let mut ties: Vec<Option<(&Key, Evidence)>> = vec![None; children.len()];
+        for evidence in [Evidence::Recorded, Evidence::Agent, Evidence::Task, Evidence::Time] {
             for (child, tie) in children.iter().zip(&mut ties) {
                 if tie.is_none()
-                    && let Some(call) = self.call_of(child, indexes, &used)
+                    && let Some(call) = self.call_of(child, evidence, &used)
                 {
                     used.insert(call);
-                    *tie = Some((call, indexes));
+                    *tie = Some((call, evidence));
                 }
             }
         }
-        let told = |(child, tie): (&&Child, Option<(&Key, Indexes)>)| {
-            let is_guess = matches!(tie, Some((_, Indexes::Time)));
+        let named = |(child, tie): (&&Child, Option<(&Key, Evidence)>)| {
+            let is_guess = matches!(tie, Some((_, Evidence::Time)));
             let label =
                 if is_guess { format!("{} (call by time)", child.label) } else { child.label.clone() };
             (child.lane.clone(), Text::clean(&label), tie.map(|(call, _)| call.clone()))
         };
-        children.iter().zip(ties).map(told).collect()
+        children.iter().zip(ties).map(named).collect()
     }
 
-    fn call_of<'s>(&'s self, child: &Child, indexes: Indexes, used: &HashSet<&Key>) -> Option<&'s Key> {
-        if indexes == Indexes::Recorded {
-            // Earlier files do not tell their own id whole; it ends in the name of the file.
+    fn call_of<'s>(&'s self, child: &Child, evidence: Evidence, used: &HashSet<&Key>) -> Option<&'s Key> {
+        if evidence == Evidence::Recorded {
+            // Earlier files do not write their own id whole; it ends in the name of the file.
             let own = format!("__{}", child.lane.as_str());
             let fits = |(session, _): &(&String, &Key)| **session == child.session || session.ends_with(&own);
             return self.recorded.iter().find(fits).map(|(_, call)| call);
@@ -196,19 +196,19 @@ impl Lanes {
             let is_free = |spawn: &&Spawn| !used.contains(&spawn.call) && spawn.lane.as_ref() == parent;
             self.spawns.iter().filter(is_free).filter(|spawn| spawn.lane.as_ref() != Some(&child.lane))
         };
-        let found = match indexes {
-            Indexes::Recorded => None,
-            Indexes::Agent => {
+        let found = match evidence {
+            Evidence::Recorded => None,
+            Evidence::Agent => {
                 let mut own = free().filter(|spawn| spawn.agent.as_ref() == Some(&child.agent));
                 own.clone().find(|spawn| spawn.runs).or_else(|| own.next())
             }
-            Indexes::Task => free().find(|spawn| {
-                let task = spawn.task.as_ref().filter(|task| task.len() >= TELLING);
-                task.is_some_and(|task| child.task.as_ref().is_some_and(|told| told.contains(task)))
+            Evidence::Task => free().find(|spawn| {
+                let task = spawn.task.as_ref().filter(|task| task.len() >= DISTINCT_TASK);
+                task.is_some_and(|task| child.task.as_ref().is_some_and(|words| words.contains(task)))
             }),
             // A call that names its agent or its task has had its chance.
-            Indexes::Time => free().find(|spawn| {
-                let says = spawn.task.as_ref().is_some_and(|task| task.len() >= TELLING);
+            Evidence::Time => free().find(|spawn| {
+                let says = spawn.task.as_ref().is_some_and(|task| task.len() >= DISTINCT_TASK);
                 !says && spawn.agent.is_none() && spawn.at.is_some() && spawn.at <= child.at
             }),
         };

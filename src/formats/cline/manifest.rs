@@ -10,11 +10,11 @@ use crate::model::text::Text;
 /// Costs closer than this are the same (USD).
 const SAME: f64 = 1e-6;
 
-/// Cost of the lead: as summed up from the messages, and as the manifest tells it.
+/// Cost of the lead: as summed up from the messages, and as the manifest records it.
 #[derive(Default)]
 pub(super) struct Bill {
     summed: f64,
-    told: Option<(f64, Origin)>,
+    recorded: Option<(f64, Origin)>,
     is_checked: bool,
 }
 
@@ -29,15 +29,18 @@ impl Bill {
         self.summed += usd.unwrap_or(0.0);
     }
 
-    /// Says so if the manifest of a session that has ended tells another sum.
+    /// Says so if the manifest of a session that has ended records another sum.
     pub(super) fn check(&mut self, out: &mut Batch) {
-        let Some((told, origin)) = self.told.filter(|(told, _)| (told - self.summed).abs() > SAME) else {
+        let Some((recorded, origin)) =
+            self.recorded.filter(|(recorded, _)| (recorded - self.summed).abs() > SAME)
+        else {
             return;
         };
         if !std::mem::replace(&mut self.is_checked, true) {
             out.begin_record(origin);
             let sum = self.summed;
-            let what = format!("the manifest tells a cost of ${told:.6}, the messages sum up to ${sum:.6}");
+            let what =
+                format!("the manifest tells a cost of ${recorded:.6}, the messages sum up to ${sum:.6}");
             out.notice(Severity::Note, &what);
         }
     }
@@ -49,8 +52,8 @@ pub(super) fn is_manifest(json: &Json<'_>) -> bool {
     json.has("session_id") && (names_messages || (json.has("started_at") && json.has("enable_tools")))
 }
 
-/// Tells what a manifest says of its session, and shows it.
-pub(super) fn tell(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
+/// Emits what a manifest says of its session, and shows it.
+pub(super) fn emit(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
     let metadata = json.get("metadata");
     let status = json.get("status").str_or_empty();
     let has_ended = matches!(status, "completed" | "failed" | "cancelled");
@@ -60,15 +63,15 @@ pub(super) fn tell(json: &Json<'_>, bill: &mut Bill, out: &mut Batch) {
         // An idle session waits for its user, as its messages show.
         _ => None,
     };
-    let told = [
+    let edits = [
         json.get("session_id").text().map(MetaEdit::Id),
         metadata.get("title").text().map(|title| MetaEdit::Title { rank: 2, title }),
         json.get("cwd").text().map(MetaEdit::Cwd),
         Some(MetaEdit::Live(live)),
     ];
-    told.into_iter().flatten().for_each(|edit| out.meta(edit));
+    edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     let cost = metadata.get("totalCost").number().filter(|usd| *usd > 0.0 && has_ended);
-    bill.told = cost.map(|usd| (usd, out.origin()));
+    bill.recorded = cost.map(|usd| (usd, out.origin()));
     let mut entry =
         out.new_entry(Text::clean(&format!("manifest:{}", out.origin().file.0)), Role::Harness, None);
     entry.marks.quiet = true;
@@ -116,7 +119,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     facts
 }
 
-/// Why a session failed, as far as it is told.
+/// Why a session failed, as far as it is recorded.
 fn cause(json: &Json<'_>) -> String {
     let marker = json.at(&["metadata", "terminal_marker"]).filled().map(|marker| marker.replace('_', " "));
     let code = json.get("exit_code").int().map(|code| format!("exit {code}"));

@@ -32,30 +32,30 @@ pub(super) struct Messages {
     /// What the lead cost.
     pub(super) bill: Bill,
     /// Messages of the opened file, in order.
-    pub(super) told: Vec<Told>,
+    pub(super) history: Vec<KnownMessage>,
     /// Costs of 0.
     pub(super) zeros: Zeros,
     results: TextResults,
     numbers: HashMap<FileId, usize>,
-    /// Ids of messages, where they came first, and what tells two messages of one id apart.
+    /// Ids of messages, where they came first, and what distinguishes two messages of one id.
     seen: HashMap<Key, (FileId, Mark)>,
     has_prompt: bool,
     mode: Option<Text>,
 }
 
 /// A message of the opened file, for those who speak of it by its number or its time.
-pub(super) struct Told {
+pub(super) struct KnownMessage {
     /// Its key.
     pub(super) key: Key,
     /// Whether it is an answer of the model.
     pub(super) is_answer: bool,
     /// When it was written.
     pub(super) at: Option<Timestamp>,
-    /// What it tells of its usage.
+    /// What it says of its usage.
     pub(super) usage: Option<Usage>,
     /// Its model.
     model: Option<Name>,
-    /// Whether its usage is told: that of an answer of the extension waits for what the panel tells of it.
+    /// Whether its usage is emitted: that of an answer of the extension waits for what the panel says of it.
     pub(super) is_billed: bool,
 }
 
@@ -66,12 +66,12 @@ type Mark = (usize, Option<i64>);
 pub(super) struct Copied;
 
 impl Messages {
-    /// Begins a file that may have been told before.
+    /// Begins a file that may have been read before.
     pub(super) fn restart(&mut self, file: FileId) {
         self.numbers.remove(&file);
         if self.lanes.of(file).is_none() {
             self.bill.restart();
-            self.told.clear();
+            self.history.clear();
         }
     }
 
@@ -111,7 +111,7 @@ impl Messages {
         let waits = is_legacy && lane.is_none();
         if lane.is_none() {
             self.bill.add(usage.as_ref().and_then(|usage| usage.cost));
-            self.told.push(Told {
+            self.history.push(KnownMessage {
                 key: key.clone(),
                 is_answer: !frame.is_user,
                 at: frame.at,
@@ -190,15 +190,15 @@ impl Messages {
         self.lanes.links(json);
     }
 
-    /// The end of a reading: usage that waited, and nobody else told.
+    /// The end of a reading: usage that waited, and that nobody else recorded.
     pub(super) fn rest(&mut self, out: &mut Batch) {
-        let Self { told, zeros, .. } = self;
-        for told in told.iter_mut().filter(|told| !told.is_billed) {
-            told.is_billed = true;
-            let usage = told.usage.clone();
-            let usage = usage.and_then(|usage| zeros.judge(&told.key, usage, told.model.as_ref(), out));
+        let Self { history, zeros, .. } = self;
+        for message in history.iter_mut().filter(|message| !message.is_billed) {
+            message.is_billed = true;
+            let usage = message.usage.clone();
+            let usage = usage.and_then(|usage| zeros.judge(&message.key, usage, message.model.as_ref(), out));
             if let Some(usage) = usage {
-                let (of, model) = (told.key.clone(), told.model.clone());
+                let (of, model) = (message.key.clone(), message.model.clone());
                 out.push(Edit::Usage { of, usage: Box::new(usage), model });
             }
         }
@@ -219,7 +219,7 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
     is_notice.then(|| Break::Error(Text::clean(&format!("{} {}", kind.replace('_', " "), reason()))))
 }
 
-/// Tools that ran at the model's provider are told beside the message.
+/// Tools that ran at the model's provider are recorded beside the message.
 fn model_tools(activities: &Json<'_>, frame: &Frame<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let mut shown = Vec::new();
     for activity in activities.items() {

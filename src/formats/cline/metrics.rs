@@ -9,21 +9,21 @@ use crate::model::text::Name;
 use crate::model::usage::{Scope, Usage};
 
 /// Requests with a recorded cost of 0. Beside requests with a cost they are of a free model; alone the 0 may as
-/// well be what an unknown price is written as. Their usage is told when that is known.
+/// well be what an unknown price is written as. Their usage is emitted when that is known.
 #[derive(Default)]
 pub(super) struct Zeros {
     /// Whether a request of the session records a cost.
     is_priced: bool,
-    /// Until then: those that are still to be told.
+    /// Until then: those that are still to be emitted.
     waiting: Requests,
-    /// Until then: those that were told without a cost.
+    /// Until then: those that were emitted without a cost.
     unknown: Requests,
 }
 
 type Requests = BTreeMap<Key, (Usage, Option<Name>)>;
 
 impl Zeros {
-    /// The usage of `of`, if it can be told now. The first cost of the session tells what those before it were.
+    /// The usage of `of`, if it can be emitted now. The first cost of the session says what those before it were.
     pub(super) fn judge(
         &mut self,
         of: &Key,
@@ -34,8 +34,8 @@ impl Zeros {
         match usage.cost {
             Some(usd) if usd > 0.0 => {
                 self.is_priced = true;
-                tell(std::mem::take(&mut self.unknown), out);
-                tell(std::mem::take(&mut self.waiting), out);
+                emit(std::mem::take(&mut self.unknown), out);
+                emit(std::mem::take(&mut self.waiting), out);
                 Some(usage)
             }
             Some(_) if !self.is_priced => {
@@ -52,12 +52,12 @@ impl Zeros {
         let without_cost = |(of, (usage, model)): (&Key, &(Usage, Option<Name>))| {
             (of.clone(), (Usage { cost: None, ..usage.clone() }, model.clone()))
         };
-        tell(waiting.iter().map(without_cost).collect(), out);
+        emit(waiting.iter().map(without_cost).collect(), out);
         self.unknown.extend(waiting);
     }
 }
 
-fn tell(requests: Requests, out: &mut Batch) {
+fn emit(requests: Requests, out: &mut Batch) {
     for (of, (usage, model)) in requests {
         out.push(Edit::Usage { of, usage: Box::new(usage), model });
     }
@@ -96,31 +96,32 @@ pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     Some(Usage { input, output, cache_read, cache_write, cost, ..Usage::default() })
 }
 
-/// The usage of a request as the extension's panel tells it, in a JSON text.
-pub(super) fn of_request(told: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
+/// The usage of a request as the extension's panel records it, in a JSON text.
+pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     let usage = Usage {
         scope,
-        input: count(told, "tokensIn", out),
-        output: count(told, "tokensOut", out),
-        cache_read: count(told, "cacheReads", out),
-        cache_write: count(told, "cacheWrites", out),
-        cost: cost(told),
+        input: count(request, "tokensIn", out),
+        output: count(request, "tokensOut", out),
+        cache_read: count(request, "cacheReads", out),
+        cache_write: count(request, "cacheWrites", out),
+        cost: cost(request),
         ..Usage::default()
     };
-    let is_told = told.has("tokensIn") || told.has("tokensOut") || usage.cost.is_some_and(|usd| usd > 0.0);
-    is_told.then_some(usage)
+    let is_recorded =
+        request.has("tokensIn") || request.has("tokensOut") || usage.cost.is_some_and(|usd| usd > 0.0);
+    is_recorded.then_some(usage)
 }
 
 /// Cost in USD as it is recorded; [`Zeros`] judges what 0 means.
-pub(super) fn cost(told: &Json<'_>) -> Option<f64> {
-    told.get("cost").number().filter(|usd| *usd >= 0.0)
+pub(super) fn cost(record: &Json<'_>) -> Option<f64> {
+    record.get("cost").number().filter(|usd| *usd >= 0.0)
 }
 
-fn count(told: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
-    if told.get(name).number().is_some_and(|number| number < 0.0) {
+fn count(record: &Json<'_>, name: &str, out: &mut Batch) -> Option<u64> {
+    if record.get(name).number().is_some_and(|number| number < 0.0) {
         out.notice(Severity::Warning, &format!("negative {name} counted as 0"));
     }
-    told.get(name).count()
+    record.get(name).count()
 }
 
 #[cfg(test)]
@@ -130,7 +131,7 @@ mod tests {
     use crate::model::edit::Batch;
     use crate::model::usage::Usage;
 
-    fn told(metrics: &str) -> (Usage, usize) {
+    fn read_metrics(metrics: &str) -> (Usage, usize) {
         let mut out = Batch::default();
         let usage = usage(&parse(metrics).unwrap(), &mut out).unwrap();
         (usage, out.notices.len())
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn cache_is_taken_out_of_the_input() {
-        let (usage, notices) = told(
+        let (usage, notices) = read_metrics(
             r#"{"inputTokens":100,"outputTokens":7,"cacheReadTokens":60,"cacheWriteTokens":30,"cost":0.5}"#,
         );
         assert_eq!((usage.input, usage.cache_read, usage.cache_write), (Some(10), Some(60), Some(30)));
@@ -146,8 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_0_and_told() {
-        let (usage, notices) = told(r#"{"inputTokens":50,"outputTokens":-7,"cacheReadTokens":60,"cost":0}"#);
+    fn what_cannot_be_is_0_and_noted() {
+        let (usage, notices) =
+            read_metrics(r#"{"inputTokens":50,"outputTokens":-7,"cacheReadTokens":60,"cost":0}"#);
         assert_eq!((usage.input, usage.output, usage.cost, notices), (Some(0), Some(0), Some(0.0), 2));
     }
 
@@ -155,7 +157,7 @@ mod tests {
     fn a_sum_of_cache_tokens_is_not_split() {
         let metrics =
             |cached: u32| format!(r#"{{"tokens":{{"prompt":9,"completion":2,"cached":{cached}}},"cost":0}}"#);
-        assert_eq!(told(&metrics(5)).0.cache_read, None);
-        assert_eq!(told(&metrics(0)).0.cache_read, Some(0));
+        assert_eq!(read_metrics(&metrics(5)).0.cache_read, None);
+        assert_eq!(read_metrics(&metrics(0)).0.cache_read, Some(0));
     }
 }

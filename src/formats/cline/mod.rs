@@ -38,7 +38,7 @@ impl Format for Cline {
 
     fn omits(&self) -> &'static str {
         "when tools started and ended; anything while a message is being written; which call started an agent before \
-         childSessions (found by name or task; where only the time tells, the lane says so)"
+         childSessions (found by name or task; where only the time is known, the lane says so)"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -102,19 +102,19 @@ impl Decoder for ClineDecoder {
         match place {
             Place::File(path) if json.has("messages") => self.file(path, json, out),
             Place::File(_) if manifest::is_manifest(json) => {
-                manifest::tell(json, &mut self.messages.bill, out);
+                manifest::emit(json, &mut self.messages.bill, out);
                 Fate::Shown
             }
             Place::File(_) if !json.items().is_empty() => {
-                let Messages { told, zeros, .. } = &mut self.messages;
-                task::tell(json.items(), told, zeros, out)
+                let Messages { history, zeros, .. } = &mut self.messages;
+                task::emit(json.items(), history, zeros, out)
             }
             Place::Header if json.has("messages") => {
                 Self::opened(json, out);
                 self.header(json, out)
             }
             Place::Header if manifest::is_manifest(json) => {
-                manifest::tell(json, &mut self.messages.bill, out);
+                manifest::emit(json, &mut self.messages.bill, out);
                 out.wanted.extend(manifest::messages_file(json).map(Text::clean));
                 Fate::Shown
             }
@@ -131,7 +131,7 @@ impl Decoder for ClineDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.messages.lanes.tell(out);
+        self.messages.lanes.emit(out);
         self.messages.rest(out);
         self.panel.rest(out);
         self.messages.bill.check(out);
@@ -142,12 +142,12 @@ impl ClineDecoder {
     /// What the opened file says of its session.
     fn opened(json: &Json<'_>, out: &mut Batch) {
         let id = json.get("sessionId").text().or_else(|| json.get("conversation_id").text());
-        let told = [
+        let edits = [
             id.map(MetaEdit::Id),
             json.get("agent").text().map(MetaEdit::Agent),
             json.at(&["origin", "version"]).text().map(MetaEdit::Version),
         ];
-        told.into_iter().flatten().for_each(|edit| out.meta(edit));
+        edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     }
 
     /// What surrounds the messages: the system prompt, and what a sidecar is.

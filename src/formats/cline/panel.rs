@@ -1,7 +1,7 @@
 //! `ui_messages.json` of the extension: what its panel showed, as `ask` and `say` messages.
 //!
 //! What a tool gave back is in the text of the request that follows it, beside the usage of that
-//! request. Messages that only go on with an earlier one are told as parts of its entry.
+//! request. Messages that only go on with an earlier one are added as parts of its entry.
 
 mod block;
 pub(super) mod request;
@@ -25,7 +25,7 @@ use block::Said;
 #[derive(Default)]
 pub(super) struct Panel {
     has_task: bool,
-    /// How often a time and kind came, to tell twins apart.
+    /// How often a time and kind came, to distinguish twins.
     seen: HashMap<String, u32>,
     /// Tools whose results the next request brings, and whether they have one already.
     open: Vec<(Key, bool)>,
@@ -64,9 +64,9 @@ impl Panel {
     pub(super) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let kind = kind_of(json);
         let text = json.get("text").str_or_empty();
-        let told = json::parse(text).unwrap_or(Json::Null);
+        let payload = json::parse(text).unwrap_or(Json::Null);
         let key = self.key(json, kind);
-        let said = Said { kind, text, told: &told, json, key: &key };
+        let said = Said { kind, text, payload: &payload, json, key: &key };
         if let Some(fate) = self.goes_on(&said, out) {
             return fate;
         }
@@ -81,16 +81,16 @@ impl Panel {
         let mut entry = out.new_entry(key.clone(), role, json.get("ts").moment());
         entry.marks.prompt = role == Role::User;
         entry.marks.quiet = block::is_noise(kind);
-        entry.marks.retried = kind == "error_retry" && !told.get("failed").is_true();
+        entry.marks.retried = kind == "error_retry" && !payload.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
-        let usage = request::usage(kind, &told, out);
+        let usage = request::usage(kind, &payload, out);
         let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, entry.model.as_ref(), out));
         entry.usage = usage.map(Box::new);
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
         shown.extend(block::blocks(&said, out));
         if kind == "api_req_started" {
-            shown.extend(self.results(request::results(told.get("request").str_or_empty()), &entry, out));
+            shown.extend(self.results(request::results(payload.get("request").str_or_empty()), &entry, out));
         }
         shown.extend(attachments(json, out));
         let piece = Piece::default();
@@ -118,7 +118,7 @@ impl Panel {
 
     /// Messages that go on with an earlier one: what became of them, if they do.
     fn goes_on(&mut self, said: &Said<'_>, out: &mut Batch) -> Option<Fate> {
-        let Said { kind, text, told, json, key } = *said;
+        let Said { kind, text, payload, json, key } = *said;
         let is_blank = text.trim().is_empty();
         match kind {
             "completion_result" if is_blank => {
@@ -144,14 +144,14 @@ impl Panel {
                 let (entry, line) = self.failure.as_ref()?;
                 let line = Break::Error(Text::clean(&format!("{line}, tried again")));
                 let mut entry = entry.clone();
-                // Up to here it waited by itself, unless it had given up and somebody told it to go on.
+                // Up to here it waited by itself, unless it had given up and somebody made it go on.
                 entry.ended = json.get("ts").moment().filter(|_| entry.marks.retried);
                 entry.marks.retried = true;
                 add_piece(&entry, Piece::default(), BlockKind::Break(line), out);
             }
             "api_req_finished" => {
                 let request = self.request.as_ref()?;
-                let usage = metrics::of_request(told, Scope::Request, out)?;
+                let usage = metrics::of_request(payload, Scope::Request, out)?;
                 if let Some(usage) = self.zeros.judge(&request.key, usage, request.model.as_ref(), out) {
                     let (of, model) = (request.key.clone(), request.model.clone());
                     out.push(Edit::Usage { of, usage: Box::new(usage), model });
@@ -193,11 +193,11 @@ impl Panel {
     }
 
     /// Gives the results in a request to the tools that ran before it, in order. Of those that nothing
-    /// waits for, the request tells.
-    fn results(&mut self, told: Vec<(&str, String)>, request: &Entry, out: &mut Batch) -> Vec<BlockKind> {
+    /// waits for, the request says.
+    fn results(&mut self, results: Vec<(&str, String)>, request: &Entry, out: &mut Batch) -> Vec<BlockKind> {
         let mut open = std::mem::take(&mut self.open).into_iter();
         let mut rest = Vec::new();
-        for (number, (title, text)) in told.into_iter().enumerate() {
+        for (number, (title, text)) in results.into_iter().enumerate() {
             let body = out.output(&text);
             let Some((call, _)) = open.next().filter(|(_, has_result)| !has_result) else {
                 let title = Text::clean(format!("result of {title}").trim_end_matches(" of "));
@@ -215,10 +215,10 @@ impl Panel {
     fn compaction(&mut self, json: &Json<'_>) -> Option<Break> {
         let range = json.get("conversationHistoryDeletedRange");
         let [from, to] = range.items() else { return None };
-        let told = format!("messages {} to {} left out", from.count()?, to.count()?);
-        let is_news = self.deleted.as_ref() != Some(&told);
-        self.deleted = Some(told.clone());
-        let trigger = Text::clean(&told);
+        let words = format!("messages {} to {} left out", from.count()?, to.count()?);
+        let is_news = self.deleted.as_ref() != Some(&words);
+        self.deleted = Some(words.clone());
+        let trigger = Text::clean(&words);
         is_news.then_some(Break::Compaction { before: None, after: None, trigger, partial: false })
     }
 
@@ -228,7 +228,7 @@ impl Panel {
             BlockKind::Call(call) if call.state.is_open() => Some(call.key.clone()),
             _ => None,
         });
-        // Later parts are added to the entry as it is, without telling its blocks and usage again.
+        // Later parts are added to the entry as it is, without emitting its blocks and usage again.
         let head = || Entry { blocks: Vec::new(), usage: None, ..entry.clone() };
         match kind {
             "api_req_started" => (self.request, self.failure, self.running) = (Some(head()), None, None),

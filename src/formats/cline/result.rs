@@ -62,7 +62,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
         Json::Null => String::new(),
         value if is_answers(value) => {
             let answers = value.blocks();
-            answers.iter().map(|answer| told(answer, answers.len() > 1)).collect::<Vec<_>>().join("\n")
+            answers.iter().map(|answer| answer_text(answer, answers.len() > 1)).collect::<Vec<_>>().join("\n")
         }
         Json::Array(items) => {
             let parts = items.iter().filter(|item| item.get("type").str() != Some("image"));
@@ -80,7 +80,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
 }
 
 /// One answer; with its query if there are several.
-fn told(answer: &Json<'_>, with_query: bool) -> String {
+fn answer_text(answer: &Json<'_>, with_query: bool) -> String {
     let fields = ["result", "error"].map(|name| answer.get(name));
     let parts = fields.iter().filter_map(|field| match field {
         Json::Null => None,

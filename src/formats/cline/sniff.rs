@@ -9,8 +9,8 @@ use crate::model::record::Shape;
 
 /// Whether the probed file is Cline's, and why.
 pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
-    if let Some(told) = probe.header.filter(|header| header.is_object()).and_then(of_object) {
-        return told;
+    if let Some(verdict) = probe.header.filter(|header| header.is_object()).and_then(of_object) {
+        return verdict;
     }
     if probe.lines.iter().any(is_hook) && !probe.is_document {
         return Verdict::no(
@@ -46,7 +46,7 @@ fn of_object(header: &Json<'_>) -> Option<Verdict> {
     is_manifest(header).then(|| yes(Confidence::Certain, "the manifest of a session (messages_path)"))
 }
 
-/// The version that a messages file tells, unless it is the known one.
+/// The version that a messages file names, unless it is the known one.
 pub(super) fn unknown_version(header: &Json<'_>) -> Option<String> {
     let version = header.get("version");
     let is_known = version.int() == Some(1) || !header.has("messages");

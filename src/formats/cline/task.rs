@@ -1,13 +1,13 @@
-//! A task folder of the extension: the API history is the transcript, the panel's file beside it tells
+//! A task folder of the extension: the API history is the transcript, the panel's file beside it says
 //! what the requests cost.
 //!
-//! Invariant: an answer has one usage: what the panel tells of its request, which knows cost and cache,
-//! completed by what the answer tells itself. So nothing counts twice.
+//! Invariant: an answer has one usage: what the panel says of its request, which knows cost and cache,
+//! completed by what the answer says itself. So nothing counts twice.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::content::raw;
-use super::message::Told;
+use super::message::KnownMessage;
 use super::metrics::Zeros;
 use super::panel::{self, request};
 use crate::formats::json::{self, Json};
@@ -19,7 +19,12 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Takes the usage out of the panel's messages and gives it to the answers of the history.
-pub(super) fn tell(messages: &[Json<'_>], history: &mut [Told], zeros: &mut Zeros, out: &mut Batch) -> Fate {
+pub(super) fn emit(
+    messages: &[Json<'_>],
+    history: &mut [KnownMessage],
+    zeros: &mut Zeros,
+    out: &mut Batch,
+) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let requests: Vec<Option<Timestamp>> = messages
@@ -33,8 +38,10 @@ pub(super) fn tell(messages: &[Json<'_>], history: &mut [Told], zeros: &mut Zero
         *kinds.entry(kind).or_default() += 1;
         let is_request = kind == "api_req_started";
         number += usize::from(is_request);
-        let told = json::parse(message.get("text").str_or_empty()).unwrap_or(Json::Null);
-        let Some(usage) = request::usage(kind, &told, out).filter(|usage| !usage.is_zero()) else { continue };
+        let payload = json::parse(message.get("text").str_or_empty()).unwrap_or(Json::Null);
+        let Some(usage) = request::usage(kind, &payload, out).filter(|usage| !usage.is_zero()) else {
+            continue;
+        };
         let next = requests.get(number).copied().flatten();
         let place = answer(message, next, history).filter(|place| is_request && taken.insert(*place));
         let answer = place.and_then(|place| history.get_mut(place));
@@ -55,14 +62,14 @@ pub(super) fn tell(messages: &[Json<'_>], history: &mut [Told], zeros: &mut Zero
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.marks.quiet = true;
-    let told: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    let shown = raw("what the panel showed, with the usage of the requests", &told.join(", "), out);
+    let counts: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let shown = raw("what the panel showed, with the usage of the requests", &counts.join(", "), out);
     entry.blocks.push(Batch::block(Piece::default(), shown));
     out.entry(entry);
     Fate::Shown
 }
 
-/// What the panel tells, with what only the answer itself does.
+/// What the panel says, with what only the answer itself does.
 fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
     let Some(answer) = answer else { return panel };
     Usage {
@@ -77,14 +84,14 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
 
 /// The number of the answer to a request: two after the message that the request came after, else the first one that
 /// was written between this request and the next.
-fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[Told]) -> Option<usize> {
+fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[KnownMessage]) -> Option<usize> {
     if let Some(index) = request.get("conversationHistoryIndex").int() {
         let place = usize::try_from(index.saturating_add(2)).ok()?;
-        return history.get(place).filter(|told| told.is_answer).map(|_| place);
+        return history.get(place).filter(|message| message.is_answer).map(|_| place);
     }
     let asked = request.get("ts").moment()?;
-    history.iter().position(|told| {
-        let is_after = told.at.is_some_and(|at| at >= asked);
-        is_after && told.is_answer && next.is_none_or(|next| told.at.is_some_and(|at| at < next))
+    history.iter().position(|message| {
+        let is_after = message.at.is_some_and(|at| at >= asked);
+        is_after && message.is_answer && next.is_none_or(|next| message.at.is_some_and(|at| at < next))
     })
 }

@@ -128,7 +128,7 @@ fn results_find_their_calls_and_their_failures() {
 }
 
 #[test]
-fn sub_agents_are_lanes_and_the_manifest_tells_of_the_session() {
+fn sub_agents_are_lanes_and_the_manifest_describes_the_session() {
     let transcript = read(LEAD, &[("scout.messages.json", SCOUT), ("1790000000000_abcde.json", MANIFEST)]);
     let lane = &transcript.lanes()[0];
     assert_eq!((lane.name.as_str(), lane.label.as_str()), ("scout", "subagent scout"));
@@ -161,12 +161,12 @@ fn agents_are_tied_to_their_calls_and_a_guess_says_so() {
 fn what_the_lead_and_its_agents_spent_is_summed_once() {
     let transcript = read(TEAM, &[("agent_a.messages.json", SURVEYOR), ("m.json", TEAM_MANIFEST)]);
     assert_eq!(transcript.totals().sum().recorded_nanos, 53_000_000, "aggregates are not added");
-    assert_eq!(transcript.notices().len(), 0, "the manifest tells the same cost of the lead");
+    assert_eq!(transcript.notices().len(), 0, "the manifest records the same cost of the lead");
     assert_eq!(transcript.meta().live, Some(false));
     let end = transcript.entries().last().unwrap();
     assert!(matches!(&end.blocks[0].kind, BlockKind::Break(Break::Error(_))), "the session failed");
-    let told = TEAM_MANIFEST.replace("\"totalCost\": 0.05", "\"totalCost\": 0.07");
-    let transcript = read(TEAM, &[("m.json", told.as_str())]);
+    let manifest = TEAM_MANIFEST.replace("\"totalCost\": 0.05", "\"totalCost\": 0.07");
+    let transcript = read(TEAM, &[("m.json", manifest.as_str())]);
     assert!(transcript.notices()[0].what.contains("$0.070000"), "{:?}", transcript.notices());
 }
 
@@ -186,7 +186,7 @@ fn copied_history_counts_once_and_a_mere_namesake_stays() {
     let companions = [("singer__Zz9yXw.messages.json", FORK_SINGER), ("m.json", FORK_MANIFEST)];
     let transcript = read(FORK, &companions);
     assert_eq!(transcript.entries().filter(|entry| &*entry.key == "msg_t1").count(), 1);
-    assert!(entry(&transcript, "msg_t1").lane.is_none(), "the lead told it first");
+    assert!(entry(&transcript, "msg_t1").lane.is_none(), "the lead wrote it first");
     let namesake = entry(&transcript, "singer__Zz9yXw:msg_f1");
     assert_eq!(first_text(namesake).as_deref(), Some("a message of the same name"));
     assert_eq!(transcript.lanes()[0].call.as_deref(), Some("toolu_t2"), "childSessions names the call");
@@ -217,7 +217,7 @@ fn the_panel_beside_a_history_only_adds_what_was_spent() {
     assert_eq!(both.entries().count(), history.entries().count() + 1);
     let priced = both.entries().filter(|entry| entry.usage.is_some());
     assert_eq!(priced.count(), 3, "each answer has the usage of its request");
-    // A history that tells usage itself is not charged twice.
+    // A history that records usage itself is not charged twice.
     let transcript = read(HISTORY, &[("ui_messages.json", PANEL)]);
     assert_eq!(spent(&transcript), 6_000_000);
 }
@@ -240,12 +240,12 @@ fn messages_of_the_panel_go_on_with_earlier_ones() {
         ["request failed, try 1 of 3, tried again", "request gave up, try 3 of 3"]
     );
     let times = |key: &str| {
-        let told = entry(&transcript, &format!("17900003{key}"));
-        (told.at.map(|at| at.0 % 100_000), told.ended.map(|ended| ended.0 % 100_000))
+        let shown = entry(&transcript, &format!("17900003{key}"));
+        (shown.at.map(|at| at.0 % 100_000), shown.ended.map(|ended| ended.0 % 100_000))
     };
     assert_eq!(times("03200:error_retry"), (Some(3200), Some(3300)), "it waited before it tried again");
     assert_eq!(times("03400:error_retry"), (Some(3400), None), "each failure has its own time");
-    assert_eq!(times("03500:api_req_failed"), (Some(3500), None), "somebody told it to try again");
+    assert_eq!(times("03500:api_req_failed"), (Some(3500), None), "somebody made it try again");
     assert_eq!(times("12000:completion_result"), (Some(12_000), Some(12_100)), "an answer ends the task");
     let compactions = transcript
         .entries()
@@ -286,7 +286,7 @@ fn the_panel_shows_requests_tools_and_commands() {
 }
 
 #[test]
-fn the_panel_tells_what_an_answer_cost_and_how_its_cache_was_used() {
+fn the_panel_says_what_an_answer_cost_and_how_its_cache_was_used() {
     let [alone, both] =
         [read(RESUMED, &[]), read(RESUMED, &[("ui_messages.json", RESUMED_PANEL)])].map(|transcript| {
             let sum = transcript.totals().sum();
@@ -303,13 +303,13 @@ fn a_cost_of_0_counts_beside_other_costs_only() {
         let usage = entry(transcript, key).usage.as_deref().unwrap();
         usage.cost
     };
-    assert_eq!(cost(&both, "#1@"), Some(0.0), "the first cost after it tells that it was free");
+    assert_eq!(cost(&both, "#1@"), Some(0.0), "the first cost after it says that it was free");
     let panel = read(RESUMED_PANEL, &[]);
     assert_eq!(panel.totals().sum().priced, 4);
     let request = "1790000500100:api_req_started";
     assert_eq!(cost(&panel, request), Some(0.0));
     let prices = ["0.0195", "0.0031", "0.0025"];
-    let unknown = prices.iter().fold(RESUMED_PANEL.to_owned(), |told, price| told.replace(price, "0"));
+    let unknown = prices.iter().fold(RESUMED_PANEL.to_owned(), |panel, price| panel.replace(price, "0"));
     assert_eq!(cost(&read(&unknown, &[]), request), None, "nobody knows a price");
 }
 
@@ -321,8 +321,8 @@ fn what_was_not_run_is_refused_and_what_a_resumption_follows_is_lost() {
     let named = r#"{"type":"tool_result","tool_use_id":"toolu_r1","content":"half way down"}"#;
     let text = r#"{"type":"text","text":"[read_file for 'left.txt'] Result:\nhalf way down"}"#;
     let skipped = "Tool [read_file] was not executed because a tool has";
-    let told = RESUMED.replace(text, named).replace(skipped, "Somebody else has");
-    assert_eq!(states(&read(&told, &[])), ["done", "pending", "lost", "refused", "refused"]);
+    let history = RESUMED.replace(text, named).replace(skipped, "Somebody else has");
+    assert_eq!(states(&read(&history, &[])), ["done", "pending", "lost", "refused", "refused"]);
 }
 
 #[test]
@@ -338,10 +338,10 @@ fn the_summary_of_a_compaction_is_no_prompt() {
 }
 
 #[test]
-fn another_version_of_the_file_is_told() {
-    let told = COMPACTED.replace("\"version\": 1", "\"version\": 2");
+fn another_version_of_the_file_is_noted() {
+    let newer = COMPACTED.replace("\"version\": 1", "\"version\": 2");
     let notices = |document: &str| read(document, &[]).notices().len();
-    assert_eq!((notices(COMPACTED), notices(&told)), (0, 1));
+    assert_eq!((notices(COMPACTED), notices(&newer)), (0, 1));
     let confidence = |document: &str| {
         let header = parse(document).unwrap();
         let probe = Probe {
@@ -355,5 +355,5 @@ fn another_version_of_the_file_is_told() {
         };
         Cline.sniff(&probe).confidence
     };
-    assert_eq!((confidence(COMPACTED), confidence(&told)), (Confidence::Certain, Confidence::Likely));
+    assert_eq!((confidence(COMPACTED), confidence(&newer)), (Confidence::Certain, Confidence::Likely));
 }

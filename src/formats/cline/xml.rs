@@ -24,7 +24,7 @@ const MOST: usize = 64;
 
 /// A part of a text.
 #[derive(Debug)]
-pub(super) enum Part<'t> {
+pub(super) enum Segment<'t> {
     /// What the model said.
     Prose(&'t str),
     /// A call: its name and its parameters.
@@ -32,7 +32,7 @@ pub(super) enum Part<'t> {
 }
 
 /// Cuts a text into prose and calls.
-pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
+pub(super) fn parts(text: &str) -> Vec<Segment<'_>> {
     let mut parts = Vec::new();
     let mut unclosed: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -47,16 +47,16 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
             continue;
         };
         push_prose(rest.get(..start).unwrap_or(""), &mut parts);
-        parts.push(Part::Call(name, parameters(content, 0)));
+        parts.push(Segment::Call(name, parameters(content, 0)));
         (rest, at) = (after, 0);
     }
     push_prose(rest, &mut parts);
     parts
 }
 
-fn push_prose<'t>(text: &'t str, parts: &mut Vec<Part<'t>>) {
+fn push_prose<'t>(text: &'t str, parts: &mut Vec<Segment<'t>>) {
     if !text.trim().is_empty() {
-        parts.push(Part::Prose(text.trim()));
+        parts.push(Segment::Prose(text.trim()));
     }
 }
 
@@ -137,12 +137,12 @@ fn unframed(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, parts};
+    use super::{Segment, parts};
 
-    fn told(text: &str) -> Vec<String> {
-        let show = |part: &Part<'_>| match part {
-            Part::Prose(text) => (*text).to_owned(),
-            Part::Call(name, input) => format!("{name} {}", input.to_source()),
+    fn segments(text: &str) -> Vec<String> {
+        let show = |part: &Segment<'_>| match part {
+            Segment::Prose(text) => (*text).to_owned(),
+            Segment::Call(name, input) => format!("{name} {}", input.to_source()),
         };
         parts(text).iter().map(show).collect()
     }
@@ -150,23 +150,23 @@ mod tests {
     #[test]
     fn calls_stand_between_prose() {
         let text = "I look.\n\n<read_file>\n<path>a.rs</path>\n</read_file>\nThen <b>more</b>.";
-        assert_eq!(told(text), ["I look.", r#"read_file {"path":"a.rs"}"#, "Then <b>more</b>."]);
+        assert_eq!(segments(text), ["I look.", r#"read_file {"path":"a.rs"}"#, "Then <b>more</b>."]);
     }
 
     #[test]
     fn contents_may_hold_tags() {
         let text = "<write_to_file>\n<path>a.xml</path>\n<content>\n<content>1</content>\n</content>\n\
                     </write_to_file>";
-        assert_eq!(told(text), [r#"write_to_file {"path":"a.xml","content":"<content>1</content>"}"#]);
+        assert_eq!(segments(text), [r#"write_to_file {"path":"a.xml","content":"<content>1</content>"}"#]);
     }
 
     #[test]
     fn arguments_may_be_wrapped() {
         let one = "<read_file>\n<args>\n<file>\n<path>a</path>\n</file>\n</args>\n</read_file>";
-        assert_eq!(told(one), [r#"read_file {"path":"a"}"#]);
+        assert_eq!(segments(one), [r#"read_file {"path":"a"}"#]);
         let two =
             "<read_file><args><file><path>a</path></file><file><path>b</path></file></args></read_file>";
-        assert_eq!(told(two), [r#"read_file {"files":[{"path":"a"},{"path":"b"}]}"#]);
+        assert_eq!(segments(two), [r#"read_file {"files":[{"path":"a"},{"path":"b"}]}"#]);
     }
 
     #[test]
@@ -174,9 +174,9 @@ mod tests {
         for text in
             ["<read_file><path>a", "say `<read_file>` to read", "<unknown_tool></unknown_tool>", "a < b"]
         {
-            assert_eq!(told(text), [text]);
+            assert_eq!(segments(text), [text]);
         }
         let deep = "<read_file><file>".to_owned() + &"<file>".repeat(5000) + "</file></read_file>";
-        assert_eq!(told(&deep).len(), 1);
+        assert_eq!(segments(&deep).len(), 1);
     }
 }

@@ -50,7 +50,7 @@ mod tests {
     use super::parts;
     use crate::formats::json;
 
-    fn told(text: &str) -> Vec<&str> {
+    fn texts(text: &str) -> Vec<&str> {
         let damage = json::parse(text).map(|_| ()).unwrap_err();
         parts(text, &damage).into_iter().map(|range| text.get(range).unwrap()).collect()
     }
@@ -59,9 +59,9 @@ mod tests {
     fn a_whole_record_behind_a_torn_one_is_found() {
         let whole = r#"{"a":"b","c":{"d":1}}"#;
         for torn in [r#"{"a":"b{"#, r#"{"a":"b"#, r#"{"a":"b","#, r#"{"a":12"#, r#"{"a"#, r#"{"a":"\"#, "{"] {
-            assert_eq!(told(&format!("{torn}{whole}")), [torn, whole], "{torn}");
+            assert_eq!(texts(&format!("{torn}{whole}")), [torn, whole], "{torn}");
         }
-        assert_eq!(told(&format!(r#"{{"a":"x{{"a":"y{whole}"#)), [r#"{"a":"x"#, r#"{"a":"y"#, whole]);
+        assert_eq!(texts(&format!(r#"{{"a":"x{{"a":"y{whole}"#)), [r#"{"a":"x"#, r#"{"a":"y"#, whole]);
     }
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
             r#"{"a":"x{"a":"y"#,
             r#"{"{"{"{"{"{"{"{"{"{"{"{"{"{"#,
         ] {
-            assert!(told(text).is_empty(), "{text}");
+            assert!(texts(text).is_empty(), "{text}");
         }
     }
 }

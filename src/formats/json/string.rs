@@ -72,7 +72,7 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// Whether it begins with this mark, after white space. Mostly the first byte tells.
+    /// Whether it begins with this mark, after white space. Mostly the first byte decides.
     pub(crate) fn opens_with(&self, mark: &str) -> bool {
         let raw = match &self.0 {
             Kind::Plain(text) => &**text,

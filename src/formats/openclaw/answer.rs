@@ -44,8 +44,8 @@ fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut json = json.clone();
     for block in items_mut(member_mut(member_mut(Some(&mut json), "message"), "content")) {
         let Some(Json::Str(text)) = member_mut(Some(block), "text") else { continue };
-        while let Some((told, rest)) = directive(text) {
-            directives.push(told.to_owned());
+        while let Some((emitted, rest)) = directive(text) {
+            directives.push(emitted.to_owned());
             *text = rest.to_owned().into();
         }
     }
@@ -54,9 +54,9 @@ fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
 
 /// The directive that a text begins with, and the rest of the text.
 fn directive(text: &str) -> Option<(&str, &str)> {
-    let (told, rest) = text.trim_start().strip_prefix("[[")?.split_once("]]")?;
-    let told = told.trim();
-    DIRECTIVES.iter().any(|start| told.starts_with(start)).then(|| (told, rest.trim_start()))
+    let (emitted, rest) = text.trim_start().strip_prefix("[[")?.split_once("]]")?;
+    let emitted = emitted.trim();
+    DIRECTIVES.iter().any(|start| emitted.starts_with(start)).then(|| (emitted, rest.trim_start()))
 }
 
 fn member_mut<'j, 'a>(json: Option<&'j mut Json<'a>>, name: &str) -> Option<&'j mut Json<'a>> {
@@ -78,8 +78,8 @@ fn items_mut<'j, 'a>(json: Option<&'j mut Json<'a>>) -> &'j mut [Json<'a>] {
 /// Marks the answers that were told since `from`: what they ask of the gateway, and whether anybody but
 /// the gateway gets to read them.
 fn mark(from: usize, directives: &[String], out: &mut Batch) {
-    let mut told = out.edits.split_off(from.min(out.edits.len()));
-    for edit in &mut told {
+    let mut emitted = out.edits.split_off(from.min(out.edits.len()));
+    for edit in &mut emitted {
         let Edit::Entry(entry) = edit else { continue };
         if entry.role != Role::Assistant {
             continue;
@@ -90,7 +90,7 @@ fn mark(from: usize, directives: &[String], out: &mut Batch) {
         }
         entry.marks.quiet |= is_silent(entry);
     }
-    out.edits.extend(told);
+    out.edits.extend(emitted);
 }
 
 fn is_silent(entry: &Entry) -> bool {
@@ -121,8 +121,8 @@ mod tests {
         };
         let (user, answer) = (line("user"), line("assistant"));
         assert!(without_directives(&json::parse(&user).unwrap()).is_none());
-        let (clean, told) = without_directives(&json::parse(&answer).unwrap()).unwrap();
-        assert_eq!(told, ["reply_to_current", "audio_as_voice"]);
+        let (clean, emitted) = without_directives(&json::parse(&answer).unwrap()).unwrap();
+        assert_eq!(emitted, ["reply_to_current", "audio_as_voice"]);
         assert!(clean.to_source().contains(r#""text":"Hi""#));
     }
 }

@@ -145,8 +145,8 @@ impl Children {
         }
         for lane in missed {
             let mut entry = out.new_entry(missing_key(&lane), Role::Harness, None);
-            let told = Break::Setting("the session of this sub-agent is not here".into());
-            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(told)));
+            let emitted = Break::Setting("the session of this sub-agent is not here".into());
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(emitted)));
             entry.lane = Some(lane);
             out.entry(entry);
         }
@@ -174,8 +174,8 @@ fn inside(lane: Option<&Name>, key: Key) -> Key {
 
 /// Makes what was told since `from` the lane's.
 fn into_lane(from: usize, lane: &Name, out: &mut Batch) {
-    let told = out.edits.split_off(from.min(out.edits.len()));
-    out.edits.extend(told.into_iter().filter_map(|edit| of_lane(edit, lane)));
+    let emitted = out.edits.split_off(from.min(out.edits.len()));
+    out.edits.extend(emitted.into_iter().filter_map(|edit| of_lane(edit, lane)));
 }
 
 fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {

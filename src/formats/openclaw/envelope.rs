@@ -22,7 +22,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     while let Some(end) = head(rest) {
         let part = rest.get(..end).unwrap_or("").trim();
         match facts_of(part) {
-            Some(told) => facts.extend(told),
+            Some(recorded) => facts.extend(recorded),
             None => parts.push(part),
         }
         rest = rest.get(end..).unwrap_or("").trim_start();
@@ -37,13 +37,13 @@ pub fn open(text: &str) -> Prompt<'_> {
         let voice = if text.trim_start().starts_with("System: ") { Voice::Program } else { Voice::Person };
         return Prompt { facts: String::new(), envelope: String::new(), text, voice };
     }
-    let mut told: Vec<String> = Vec::new();
+    let mut recorded: Vec<String> = Vec::new();
     for fact in facts {
-        if !told.contains(&fact) {
-            told.push(fact);
+        if !recorded.contains(&fact) {
+            recorded.push(fact);
         }
     }
-    Prompt { facts: told.join(" · "), envelope: parts.join("\n"), text: said, voice: voice(said) }
+    Prompt { facts: recorded.join(" · "), envelope: parts.join("\n"), text: said, voice: voice(said) }
 }
 
 /// What a piece of envelope tells, if that fits a row.

@@ -89,7 +89,7 @@ impl Index {
 
 impl Known {
     /// Tells what is known of the session that is being read.
-    pub(crate) fn tell(&self, out: &mut Batch) {
+    pub(crate) fn emit(&self, out: &mut Batch) {
         self.facts.iter().for_each(|fact| out.meta(fact.clone()));
         if let Some(title) = &self.title {
             out.meta(MetaEdit::Title { rank: 2, title: title.clone() });
@@ -139,8 +139,8 @@ fn channel(session: &Json<'_>) -> Option<String> {
     let kind = session.get("chatType").filled().or_else(|| origin.get("chatType").filled());
     let place = [through, kind].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let parts = [Some(place.as_str()).filter(|place| !place.is_empty()), origin.get("label").filled()];
-    let told = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-    (!told.is_empty()).then_some(told)
+    let recorded = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    (!recorded.is_empty()).then_some(recorded)
 }
 
 // === the list ===
@@ -222,10 +222,10 @@ mod tests {
         .unwrap();
         let mut known = Index::default();
         known.read(&index);
-        let told = known.listings();
-        let titles: Vec<&str> = told.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
-        assert_eq!((told.len(), titles), (2, vec!["Ann", "scout"]));
-        assert_eq!(told[0].file.as_deref(), Some("a1-topic-7.jsonl"));
-        assert_eq!(told[1].parent.as_deref(), Some("agent:main:main"));
+        let recorded = known.listings();
+        let titles: Vec<&str> = recorded.iter().filter_map(|l| l.title.as_ref()).map(Text::as_str).collect();
+        assert_eq!((recorded.len(), titles), (2, vec!["Ann", "scout"]));
+        assert_eq!(recorded[0].file.as_deref(), Some("a1-topic-7.jsonl"));
+        assert_eq!(recorded[1].parent.as_deref(), Some("agent:main:main"));
     }
 }

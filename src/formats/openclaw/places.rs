@@ -112,9 +112,9 @@ mod tests {
             ("sessions.json", None),
         ] {
             let path = Path::new("/s/agents/main/sessions").join(name);
-            let told = named(&path);
-            assert_eq!(told.map(|named| (named.id, named.is_archive)), expected, "{name}");
-            assert!(told.is_none_or(|named| named.agent == Some("main")), "{name}");
+            let recorded = named(&path);
+            assert_eq!(recorded.map(|named| (named.id, named.is_archive)), expected, "{name}");
+            assert!(recorded.is_none_or(|named| named.agent == Some("main")), "{name}");
         }
     }
 }

@@ -197,12 +197,12 @@ fn the_end_of_a_run_says_why_it_ended() {
         (event("chat", r#""state":"final","message":{"role":"assistant","content":"It is."}"#), Stop::Done),
         (event("agent", r#""stream":"lifecycle","data":{"phase":"end"}"#), Stop::Done),
         (event("chat", r#""state":"aborted","message":{"role":"assistant","content":"It"}"#), Stop::Other),
-        (String::new(), Stop::Untold),
+        (String::new(), Stop::Unrecorded),
     ];
     for (end, stop) in ends {
         let transcript = read(&format!("{said}{end}"));
         let run = entry(&transcript, "run r");
-        assert_eq!((run.stop, run.marks.open), (stop, stop == Stop::Untold), "{end}");
+        assert_eq!((run.stop, run.marks.open), (stop, stop == Stop::Unrecorded), "{end}");
     }
 }
 

@@ -68,11 +68,11 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
         "session.started" => {
             let who = [word("trigger"), word("messageProvider")].into_iter().flatten().collect::<Vec<_>>();
             let tools = data.get("toolCount").count().map(|n| format!(" with {n} tools")).unwrap_or_default();
-            let told = format!(
+            let recorded = format!(
                 "run started by {}{tools}",
                 if who.is_empty() { "?".into() } else { who.join(" through ") }
             );
-            blocks.push(across(Break::Setting(Text::clean(&told))));
+            blocks.push(across(Break::Setting(Text::clean(&recorded))));
         }
         "prompt.submitted" => blocks.extend(block::text(word("prompt").unwrap_or_default(), out)),
         "model.completed" => {

@@ -79,9 +79,9 @@ pub(crate) struct Turns {
 impl Turns {
     /// Decodes a session turn.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        let told = json.get("toolResult");
-        if json.get("role").str() == Some("tool") && told.is_object() {
-            return self.tool_result(json, told, out);
+        let recorded = json.get("toolResult");
+        if json.get("role").str() == Some("tool") && recorded.is_object() {
+            return self.tool_result(json, recorded, out);
         }
         let entry = message_entry(json, out);
         self.calls.extend(entry.calls().map(|call| call.key.clone()));
@@ -90,10 +90,10 @@ impl Turns {
         Fate::Shown
     }
 
-    fn tool_result(&self, json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> Fate {
-        let call: Key = result::call_key(told.get("toolCallId"));
-        let result = read_result(json, told, out);
-        if !told.get("isPending").is_true() {
+    fn tool_result(&self, json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let call: Key = result::call_key(recorded.get("toolCallId"));
+        let result = read_result(json, recorded, out);
+        if !recorded.get("isPending").is_true() {
             out.push(Edit::Result { call, result: Box::new(result), lane: None });
             return Fate::Merged;
         }
@@ -193,10 +193,10 @@ fn is_image(kind: &str, url: &str) -> bool {
     !OTHERS.contains(&end.as_str())
 }
 
-fn read_result(json: &Json<'_>, told: &Json<'_>, out: &mut Batch) -> ToolResult {
-    let error = told.get("error").filled();
+fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolResult {
+    let error = recorded.get("error").filled();
     let shown: Vec<&str> = json.get("content").blocks().iter().filter_map(block::text_of).collect();
-    let text = match error.or_else(|| told.get("output").filled()) {
+    let text = match error.or_else(|| recorded.get("output").filled()) {
         Some(output) if shown.is_empty() => output.to_owned(),
         Some(output) => format!("{}\n\n{output}", shown.join("\n")),
         None => shown.join("\n"),

@@ -42,19 +42,19 @@ impl Ask {
 
 impl Asks {
     /// The user is asked.
-    pub(super) fn ask(&mut self, told: &Json<'_>) -> Ask {
-        let message = told.get("messageID").text().or_else(|| told.at(&["tool", "messageID"]).text());
-        let (kind, what) = words(told);
+    pub(super) fn ask(&mut self, recorded: &Json<'_>) -> Ask {
+        let message = recorded.get("messageID").text().or_else(|| recorded.at(&["tool", "messageID"]).text());
+        let (kind, what) = words(recorded);
         let ask = Ask {
-            id: Text::clean(told.get("id").str_or_empty()),
-            session: Text::clean(told.get("sessionID").str_or_empty()),
+            id: Text::clean(recorded.get("id").str_or_empty()),
+            session: Text::clean(recorded.get("sessionID").str_or_empty()),
             message,
             line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
-            at: told.at(&["time", "created"]).moment(),
-            call: told
+            at: recorded.at(&["time", "created"]).moment(),
+            call: recorded
                 .get("callID")
                 .text()
-                .or_else(|| told.at(&["tool", "callID"]).text())
+                .or_else(|| recorded.at(&["tool", "callID"]).text())
                 .unwrap_or_default(),
             kind,
             what,
@@ -64,10 +64,10 @@ impl Asks {
     }
 
     /// The user replied.
-    pub(super) fn reply(&mut self, told: &Json<'_>) -> Ask {
-        let named = told.get("requestID").text().or_else(|| told.get("permissionID").text());
-        let id = named.or_else(|| told.get("id").text()).unwrap_or_default();
-        let reply = verdict(told);
+    pub(super) fn reply(&mut self, recorded: &Json<'_>) -> Ask {
+        let named = recorded.get("requestID").text().or_else(|| recorded.get("permissionID").text());
+        let id = named.or_else(|| recorded.get("id").text()).unwrap_or_default();
+        let reply = verdict(recorded);
         match self.open.remove(&id) {
             Some(ask) => {
                 let line = Break::Setting(Text::clean(&format!("{reply}: {}", ask.what)));
@@ -75,7 +75,7 @@ impl Asks {
             }
             None => Ask {
                 id,
-                session: Text::clean(told.get("sessionID").str_or_empty()),
+                session: Text::clean(recorded.get("sessionID").str_or_empty()),
                 message: None,
                 line: Break::Setting(Text::clean(&format!("permission or question: {reply}"))),
                 at: None,
@@ -95,27 +95,27 @@ impl Asks {
 }
 
 /// Whether it is a permission or a question, and what is asked, on one line.
-fn words(told: &Json<'_>) -> (&'static str, String) {
+fn words(recorded: &Json<'_>) -> (&'static str, String) {
     let questions: Vec<&str> =
-        told.get("questions").items().iter().filter_map(|one| one.get("question").filled()).collect();
+        recorded.get("questions").items().iter().filter_map(|one| one.get("question").filled()).collect();
     if !questions.is_empty() {
         return ("question", questions.join(" · "));
     }
-    if let Some(title) = told.get("title").filled() {
+    if let Some(title) = recorded.get("title").filled() {
         return ("permission", title.to_owned());
     }
-    let kind = ["permission", "action", "type"].iter().find_map(|name| told.get(name).filled());
+    let kind = ["permission", "action", "type"].iter().find_map(|name| recorded.get(name).filled());
     let listed = ["patterns", "resources", "pattern"].iter().find_map(|name| {
-        let told: Vec<&str> = told.get(name).blocks().iter().filter_map(Json::filled).collect();
-        (!told.is_empty()).then(|| told.join(" · "))
+        let recorded: Vec<&str> = recorded.get(name).blocks().iter().filter_map(Json::filled).collect();
+        (!recorded.is_empty()).then(|| recorded.join(" · "))
     });
-    let told = [kind.map(str::to_owned), listed];
-    ("permission", told.into_iter().flatten().collect::<Vec<_>>().join(" "))
+    let recorded = [kind.map(str::to_owned), listed];
+    ("permission", recorded.into_iter().flatten().collect::<Vec<_>>().join(" "))
 }
 
 /// What the user replied, in a few words.
-fn verdict(told: &Json<'_>) -> String {
-    let answers = told.get("answers").items().iter().map(|answer| {
+fn verdict(recorded: &Json<'_>) -> String {
+    let answers = recorded.get("answers").items().iter().map(|answer| {
         let chosen: Vec<&str> = answer.blocks().iter().filter_map(Json::filled).collect();
         chosen.join(", ")
     });
@@ -123,7 +123,7 @@ fn verdict(told: &Json<'_>) -> String {
     if !answers.is_empty() {
         return format!("answered {}", answers.join(" · "));
     }
-    match told.get("reply").filled().or_else(|| told.get("response").filled()) {
+    match recorded.get("reply").filled().or_else(|| recorded.get("response").filled()) {
         Some("once") => "allowed once".to_owned(),
         Some("always") => "allowed always".to_owned(),
         Some("reject") => "refused".to_owned(),

@@ -56,9 +56,9 @@ pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
 /// What tells two plans apart.
 pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
     let items = todos.items();
-    let told =
+    let recorded =
         items.iter().flat_map(|todo| [todo.get("content"), todo.get("status")]).map(Json::str_or_empty);
-    (!items.is_empty()).then(|| Piece::of(&told.collect::<Vec<_>>().join("\n")))
+    (!items.is_empty()).then(|| Piece::of(&recorded.collect::<Vec<_>>().join("\n")))
 }
 
 fn counted(files: usize) -> String {

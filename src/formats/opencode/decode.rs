@@ -105,13 +105,13 @@ impl OpencodeDecoder {
     fn whole(&mut self, info: &Json<'_>, parts: &[Json<'_>], out: &mut Batch) -> Fate {
         let key = key_of(info, out);
         let session = Text::clean(info.get("sessionID").str_or_empty());
-        let mut told = Vec::new();
+        let mut recorded = Vec::new();
         for (index, json) in parts.iter().enumerate() {
             let name = name_of(json, || format!("{key}#{index}"));
-            told.push(part::decode(json, Piece::of(&name), &name, out));
+            recorded.push(part::decode(json, Piece::of(&name), &name, out));
             self.see_plan(&session, json, out);
         }
-        self.messages.whole(info, told, &mut self.sessions, out);
+        self.messages.whole(info, recorded, &mut self.sessions, out);
         Fate::Shown
     }
 
@@ -139,8 +139,8 @@ impl OpencodeDecoder {
         if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
             self.asked(&ask, out);
         }
-        let told = Told { message, session, at: at.moment() };
-        if self.messages.part(&told, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
+        let recorded = Told { message, session, at: at.moment() };
+        if self.messages.part(&recorded, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
     }
 
     fn row(&mut self, row: rows::Row<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
@@ -232,21 +232,21 @@ impl OpencodeDecoder {
 impl OpencodeDecoder {
     fn event(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let event = events::within(input.json);
-        let (name, told) = (events::name_of(event), events::properties(event));
-        let message = || Text::clean(told.get("messageID").str_or_empty());
-        let session = || Text::clean(told.get("sessionID").str_or_empty());
+        let (name, recorded) = (events::name_of(event), events::properties(event));
+        let message = || Text::clean(recorded.get("messageID").str_or_empty());
+        let session = || Text::clean(recorded.get("sessionID").str_or_empty());
         match events::read(name) {
-            Event::Session => self.session(told.get("info"), false, out),
-            Event::SessionDeleted => self.deleted(told, out),
-            Event::Message => self.message(told.get("info"), false, out),
+            Event::Session => self.session(recorded.get("info"), false, out),
+            Event::SessionDeleted => self.deleted(recorded, out),
+            Event::Message => self.message(recorded.get("info"), false, out),
             Event::Part => {
-                let json = told.get("part");
+                let json = recorded.get("part");
                 self.deltas.whole(Piece::of(json.get("id").str_or_empty()), json);
                 self.part(json, &Json::Null, false, out)
             }
             Event::Grown => {
                 // Its place is where it was told first.
-                if self.deltas.grow(event.get("id").text(), told) {
+                if self.deltas.grow(event.get("id").text(), recorded) {
                     self.tell_grown(out);
                 }
                 Fate::Merged
@@ -256,43 +256,29 @@ impl OpencodeDecoder {
                 Fate::Merged
             }
             Event::PartRemoved => {
-                let piece = Piece::of(told.get("partID").str_or_empty());
+                let piece = Piece::of(recorded.get("partID").str_or_empty());
                 self.deltas.forget(piece);
                 self.messages.remove_part(message(), piece, out);
                 Fate::Merged
             }
-            Event::Failed => self.fail(&session(), told, out),
-            Event::Status => self.status(&session(), told.get("status"), out),
+            Event::Failed => self.fail(&session(), recorded, out),
+            Event::Status => self.status(&session(), recorded.get("status"), out),
             Event::Idle => self.live(&session(), None, out),
             Event::Compacted => self.compacted(&session(), out),
-            Event::Diff => self.diff(&session(), told.get("diff").items(), false, out),
-            Event::Plan => self.plan(&session(), told.get("todos"), false, out),
+            Event::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
+            Event::Plan => self.plan(&session(), recorded.get("todos"), false, out),
             Event::Asked => {
-                let ask = self.asks.ask(told);
+                let ask = self.asks.ask(recorded);
                 self.asked(&ask, out)
             }
             Event::Replied => {
-                let ask = self.asks.reply(told);
+                let ask = self.asks.reply(recorded);
                 self.asked(&ask, out)
             }
-            Event::Edited if self.messages.is_edited(told.get("file").str_or_empty()) => Fate::Merged,
-            Event::Edited | Event::Watched => {
-                let what = told.get("event").filled().unwrap_or("edited");
-                let file = told.get("file").str_or_empty();
-                let kind = raw(&format!("file {what}: {file}"), "", out);
-                self.by_itself(Text::clean(&format!("file:{file}")), &Text::default(), kind, true, out)
-            }
-            Event::Command => {
-                let (name, words) = (told.get("name").str_or_empty(), told.get("arguments").str_or_empty());
-                let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
-                self.line(&message(), Piece::of("command"), &session(), line, out)
-            }
-            Event::Aside => {
-                let title = Text::clean(&format!("event {name}"));
-                let body = out.tree(&title, told.weight(), || told.to_tree());
-                let kind = BlockKind::Raw(Raw { title, body });
-                self.by_itself(out.origin_key(), &session(), kind, true, out)
-            }
+            Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => Fate::Merged,
+            Event::Edited | Event::Watched => self.file(recorded, out),
+            Event::Command => self.command(&message(), &session(), recorded, out),
+            Event::Aside => self.aside(name, &session(), recorded, out),
             Event::Noise(reason) => Fate::Passed(reason),
             Event::Unknown => {
                 out.unknown(&format!("event {name}"));
@@ -301,23 +287,50 @@ impl OpencodeDecoder {
         }
     }
 
+    /// A file that was changed, by a tool or by somebody else.
+    fn file(&mut self, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let what = recorded.get("event").filled().unwrap_or("edited");
+        let file = recorded.get("file").str_or_empty();
+        let kind = raw(&format!("file {what}: {file}"), "", out);
+        self.by_itself(Text::clean(&format!("file:{file}")), &Text::default(), kind, true, out)
+    }
+
+    /// A command that the user gave.
+    fn command(&mut self, message: &Text, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let (name, words) = (recorded.get("name").str_or_empty(), recorded.get("arguments").str_or_empty());
+        let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
+        self.line(message, Piece::of("command"), session, line, out)
+    }
+
+    /// An event that is shown as it is.
+    fn aside(&mut self, name: &str, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let title = Text::clean(&format!("event {name}"));
+        let body = out.tree(&title, recorded.weight(), || recorded.to_tree());
+        let kind = BlockKind::Raw(Raw { title, body });
+        self.by_itself(out.origin_key(), session, kind, true, out)
+    }
+
     fn tell_grown(&mut self, out: &mut Batch) {
         for grown in self.deltas.take(out) {
-            let told = Told { message: grown.message, session: grown.session, at: None };
+            let recorded = Told { message: grown.message, session: grown.session, at: None };
             let piece = grown.block.piece;
-            self.messages.part(&told, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
+            self.messages.part(&recorded, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
         }
     }
 
-    fn deleted(&mut self, told: &Json<'_>, out: &mut Batch) -> Fate {
-        let id = told.get("sessionID").text().or_else(|| told.at(&["info", "id"]).text()).unwrap_or_default();
+    fn deleted(&mut self, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let id = recorded
+            .get("sessionID")
+            .text()
+            .or_else(|| recorded.at(&["info", "id"]).text())
+            .unwrap_or_default();
         let line = BlockKind::Break(Break::Ended(Text::from("the session was deleted")));
         self.by_itself(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
     }
 
     /// An error that an answer tells too is shown there, else by itself.
-    fn fail(&mut self, session: &Text, told: &Json<'_>, out: &mut Batch) -> Fate {
-        let Some(failure) = message::failure(told.get("error")) else {
+    fn fail(&mut self, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
+        let Some(failure) = message::failure(recorded.get("error")) else {
             return Fate::Passed("event session.error without an error");
         };
         if self.messages.fail(session, &failure, out) {

@@ -88,14 +88,14 @@ impl Deltas {
     /// What grew since the last time, in the order of the messages.
     pub(super) fn take(&mut self, out: &Batch) -> Vec<Grown> {
         let changed = self.growing.iter_mut().filter(|(_, growing)| growing.is_changed);
-        let mut grown: Vec<Grown> = changed.map(|(piece, growing)| growing.told(*piece, out)).collect();
+        let mut grown: Vec<Grown> = changed.map(|(piece, growing)| growing.emitted(*piece, out)).collect();
         grown.sort_by(|a, b| (&a.message, a.block.piece.0).cmp(&(&b.message, b.block.piece.0)));
         grown
     }
 }
 
 impl Growing {
-    fn told(&mut self, piece: Piece, out: &Batch) -> Grown {
+    fn emitted(&mut self, piece: Piece, out: &Batch) -> Grown {
         self.is_changed = false;
         let body = Body {
             stub: Text::clean(&self.text),

@@ -198,11 +198,11 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
 
 /// What a message shows after its parts.
 pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
-    let told = [
+    let recorded = [
         (FAILURE, message::failure(info.get("error")).map(BlockKind::Break)),
         (CUT, message::cut_short(info).map(BlockKind::Break)),
     ];
-    told.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
+    recorded.into_iter().filter_map(|(piece, kind)| Some(Batch::block(piece, kind?))).collect()
 }
 
 /// The line of an answer to a request for a compaction that shows none itself.

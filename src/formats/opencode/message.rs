@@ -77,8 +77,9 @@ pub(super) fn cut_short(info: &Json<'_>) -> Option<Break> {
 
 /// The system prompt that messages of 0.15 repeat: a string or a list of strings.
 pub(super) fn system(info: &Json<'_>) -> Option<String> {
-    let told = info.get("system").blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n\n");
-    (!told.is_empty()).then_some(told)
+    let recorded =
+        info.get("system").blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n\n");
+    (!recorded.is_empty()).then_some(recorded)
 }
 
 #[cfg(test)]

@@ -109,13 +109,21 @@ impl Messages {
     }
 
     /// A part by itself. `told` is where and when it was told. Answers whether it made an entry.
-    pub(super) fn part(&mut self, told: &Told, part: Part, sessions: &mut Sessions, out: &mut Batch) -> bool {
-        let is_first = self.facts.get(&told.message).is_none_or(|facts| !facts.seen.contains(part.piece));
-        let mut part = self.seen(&told.message, part, sessions, out);
-        let is_new = !self.heads.contains_key(&told.message);
-        let facts = self.facts.get(&told.message);
-        let head =
-            self.heads.entry(told.message.clone()).or_insert_with(|| Box::new(told.head(sessions, out)));
+    pub(super) fn part(
+        &mut self,
+        recorded: &Told,
+        part: Part,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> bool {
+        let is_first = self.facts.get(&recorded.message).is_none_or(|facts| !facts.seen.contains(part.piece));
+        let mut part = self.seen(&recorded.message, part, sessions, out);
+        let is_new = !self.heads.contains_key(&recorded.message);
+        let facts = self.facts.get(&recorded.message);
+        let head = self
+            .heads
+            .entry(recorded.message.clone())
+            .or_insert_with(|| Box::new(recorded.head(sessions, out)));
         settle_role(head, facts.map(|facts| &**facts));
         offer_title(&head.entry, std::slice::from_ref(&part), out);
         if head.is_closed {
@@ -125,14 +133,14 @@ impl Messages {
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
         if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
-            out.push(Edit::Usage { of: told.message.clone(), usage, model: head.entry.model.clone() });
+            out.push(Edit::Usage { of: recorded.message.clone(), usage, model: head.entry.model.clone() });
         }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
             head.cost = usage.as_ref().map(Spent::of);
             entry.usage = usage.map(Box::new);
         }
-        let facts = self.facts.get_mut(&told.message);
+        let facts = self.facts.get_mut(&recorded.message);
         let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
         if is_apart {
             return is_new;
@@ -141,7 +149,7 @@ impl Messages {
         if is_first && !head.tail.is_empty() {
             // What a message shows last stays last.
             for block in &head.tail {
-                out.push(Edit::RetirePiece { of: told.message.clone(), piece: block.piece });
+                out.push(Edit::RetirePiece { of: recorded.message.clone(), piece: block.piece });
             }
             entry.blocks.extend(head.tail.iter().cloned());
         }
@@ -149,7 +157,7 @@ impl Messages {
         if shows {
             out.entry(entry);
         } else {
-            self.heads.remove(&told.message);
+            self.heads.remove(&recorded.message);
         }
         is_new && shows
     }
@@ -316,28 +324,8 @@ impl Messages {
         out: &mut Batch,
     ) -> Option<Block> {
         let session = self.shared(Text::clean(info.get("sessionID").str_or_empty()));
-        let model = info.get("modelID").text().map(|model| self.shared(model));
-        let speaker = info.get("role").str_or_empty();
-        let is_user = speaker == "user";
-        let role = if is_user || speaker == "shell" { Role::User } else { Role::Assistant };
-        let created = info.at(&["time", "created"]).moment();
-        let mut entry = out.new_entry(key.clone(), role, created);
-        let known = self.heads.get(key);
-        if let Some(known) = known {
-            entry.origin = known.entry.origin;
-        }
-        let told_failure = known.and_then(|known| known.failure.clone());
-        entry.lane = sessions.lane_of(&session, out);
-        entry.parent = info.get("parentID").text();
-        entry.model = model;
-        entry.stop = Stop::of(info.get("finish").str_or_empty());
-        let completed = info.at(&["time", "completed"]);
-        entry.ended = completed.moment();
-        let is_closed = !completed.is_null() || info.get("error").is_object();
-        let undone = sessions.is_undone(&session, key);
-        let unsent = message::is_left_out(info.get("error"));
-        entry.marks =
-            Marks { open: role == Role::Assistant && !is_closed, undone, unsent, ..Marks::default() };
+        let entry = self.entry(key, info, &session, sessions, out);
+        let told_failure = self.heads.get(key).and_then(|known| known.failure.clone());
         if entry.lane.is_none() {
             sessions.works(info.get("agent").text().or_else(|| info.get("mode").text()), out);
         }
@@ -358,8 +346,8 @@ impl Messages {
         let mut head = Head {
             entry,
             session,
-            is_user,
-            is_closed,
+            is_user: info.get("role").str_or_empty() == "user",
+            is_closed: is_closed(info),
             is_told: true,
             cost,
             doubted,
@@ -373,6 +361,35 @@ impl Messages {
             facts.steps = Vec::new();
         }
         needs_line.then(head::compaction_line)
+    }
+
+    /// The entry of a message, without its parts. What is told again keeps its place in the file.
+    fn entry(
+        &mut self,
+        key: &Key,
+        info: &Json<'_>,
+        session: &Name,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) -> Entry {
+        let is_users = matches!(info.get("role").str_or_empty(), "user" | "shell");
+        let role = if is_users { Role::User } else { Role::Assistant };
+        let mut entry = out.new_entry(key.clone(), role, info.at(&["time", "created"]).moment());
+        if let Some(known) = self.heads.get(key) {
+            entry.origin = known.entry.origin;
+        }
+        entry.lane = sessions.lane_of(session, out);
+        entry.parent = info.get("parentID").text();
+        entry.model = info.get("modelID").text().map(|model| self.shared(model));
+        entry.stop = Stop::of(info.get("finish").str_or_empty());
+        entry.ended = info.at(&["time", "completed"]).moment();
+        entry.marks = Marks {
+            open: role == Role::Assistant && !is_closed(info),
+            undone: sessions.is_undone(session, key),
+            unsent: message::is_left_out(info.get("error")),
+            ..Marks::default()
+        };
+        entry
     }
 
     fn tell_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
@@ -418,6 +435,11 @@ impl Messages {
 /// The key of a message.
 pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
     info.get("id").str().filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean)
+}
+
+/// Whether nothing more of a message is to come.
+fn is_closed(info: &Json<'_>) -> bool {
+    !info.at(&["time", "completed"]).is_null() || info.get("error").is_object()
 }
 
 /// The first prompt is the title of a session that has none.

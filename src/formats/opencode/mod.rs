@@ -123,11 +123,11 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         return Some(Verdict::yes(Confidence::Certain, shape, "messages with info and parts"));
     }
     if nearly_all(objects(), events::is_event) {
-        let told = objects().any(|value| {
+        let recorded = objects().any(|value| {
             let kind = events::name_of(events::within(value));
             kind.starts_with("message.") || kind.starts_with("session.")
         });
-        let confidence = if told { Confidence::Certain } else { Confidence::Maybe };
+        let confidence = if recorded { Confidence::Certain } else { Confidence::Maybe };
         return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
     }
     if objects().any(|value| rows::read(value).is_some())

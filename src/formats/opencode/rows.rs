@@ -84,18 +84,18 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Row
 }
 
 /// Tokens with their total, by which the first model tells that reasoning lies beside output.
-fn tokens<'a>(told: &Json<'a>) -> Json<'a> {
+fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
     let paths: [&[&str]; 5] =
         [&["input"], &["output"], &["reasoning"], &["cache", "read"], &["cache", "write"]];
-    let known = paths.iter().filter_map(|path| told.at(path).count());
+    let known = paths.iter().filter_map(|path| recorded.at(path).count());
     let total = known.fold(0, u64::saturating_add);
-    let mut members = told.members().to_vec();
+    let mut members = recorded.members().to_vec();
     match i64::try_from(total) {
-        Ok(total) if told.is_object() && !told.has("total") => {
+        Ok(total) if recorded.is_object() && !recorded.has("total") => {
             members.push(("total".into(), Json::Integer(total)));
             Json::Object(members)
         }
-        _ => told.clone(),
+        _ => recorded.clone(),
     }
 }
 
@@ -110,12 +110,12 @@ fn user_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
     std::iter::once(text).chain(files).chain(agents).collect()
 }
 
-fn file<'a>(told: &Json<'a>) -> Json<'a> {
+fn file<'a>(recorded: &Json<'a>) -> Json<'a> {
     object([
         ("type", string("file")),
-        ("mime", told.get("mime").clone()),
-        ("filename", told.get("name").clone()),
-        ("url", told.get("uri").clone()),
+        ("mime", recorded.get("mime").clone()),
+        ("filename", recorded.get("name").clone()),
+        ("url", recorded.get("uri").clone()),
     ])
 }
 
@@ -224,6 +224,6 @@ fn string<'a>(text: &'static str) -> Json<'a> {
 }
 
 fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {
-    let told = members.into_iter().filter(|(_, value)| !value.is_null());
-    Json::Object(told.map(|(name, value)| (Cow::Borrowed(name), value)).collect())
+    let recorded = members.into_iter().filter(|(_, value)| !value.is_null());
+    Json::Object(recorded.map(|(name, value)| (Cow::Borrowed(name), value)).collect())
 }

@@ -49,13 +49,13 @@ impl Sessions {
         let is_lane = session.is_lane;
         if *self.main.get_or_insert_with(|| id.clone()) == id {
             out.meta(MetaEdit::Id(id.clone()));
-            let told = [
+            let recorded = [
                 title.map(|title| MetaEdit::Title { rank: 2, title }),
                 info.get("directory").text().map(MetaEdit::Cwd),
                 info.get("version").text().map(MetaEdit::Version),
                 info.get("agent").text().map(MetaEdit::Agent),
             ];
-            told.into_iter().flatten().for_each(|edit| out.meta(edit));
+            recorded.into_iter().flatten().for_each(|edit| out.meta(edit));
         } else if is_lane && title.is_some() {
             out.meta(MetaEdit::Lane { name: id.clone(), label: title, call: None });
         }

@@ -316,11 +316,11 @@ fn places(second: bool, plan: Option<usize>) -> String {
 
 /// Undo and new titles change the row of a session, not always its time.
 fn session_bytes(tables: &Tables) -> String {
-    let told = ["title", "revert"].map(|column| match tables.column("session", column) {
+    let recorded = ["title", "revert"].map(|column| match tables.column("session", column) {
         "NULL" => "0".to_owned(),
         column => format!("coalesce(octet_length({column}), 0)"),
     });
-    told.join(" + 1000003 * ")
+    recorded.join(" + 1000003 * ")
 }
 
 fn newest(second: bool) -> String {

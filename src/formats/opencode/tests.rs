@@ -97,7 +97,7 @@ fn entry<'t>(transcript: &'t Transcript, key: &str) -> &'t Entry {
 #[test]
 fn calls_say_how_they_ended() {
     let transcript = export();
-    let told: Vec<_> =
+    let recorded: Vec<_> =
         calls(&transcript).iter().map(|call| (call.name.to_string(), call.state.word())).collect();
     let expected = [
         ("bash", "failed"),
@@ -108,7 +108,7 @@ fn calls_say_how_they_ended() {
         ("bash", "done"),
         ("bash", "lost"),
     ];
-    assert_eq!(told, expected.map(|(name, word)| (name.to_owned(), word)));
+    assert_eq!(recorded, expected.map(|(name, word)| (name.to_owned(), word)));
     let result = |at: usize| calls(&transcript)[at].state.result().unwrap();
     assert_eq!(result(0).facts.as_str(), "exit 1");
     assert!(result(2).patch.is_some());
@@ -119,9 +119,9 @@ fn calls_say_how_they_ended() {
 #[test]
 fn messages_are_complete_when_they_say_so() {
     for transcript in [export(), folder(false).0, folder(true).0] {
-        let told = |key: &str| entry(&transcript, key).ended.map(|ended| ended.0);
-        assert_eq!(told("msg_02"), Some(1_790_000_009_500));
-        assert_eq!(told("msg_01"), None, "no longer than a moment");
+        let recorded = |key: &str| entry(&transcript, key).ended.map(|ended| ended.0);
+        assert_eq!(recorded("msg_02"), Some(1_790_000_009_500));
+        assert_eq!(recorded("msg_01"), None, "no longer than a moment");
         let others = transcript.entries().filter(|entry| entry.key.starts_with("added:"));
         assert!(others.into_iter().all(|entry| entry.ended.is_none()));
     }
@@ -129,11 +129,11 @@ fn messages_are_complete_when_they_say_so() {
 }
 
 /// An open answer without usage, and its parts as they come.
-fn requests_of(told: &[&str]) -> (u64, Option<i64>) {
+fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
-    for told in told {
-        let told = told.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
-        reader.tell(&mut *decoder, &told, Place::File(Path::new("x.json")));
+    for recorded in recorded {
+        let recorded = recorded.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
+        reader.tell(&mut *decoder, &recorded, Place::File(Path::new("x.json")));
     }
     let transcript = reader.transcript();
     let ended = transcript.entries().next().unwrap().ended;
@@ -150,7 +150,7 @@ fn a_message_of_calls_alone_without_usage_is_no_request() {
     let failed = OPEN.replace(r#""cost""#, r#""error":{"name":"APIError"},"cost""#);
     let done = OPEN.replace("00000}", "00000,\"completed\":1790000000900}");
     let start = r#"{"id":"prt_0","type":"step-start"}"#;
-    for (told, requests) in [
+    for (recorded, requests) in [
         (vec![OPEN, RUNS], 0),
         (vec![RUNS, OPEN], 0),
         (vec![OPEN, RUNS, &done], 0),
@@ -159,7 +159,7 @@ fn a_message_of_calls_alone_without_usage_is_no_request() {
         (vec![SAID, RUNS, OPEN], 1),
         (vec![OPEN, start, RUNS, &done], 1),
     ] {
-        assert_eq!(requests_of(&told).0, requests, "{told:?}");
+        assert_eq!(requests_of(&recorded).0, requests, "{recorded:?}");
     }
     let whole =
         format!(r#"{{"info":{},"parts":[{RUNS}]}}"#, OPEN.replacen('{', r#"{"sessionID":"ses_1","#, 1));

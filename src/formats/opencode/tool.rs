@@ -55,10 +55,10 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
 
 /// The session that a `task` call started.
 pub(super) fn child(state: &Json<'_>) -> Option<Name> {
-    let told = state.at(&["metadata", "sessionId"]).filled();
-    let told = told.or_else(|| state.at(&["metadata", "sessionID"]).filled());
-    let told = told.or_else(|| framing::task_session(state.get("output").str_or_empty()));
-    told.map(Text::clean)
+    let recorded = state.at(&["metadata", "sessionId"]).filled();
+    let recorded = recorded.or_else(|| state.at(&["metadata", "sessionID"]).filled());
+    let recorded = recorded.or_else(|| framing::task_session(state.get("output").str_or_empty()));
+    recorded.map(Text::clean)
 }
 
 /// The arguments; while they are being written only their text is known.

@@ -14,7 +14,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 /// Whether an answer came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It did, or nothing is told.
+    /// It did, or nothing is recorded.
     Whole,
     /// Aborted or failed: pi never runs the calls in it.
     Broken,
@@ -129,7 +129,7 @@ fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
     (kind, tools::headline(kind, arguments))
 }
 
-/// A call that only its execution tells of.
+/// A call that only its execution mentions.
 pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
     let name = json.get("toolName").str_or_empty();
     let arguments = json.get("args");

@@ -2,7 +2,7 @@
 //! with new ids and at the time of the rewriting, but each message with its own time.
 //!
 //! Invariant: two lines are one message only if they were written at different times and the message itself
-//! tells the same time, to the millisecond, and the same of all that is looked at.
+//! has the same time, to the millisecond, and the same of all that is looked at.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::model::text::prefix;
 /// Bytes of the first text that are compared.
 const WORDS: usize = 160;
 
-/// Messages by what they say of themselves, each with the line that told it first.
+/// Messages by what they say of themselves, each with the line that held it first.
 #[derive(Default)]
 pub(crate) struct Copies {
     first: ByKey<Key>,
@@ -23,7 +23,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// The line that told the message before, if another one did; else this is the line.
+    /// The line that held the message before, if another one did; else this is the line.
     pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let sign = sign(message)?;
         if !self.first.contains(&sign) {

@@ -1,10 +1,9 @@
-//! Entries that say how a session goes on: settings, state of extensions, results of tools.
+//! Entries that say how a session goes on: settings and the state of extensions.
 
 use super::block;
-use super::message::{Line, Told};
+use super::message::Line;
 use crate::formats::json::Json;
-use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -22,9 +21,9 @@ pub(crate) fn across(line: &Line, at: Break, out: &mut Batch) -> Fate {
     shown(entry, out)
 }
 
-/// A line that tells how the session goes on.
-pub(crate) fn setting(line: &Line, told: &str, out: &mut Batch) -> Fate {
-    across(line, Break::Setting(Text::clean(told)), out)
+/// A line that says how the session goes on.
+pub(crate) fn setting(line: &Line, words: &str, out: &mut Batch) -> Fate {
+    across(line, Break::Setting(Text::clean(words)), out)
 }
 
 /// A quiet record of the program, as a tree.
@@ -53,8 +52,8 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
     let mut entry = line.entry(Role::Harness, out);
     entry.marks.unsent = true;
     if kind == "openclaw:prompt-error" {
-        let told = data.get("error").filled().unwrap_or("the prompt failed");
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
+        let error = data.get("error").filled().unwrap_or("the prompt failed");
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(error)))));
         // The rest on one row: it says less than the error.
         let title = format!("{kind} · {}", brief(data, "error"));
         entry.blocks.push(block::raw_text(title.trim_end_matches(" · "), "", out));
@@ -70,8 +69,8 @@ pub(crate) fn custom_state(line: &Line, json: &Json<'_>, out: &mut Batch) -> Fat
 
 /// The values of a flat object in a row, but one.
 fn brief(data: &Json<'_>, without: &str) -> String {
-    let told = data.members().iter().filter(|(name, _)| *name != without && *name != "timestamp");
-    let words = told.filter_map(|(name, value)| match value {
+    let members = data.members().iter().filter(|(name, _)| *name != without && *name != "timestamp");
+    let words = members.filter_map(|(name, value)| match value {
         Json::Str(_) => value.filled().map(|text| format!("{name} {text}")),
         Json::Bool(_) | Json::Integer(_) | Json::Number(_) => Some(format!("{name} {}", value.to_source())),
         Json::Null | Json::Array(_) | Json::Object(_) | Json::Deep(_) => None,
@@ -96,25 +95,4 @@ pub(crate) fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
         }
         _ => return None,
     })
-}
-
-/// Joins a result to its call. The line that brings it stays a link of the tree.
-pub(crate) fn tell_result(line: &Line, told: Told, out: &mut Batch) {
-    out.edits.extend(result_edits(line, told));
-    out.push(Edit::Link { key: line.key.clone(), parent: line.parent.clone() });
-}
-
-/// What a result tells: what it spent, who worked for it, and what came of it.
-pub(crate) fn result_edits(line: &Line, told: Told) -> Vec<Edit> {
-    let Told::Result { call, result, child, usage, inner } = told else { return Vec::new() };
-    let usage = usage.map(|usage| Edit::Usage { of: result_key(&line.key), usage, model: None });
-    let lane = |name| Edit::Meta(MetaEdit::Lane { name, label: None, call: Some(call.clone()) });
-    let child = child.map(lane);
-    let result = Edit::Result { call, result, lane: line.lane.clone() };
-    usage.into_iter().chain(child).chain(inner).chain([result]).collect()
-}
-
-/// What the result of a call is known by beside the record that holds it.
-pub(crate) fn result_key(of: &Key) -> Key {
-    Text::clean(&format!("result of {of}"))
 }

@@ -1,15 +1,16 @@
 //! Event streams: the lines of `pi --mode json` (agent events) and the wire events of single answers,
-//! with the whole message so far in each or with bare deltas. Everything is told several times.
+//! with the whole message so far in each or with bare deltas. Everything comes several times.
 //!
-//! Invariant: all tellings of a message get the same key, and what closes a turn or a run adds only
-//! what no other line told.
+//! Invariant: all repetitions of a message get the same key, and what closes a turn or a run adds only
+//! what no other line held.
 
 mod draft;
 mod execution;
 mod growing;
-mod told;
+mod known;
 
-use super::message::{self, Line, ReadPrompt, Told as Message};
+use super::decode::{Decoded, decode};
+use super::message::{self, Line, ReadPrompt};
 use super::result::call_key;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
@@ -22,26 +23,26 @@ use crate::model::tool::ToolState;
 use draft::Draft;
 use execution::Executions;
 use growing::Growing;
-use told::{Identity, Known, List, Told};
+use known::{Identity, Known, KnownMessages, List};
 
 /// Where an event stream stands.
 pub(crate) struct Events {
     read_prompt: ReadPrompt,
     open: Option<Open>,
-    /// The last message, if no line told more of it than its deltas.
+    /// The last message, if no line held more of it than its deltas.
     unnamed: Option<Known>,
-    told: Told,
+    messages: KnownMessages,
     executions: Executions,
     growing: Growing,
 }
 
-/// The message that is being told.
+/// The message that is being written.
 struct Open {
-    /// Its key, and the line that told of it first.
+    /// Its key, and the line that mentioned it first.
     known: Known,
     identity: Identity,
     draft: Draft,
-    /// Deltas came since it was told.
+    /// Deltas came since it was emitted.
     is_behind: bool,
 }
 
@@ -52,7 +53,7 @@ impl Events {
             read_prompt,
             open: None,
             unnamed: None,
-            told: Told::default(),
+            messages: KnownMessages::default(),
             executions: Executions::default(),
             growing: Growing::default(),
         }
@@ -75,7 +76,7 @@ impl Events {
             "tool_execution_update" => Some(self.running(json, json.get("partialResult"), out)),
             "tool_execution_end" => Some(self.ended(json, out)),
             "agent_start" => {
-                self.told.begin_run();
+                self.messages.begin_run();
                 Some(self.border("start of a run", out))
             }
             "turn_start" => Some(self.border("start of a turn", out)),
@@ -88,9 +89,9 @@ impl Events {
         }
     }
 
-    /// Tells what only deltas told so far.
+    /// Emits what only deltas held so far.
     pub(crate) fn give_out(&mut self, out: &mut Batch) {
-        self.tell_draft(true, out);
+        self.emit_draft(true, out);
     }
 
     fn border(&mut self, what: &'static str, out: &mut Batch) -> Fate {
@@ -101,7 +102,7 @@ impl Events {
 
     // === messages ===
 
-    /// A message begins, unless the line repeats the beginning of the one that is being told.
+    /// A message begins, unless the line repeats the beginning of the one that is being written.
     fn begin(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = Identity::of(message);
         if !self.open.as_ref().is_some_and(|open| open.identity == identity) {
@@ -124,7 +125,7 @@ impl Events {
 
     /// The open message will not go on: another one begins.
     fn leave(&mut self, out: &mut Batch) {
-        self.tell_draft(false, out);
+        self.emit_draft(false, out);
         self.open = None;
         self.unnamed = None;
         self.growing.close(out);
@@ -148,8 +149,8 @@ impl Events {
         let identity = Identity::of(message);
         let before = std::mem::replace(&mut open.identity, identity.clone());
         let known = open.known.clone();
-        self.told.rename(&before, identity, &known);
-        let is_entry = self.tell(message, &known, true, out);
+        self.messages.rename(&before, identity, &known);
+        let is_entry = self.emit(message, &known, true, out);
         if is_entry && is_new { Fate::Shown } else { Fate::Merged }
     }
 
@@ -181,15 +182,15 @@ impl Events {
         let is_new = self.open.is_none();
         let (before, known) = match self.open.take() {
             Some(open) => (open.identity, open.known),
-            None => match self.told.same(message) {
+            None => match self.messages.same(message) {
                 Some(known) => (identity.clone(), known),
                 None => (Identity::default(), Known::at(out, 0)),
             },
         };
-        let is_new = is_new && !self.told.has(&identity, &known);
-        self.told.rename(&before, identity, &known);
-        self.told.complete(message, &known);
-        let is_entry = self.tell(message, &known, false, out);
+        let is_new = is_new && !self.messages.has(&identity, &known);
+        self.messages.rename(&before, identity, &known);
+        self.messages.complete(message, &known);
+        let is_entry = self.emit(message, &known, false, out);
         if is_entry && is_new { Fate::Shown } else { Fate::Merged }
     }
 
@@ -201,42 +202,42 @@ impl Events {
         let open = self.open.as_mut().filter(|_| json.has("reason"))?;
         open.draft.end(json);
         open.is_behind = true;
-        self.tell_draft(false, out);
+        self.emit_draft(false, out);
         self.unnamed = self.open.take().map(|open| open.known);
         Some(Fate::Merged)
     }
 
-    /// Tells a message whose deltas no line repeats. It is no part of the record that is being decoded.
-    fn tell_draft(&mut self, is_open: bool, out: &mut Batch) {
+    /// Emits a message whose deltas no line repeats. It is no part of the record that is being decoded.
+    fn emit_draft(&mut self, is_open: bool, out: &mut Batch) {
         let Some(open) = self.open.as_mut().filter(|open| open.is_behind) else { return };
         open.is_behind = false;
         let (source, known) = (open.draft.source(), open.known.clone());
         let Ok(message) = json::parse(&source) else { return };
         let mut aside = Batch::default();
         aside.begin_record(out.origin());
-        if let Message::Entry(mut entry) = self.read(&message, &known, &mut aside) {
+        if let Decoded::Entry(mut entry) = self.read(&message, &known, &mut aside) {
             draft::keep_texts(&mut entry);
-            self.tell_entry(entry, &known, true, out);
+            self.emit_entry(entry, &known, true, out);
         }
         if !is_open {
             self.growing.close(out);
         }
     }
 
-    /// Tells a message as far as it is. Whether it is an entry.
-    fn tell(&mut self, message: &Json<'_>, known: &Known, is_open: bool, out: &mut Batch) -> bool {
+    /// Emits a message as far as it is. Whether it is an entry.
+    fn emit(&mut self, message: &Json<'_>, known: &Known, is_open: bool, out: &mut Batch) -> bool {
         match self.read(message, known, out) {
-            Message::Entry(entry) => {
-                self.tell_entry(entry, known, is_open, out);
+            Decoded::Entry(entry) => {
+                self.emit_entry(entry, known, is_open, out);
                 true
             }
-            Message::Result { call, mut result, child, usage, inner } => {
-                // The execution of the tool told the same result before.
+            Decoded::Result { call, mut result, child, usage, inner } => {
+                // The execution of the tool brought the same result before.
                 result.key = execution::result_key(&call);
                 result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
                 self.executions.note_result(&call, &result);
                 if !is_open {
-                    self.told.result(call.clone());
+                    self.messages.result(call.clone());
                     if let Some(usage) = usage {
                         out.push(Edit::Usage { of: result.key.clone(), usage, model: None });
                     }
@@ -251,32 +252,32 @@ impl Events {
         }
     }
 
-    fn tell_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
+    fn emit_entry(&mut self, mut entry: Box<Entry>, known: &Known, is_open: bool, out: &mut Batch) {
         entry.marks.open = is_open;
         entry.origin = known.first;
         let rest = self.executions.take_over(&mut entry, known.first == out.origin());
         message::title(&entry, out);
-        self.growing.tell(entry, out);
+        self.growing.emit(entry, out);
         if let Some(entry) = rest.entry {
-            self.growing.tell(entry, out);
+            self.growing.emit(entry, out);
         }
         out.edits.extend(rest.gone.map(Edit::Retire));
         let results = rest.results.into_iter();
         out.edits.extend(results.map(|(call, result)| Edit::Result { call, result, lane: None }));
     }
 
-    fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Message {
+    fn read(&self, message: &Json<'_>, known: &Known, out: &mut Batch) -> Decoded {
         let at = message.get("timestamp").moment();
         let line = Line { key: known.key.clone(), parent: None, at, lane: None };
-        message::decode(&line, message, self.read_prompt, out)
+        decode(&line, message, self.read_prompt, out)
     }
 
     // === executions of tools ===
 
-    /// A tool runs; what it has put out so far, if that is told.
+    /// A tool runs; what it has put out so far, if that is recorded.
     fn running(&mut self, json: &Json<'_>, so_far: &Json<'_>, out: &mut Batch) -> Fate {
         let call = call_key(json.get("toolCallId"));
-        // Bodies have the same numbers whether or not the call was told before.
+        // Bodies have the same numbers whether or not the call was emitted before.
         let output = execution::output(so_far, out);
         let state = output.map_or(ToolState::Running, |body| ToolState::Streaming(Box::new(body)));
         let made = execution::call(json, call.clone(), state.clone(), out);
@@ -290,25 +291,25 @@ impl Events {
         }
         let at = json.get("timestamp").moment();
         let (entry, is_new) = self.executions.bear(made, at, out);
-        self.growing.tell(entry, out);
+        self.growing.emit(entry, out);
         if is_new { Fate::Shown } else { Fate::Merged }
     }
 
     fn ended(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let call = call_key(json.get("toolCallId"));
-        let mut told = execution::result(json, &call, out);
-        told.duration_ms = self.executions.note_end(&call, told.at, told.duration_ms);
+        let mut result = execution::result(json, &call, out);
+        result.duration_ms = self.executions.note_end(&call, result.at, result.duration_ms);
         let fate = self.running(json, &Json::Null, out);
-        if !self.told.has_result(&call) {
-            self.executions.note_result(&call, &told);
-            out.push(Edit::Result { call, result: Box::new(told), lane: None });
+        if !self.messages.has_result(&call) {
+            self.executions.note_result(&call, &result);
+            out.push(Edit::Result { call, result: Box::new(result), lane: None });
         }
         fate
     }
 
     // === what closes a turn or a run ===
 
-    /// Messages that other lines told are told no more; the others are shown.
+    /// Messages that other lines held are emitted no more; the others are shown.
     fn reconcile<'j, 'a: 'j>(
         &mut self,
         messages: impl Iterator<Item = &'j Json<'a>>,
@@ -324,17 +325,17 @@ impl Events {
                 list.see(&identity);
                 continue;
             }
-            match self.told.next_in(&mut list, &identity) {
+            match self.messages.next_in(&mut list, &identity) {
                 Some(known) if known.is_whole => self.pass_over(message, &known, out),
-                Some(known) => drop(self.tell(message, &known, false, out)),
+                Some(known) => drop(self.emit(message, &known, false, out)),
                 None => {
                     let is_answer = message.get("role").str() == Some("assistant");
                     let unnamed = self.unnamed.take_if(|_| is_answer);
                     let is_new = unnamed.is_none();
                     let known = unnamed.unwrap_or_else(|| Known::at(out, number));
-                    self.told.rename(&Identity::default(), identity, &known);
-                    self.told.complete(message, &known);
-                    has_shown |= self.tell(message, &known, false, out) && is_new;
+                    self.messages.rename(&Identity::default(), identity, &known);
+                    self.messages.complete(message, &known);
+                    has_shown |= self.emit(message, &known, false, out) && is_new;
                 }
             }
         }
@@ -343,7 +344,7 @@ impl Events {
         if has_shown { Fate::Shown } else { Fate::Merged }
     }
 
-    /// A message that was told. It is read all the same: bodies of the record are numbered in order.
+    /// A message that was emitted. It is read all the same: bodies of the record are numbered in order.
     fn pass_over(&mut self, message: &Json<'_>, known: &Known, out: &mut Batch) {
         let (notices, unknown) = (out.notices.len(), out.tally.unknown.clone());
         drop(self.read(message, known, out));
@@ -358,7 +359,7 @@ fn whole<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
 }
 
 impl Known {
-    /// A message that the record tells of first; `number` counts those of one record.
+    /// A message that the record mentions first; `number` counts those of one record.
     fn at(out: &Batch, number: usize) -> Self {
         let place = out.origin_key();
         let key: Key = match number {

@@ -1,20 +1,17 @@
-//! pi's messages: user, assistant, tool results, typed commands, and what extensions say.
+//! pi's messages: user, assistant, typed commands, and what extensions say. Results are read by `decode`.
 //!
 //! Invariant: content depends on the message alone; who may be speaking through a user message is
 //! asked of a [`ReadPrompt`], because only OpenClaw wraps prompts.
 
 use super::block::{self, Ending};
-use super::result;
-use super::subagent;
 use super::usage;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::ToolResult;
-use crate::model::usage::{Scope, Usage};
+use crate::model::usage::Scope;
 
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 80;
@@ -40,25 +37,6 @@ impl Line {
         entry.lane.clone_from(&self.lane);
         entry
     }
-}
-
-/// What a message turned out to be.
-pub(crate) enum Told {
-    /// An entry.
-    Entry(Box<Entry>),
-    /// A tool's result.
-    Result {
-        /// The id of the call.
-        call: Key,
-        /// The result.
-        result: Box<ToolResult>,
-        /// The session of the sub-agent that the call started.
-        child: Option<Name>,
-        /// What the tool itself spent.
-        usage: Option<Box<Usage>>,
-        /// What sub-agents did within the call.
-        inner: Vec<Edit>,
-    },
 }
 
 /// The text of a user message, taken apart.
@@ -102,12 +80,11 @@ impl Prompt<'_> {
     }
 }
 
-/// Decodes a message.
-pub(crate) fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
-    let entry = match message.get("role").str_or_empty() {
+/// The entry of a message that is no result.
+pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Entry {
+    match message.get("role").str_or_empty() {
         "user" => user(line, message, read, out),
         "assistant" => assistant(line, message, out),
-        "toolResult" => return tool_result(line, message, read, out),
         "bashExecution" => bash_execution(line, message, out),
         "custom" | "hookMessage" => custom(line, message, out),
         "branchSummary" => branch_summary(line, message, out),
@@ -119,8 +96,7 @@ pub(crate) fn decode(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mu
             entry.blocks.push(block::tree(other, message, out));
             entry
         }
-    };
-    Told::Entry(Box::new(entry))
+    }
 }
 
 /// Offers the first line of a prompt as a title; of all prompts the first one stays.
@@ -172,15 +148,15 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     entry
 }
 
-/// Who wrote a message in place of the user, on one row as far as that tells all.
+/// Who wrote a message in place of the user, on one row as far as that says all.
 fn source(provenance: &Json<'_>, out: &mut Batch) -> Block {
     const NAMES: [&str; 4] = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
-    let told: Vec<&str> = NAMES.iter().filter_map(|name| provenance.get(name).filled()).collect();
-    let title = format!("from {}", told.join(" · "));
-    if told.len() == provenance.members().len() {
+    let from: Vec<&str> = NAMES.iter().filter_map(|name| provenance.get(name).filled()).collect();
+    let title = format!("from {}", from.join(" · "));
+    if from.len() == provenance.members().len() {
         return block::raw_text(&title, "", out);
     }
-    block::tree(if told.is_empty() { "from another session" } else { &title }, provenance, out)
+    block::tree(if from.is_empty() { "from another session" } else { &title }, provenance, out)
 }
 
 fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
@@ -239,26 +215,14 @@ fn assistant(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {
 
 /// How the answer ended, unless it ended well.
 fn outcome(message: &Json<'_>) -> Option<Break> {
-    let told = message.get("errorMessage").filled().map(Text::clean);
+    let error = message.get("errorMessage").filled().map(Text::clean);
     match message.get("stopReason").str() {
-        Some("aborted") => Some(Break::Interrupted(told.unwrap_or_else(|| "aborted".into()))),
-        Some("error") => Some(Break::Error(told.unwrap_or_else(|| "the request failed".into()))),
+        Some("aborted") => Some(Break::Interrupted(error.unwrap_or_else(|| "aborted".into()))),
+        Some("error") => Some(Break::Error(error.unwrap_or_else(|| "the request failed".into()))),
         Some("length") => {
-            Some(Break::Error(told.unwrap_or_else(|| "cut off: the answer reached its length limit".into())))
+            Some(Break::Error(error.unwrap_or_else(|| "cut off: the answer reached its length limit".into())))
         }
-        _ => told.map(Break::Error),
-    }
-}
-
-fn tool_result(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> Told {
-    let result = result::read(line.key.clone(), message, line.at, out);
-    let call = result::call_key(message.get("toolCallId"));
-    Told::Result {
-        inner: subagent::edits(line, &call, message.at(&["details", "results"]), read, out),
-        call,
-        result: Box::new(result),
-        child: message.at(&["details", "childSessionKey"]).text(),
-        usage: usage::read(message.get("usage"), Scope::Extra, out).map(Box::new),
+        _ => error.map(Break::Error),
     }
 }
 

@@ -33,7 +33,7 @@ mod tests {
     use super::open;
 
     #[test]
-    fn skills_and_files_are_told_from_what_is_said() {
+    fn skills_and_files_are_distinguished_from_what_is_said() {
         let skill = "<skill name=\"commit\" location=\"/s\">\nDo it.\n</skill>";
         let file = "<file name=\"/a.txt\">\nx\n</file>";
         for (raw, facts, envelope, said) in [

@@ -91,13 +91,13 @@ fn exit_code(details: &Json<'_>) -> Option<i64> {
 
 /// What the tool changed: a unified diff, or pi's older form with line numbers.
 fn patch(details: &Json<'_>) -> Option<String> {
-    let told = details.get("patch").filled().or_else(|| details.get("diff").filled())?;
-    Some(diff::unified(told).unwrap_or_else(|| told.to_owned()))
+    let patch = details.get("patch").filled().or_else(|| details.get("diff").filled())?;
+    Some(diff::unified(patch).unwrap_or_else(|| patch.to_owned()))
 }
 
 fn facts(details: &Json<'_>, text: &Str<'_>) -> Text {
     let mut facts = Vec::new();
-    if let Some(code) = exit_code(details).or_else(|| told_exit_code(text)).filter(|code| *code != 0) {
+    if let Some(code) = exit_code(details).or_else(|| written_exit_code(text)).filter(|code| *code != 0) {
         facts.push(format!("exit {code}"));
     }
     match details.get("status").str() {
@@ -116,12 +116,12 @@ fn facts(details: &Json<'_>, text: &Str<'_>) -> Text {
     Text::clean(&facts.join(" · "))
 }
 
-/// pi's own bash tool tells the code in its last line only.
-fn told_exit_code(text: &Str<'_>) -> Option<i64> {
-    const TOLD: &str = "Command exited with code ";
+/// pi's own bash tool writes the code in its last line only.
+fn written_exit_code(text: &Str<'_>) -> Option<i64> {
+    const MARK: &str = "Command exited with code ";
     // Lines of white space may follow the last one with something in it.
-    if !text.last_line().starts_with(TOLD) {
+    if !text.last_line().starts_with(MARK) {
         return None;
     }
-    text.lines().next_back()?.strip_prefix(TOLD)?.trim().parse().ok()
+    text.lines().next_back()?.strip_prefix(MARK)?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Requests that fail in the same way again and again: the first one tells how often, the others nothing.
+//! Requests that fail in the same way again and again: the first one says how often, the others nothing.
 //!
 //! Invariant: each attempt stays an entry with its own usage; only what it says is said once.
 
@@ -24,7 +24,7 @@ struct Run {
 
 impl Retries {
     /// Takes in the next message. If it fails as the one before did, it says nothing, and the first one
-    /// is told again with the number of attempts.
+    /// is emitted again with the number of attempts.
     pub(crate) fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
         let Some(error) = failure(entry) else {
             self.run = None;
@@ -37,10 +37,10 @@ impl Retries {
         };
         run.count += 1;
         entry.blocks.clear();
-        let told = Text::clean(&format!("{} ×{}", run.error, run.count));
+        let error = Text::clean(&format!("{} ×{}", run.error, run.count));
         run.first.blocks.retain(|block| !matches!(block.kind, BlockKind::Break(_)));
-        run.first.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(told))));
-        // Its place in the tree is known; told again, it would read as if the session went back there.
+        run.first.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(error))));
+        // Its place in the tree is known; emitted again, it would read as if the session went back there.
         Some(Edit::Entry(Box::new(Entry { parent: None, ..run.first.clone() })))
     }
 }
@@ -50,7 +50,7 @@ fn failure(entry: &Entry) -> Option<Text> {
     let mut error = None;
     for block in &entry.blocks {
         match &block.kind {
-            BlockKind::Break(Break::Error(told)) => error = Some(told.clone()),
+            BlockKind::Break(Break::Error(text)) => error = Some(text.clone()),
             BlockKind::Text(body) if body.stub.as_str() == NOTHING => {}
             _ => return None,
         }
@@ -76,7 +76,7 @@ mod tests {
         entry
     }
 
-    fn told(edit: Option<Edit>) -> Option<String> {
+    fn error_of(edit: Option<Edit>) -> Option<String> {
         let Edit::Entry(entry) = edit? else { return None };
         let BlockKind::Break(Break::Error(text)) = &entry.blocks.last()?.kind else { return None };
         Some(format!("{}: {text}", entry.key))
@@ -87,7 +87,7 @@ mod tests {
         let mut retries = Retries::default();
         let mut fold = |key: &str, error: &str| {
             let mut entry = failed(key, error);
-            let again = told(retries.fold(&mut entry));
+            let again = error_of(retries.fold(&mut entry));
             (entry.blocks.len(), again)
         };
         assert_eq!(fold("a", "429 busy (ref 81f2)"), (1, None));

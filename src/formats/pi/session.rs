@@ -5,9 +5,10 @@
 
 use super::block;
 use super::copies::Copies;
+use super::decode::{Decoded, decode, emit_result};
 use super::entry;
 use super::event::Events;
-use super::message::{self, Line, ReadPrompt, Told};
+use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
 use crate::formats::decoder::{Decoder, Input, show_raw};
 use crate::formats::fields::{self, Fields};
@@ -37,7 +38,7 @@ pub(crate) struct SessionDecoder {
     nameless: (Key, u32),
 }
 
-/// What tells two lines with one id apart.
+/// What distinguishes two lines with one id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Mark {
     /// Bytes, which leave no gap before what follows.
@@ -69,7 +70,7 @@ impl SessionDecoder {
     pub(crate) fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         self.events.give_out(out);
         let line = self.line(json, out);
-        self.tell(&line, json, out)
+        self.message(&line, json, out)
     }
 
     /// Whether the line was decoded before, here or in a file that begins with a copy of this one.
@@ -176,7 +177,7 @@ impl SessionDecoder {
     fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
         match kind {
             "message" if self.is_copy(line, json.get("message")) => Fate::Merged,
-            "message" => self.tell(line, json.get("message"), out),
+            "message" => self.message(line, json.get("message"), out),
             "compaction" => {
                 let entry = message::compaction(line, json, out);
                 if let Some(Edit::Meta(MetaEdit::Kept { first, .. })) = out.edits.last_mut() {
@@ -189,14 +190,14 @@ impl SessionDecoder {
             "custom" => entry::custom_state(line, json, out),
             "session_info" => {
                 let title = Text::stub(json.get("name").str_or_empty(), TITLE_CHARS);
-                let told = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
+                let words = if title.is_blank() { "title cleared".into() } else { format!("title: {title}") };
                 out.meta(MetaEdit::Title { rank: 3, title });
-                entry::setting(line, &told, out)
+                entry::setting(line, &words, out)
             }
             "model_change" => entry::model_change(line, json, out),
             _ => {
-                if let Some(told) = entry::setting_of(kind, json) {
-                    return entry::setting(line, &told, out);
+                if let Some(words) = entry::setting_of(kind, json) {
+                    return entry::setting(line, &words, out);
                 }
                 out.unknown(&format!("type {kind}"));
                 let mut entry = line.entry(Role::Harness, out);
@@ -220,14 +221,14 @@ impl SessionDecoder {
         }
         let origin = ["parentSession", "branchedFrom", "parentSessionId"];
         let from = origin.iter().find_map(|name| json.get(name).filled());
-        let told = match (from, std::mem::replace(&mut self.is_headed, true)) {
+        let words = match (from, std::mem::replace(&mut self.is_headed, true)) {
             (Some(from), _) => format!("forked from {from}"),
             (None, true) => "another session header".to_owned(),
             (None, false) => return Fate::Merged,
         };
         let at = json.get("timestamp").moment().or_else(|| json.get("createdAt").moment());
         let line = Line { key: self.nameless_key(out), parent: None, at, lane: None };
-        entry::across(&line, Break::Resumed(Text::clean(&told)), out)
+        entry::across(&line, Break::Resumed(Text::clean(&words)), out)
     }
 
     /// Shows a line of a type that is not named here. It stays a link of the tree.
@@ -241,7 +242,7 @@ impl SessionDecoder {
 
     // === messages ===
 
-    /// Whether the line tells a message once more that another one told before.
+    /// Whether the line repeats a message that another one held before.
     fn is_copy(&mut self, line: &Line, message: &Json<'_>) -> bool {
         let Some(first) = self.copies.look_up(&line.key, message).cloned() else { return false };
         let written = |key: &Key| self.seen.get(key).and_then(|mark| mark.at);
@@ -252,16 +253,16 @@ impl SessionDecoder {
         is_apart
     }
 
-    fn tell(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
+    fn message(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
-        match message::decode(&line, message, self.read_prompt, out) {
-            Told::Entry(mut entry) => {
+        match decode(&line, message, self.read_prompt, out) {
+            Decoded::Entry(mut entry) => {
                 message::title(&entry, out);
                 out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
             }
-            result @ Told::Result { .. } => {
-                entry::tell_result(&line, result, out);
+            result @ Decoded::Result { .. } => {
+                emit_result(&line, result, out);
                 Fate::Merged
             }
         }

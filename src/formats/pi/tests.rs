@@ -68,11 +68,11 @@ fn version_1_pairs_calls_and_shows_what_went_wrong() {
         calls(&transcript),
         [("read", "done"), ("bash", "failed"), ("edit", "done"), ("write", "lost")]
     );
-    let told = breaks(&transcript);
-    assert!(told.contains(&&Break::Interrupted("Request was aborted.".into())));
-    assert!(told.contains(&&Break::Error("429 too many requests".into())));
+    let breaks = breaks(&transcript);
+    assert!(breaks.contains(&&Break::Interrupted("Request was aborted.".into())));
+    assert!(breaks.contains(&&Break::Error("429 too many requests".into())));
     assert!(
-        told.iter().any(|one| matches!(one, Break::Compaction { before: Some(18400), partial: false, .. }))
+        breaks.iter().any(|one| matches!(one, Break::Compaction { before: Some(18400), partial: false, .. }))
     );
     let results = transcript.entries().flat_map(Entry::calls).filter_map(|call| call.state.result());
     let results: Vec<_> = results.collect();
@@ -122,7 +122,7 @@ fn unknown_types_and_blocks_are_shown_and_named() {
 }
 
 #[test]
-fn ids_that_do_not_tell_lines_apart_collapse_nothing() {
+fn ids_that_do_not_distinguish_lines_collapse_nothing() {
     let line = |id: &str, text: &str| {
         format!(
             "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
@@ -146,7 +146,7 @@ fn version_4_reads_transactions_and_lanes() {
 }
 
 #[test]
-fn an_event_stream_tells_each_message_once() {
+fn an_event_stream_gives_each_message_once() {
     let transcript = read(EVENTS);
     let roles: Vec<Role> = transcript.entries().map(|entry| entry.role).collect();
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Assistant]);
@@ -166,7 +166,7 @@ fn a_stream_that_is_cut_off_shows_what_is_there() {
 }
 
 #[test]
-fn what_closes_a_turn_or_run_adds_only_what_no_other_line_told() {
+fn what_closes_a_turn_or_run_adds_only_what_no_other_line_held() {
     let summary = r#"{"type":"agent_end","messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}]}]}"#;
     assert_eq!(read(summary).entries().count(), 2);
     assert_eq!(read(&format!("{summary}\n{summary}\n")).entries().count(), 2);
@@ -180,8 +180,8 @@ fn two_prompts_of_the_same_millisecond_stay_two() {
     let prompt = |text: &str| format!(r#"{{"role":"user","content":"{text}","timestamp":1780315200000}}"#);
     let end = format!(r#"{{"type":"agent_end","messages":[{},{}]}}"#, prompt("a"), prompt("b"));
     assert_eq!(read(&end).entries().count(), 2);
-    let told = format!("{{\"type\":\"message_end\",\"message\":{}}}\n{end}\n", prompt("a"));
-    assert_eq!(read(&told).entries().count(), 2);
+    let both = format!("{{\"type\":\"message_end\",\"message\":{}}}\n{end}\n", prompt("a"));
+    assert_eq!(read(&both).entries().count(), 2);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn calls_that_a_message_leaves_out_stay_until_another_one_holds_them() {
     assert_eq!(answered(&second), [done(&["b", "c"]), done(&["a"]), done(&["d"])]);
     let all = grown + &message("message_end", 1, &["b", "c", "a", "d"]);
     assert_eq!(answered(&all), [done(&["b", "c", "a", "d"])]);
-    // A message that is told again when its turn is over is the same.
+    // A message that comes again when its turn is over is the same.
     let again = executions + &message("message_end", 1, &["a", "b", "c"]);
     let again = again + "{\"type\":\"turn_start\"}\n" + &message("message_end", 1, &["a", "b", "c"]);
     assert_eq!(answered(&again), [done(&["a", "b", "c"])]);
@@ -357,7 +357,7 @@ fn sub_agents_within_a_result_are_lanes_and_are_counted_once() {
     assert_eq!(calls(&transcript)[1..3], [("bash", "done"), ("subagent", "done")]);
     let sum = transcript.totals().sum();
     assert_eq!((sum.requests, sum.recorded_nanos), (7, 250_000_000));
-    assert_eq!(transcript.turns().len(), 1, "what a sub-agent is told opens no turn");
+    assert_eq!(transcript.turns().len(), 1, "what is said to a sub-agent opens no turn");
     assert_eq!(transcript.meta().title().unwrap().as_str(), "how many sacks, and do the sails turn?");
 }
 
@@ -378,18 +378,18 @@ fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follo
         calls.filter_map(|call| call.took(entry.said(call))).map(|took| (took.ms, took.by))
     });
     let bounds = [(1000, Clocked::Bound), (2000, Clocked::Bound)];
-    assert_eq!(took.collect::<Vec<_>>(), bounds, "nobody tells when the calls began");
+    assert_eq!(took.collect::<Vec<_>>(), bounds, "nobody says when the calls began");
 }
 
 #[test]
-fn lines_tell_what_the_model_was_sent_of_them() {
-    let line = |told: &str| {
+fn lines_say_what_the_model_was_sent_of_them() {
+    let line = |members: &str| {
         read(&format!(
-            "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/\"}}\n{{\"id\":\"a\",\"parentId\":null,{told}}}\n"
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/\"}}\n{{\"id\":\"a\",\"parentId\":null,{members}}}\n"
         ))
     };
-    let told = |told: &str| {
-        let transcript = line(told);
+    let sent = |members: &str| {
+        let transcript = line(members);
         let entry = entry(&transcript, "a");
         (entry.marks.unsent, entry.blocks.last().map(|block| block.sent.clone()).unwrap_or_default())
     };
@@ -401,13 +401,13 @@ fn lines_tell_what_the_model_was_sent_of_them() {
     let answer = |stop: &str| {
         format!(r#""type":"message","message":{{"role":"assistant","content":"I","stopReason":"{stop}"}}"#)
     };
-    assert_eq!(told(&run("")), (false, Sent::Whole), "the output of a command");
-    assert!(told(&run(r#","excludeFromContext":true"#)).0);
-    assert!(told(r#""type":"custom","customType":"todo","data":{"open":1}"#).0);
+    assert_eq!(sent(&run("")), (false, Sent::Whole), "the output of a command");
+    assert!(sent(&run(r#","excludeFromContext":true"#)).0);
+    assert!(sent(r#""type":"custom","customType":"todo","data":{"open":1}"#).0);
     let custom = r#""type":"custom_message","customType":"hint","content":"mind it","details":{"n":1}"#;
-    assert_eq!(told(custom), (false, Sent::Never), "only the details are the extension's own");
+    assert_eq!(sent(custom), (false, Sent::Never), "only the details are the extension's own");
     assert_eq!(
-        [answer("stop"), answer("error"), answer("aborted")].map(|one| told(&one).0),
+        [answer("stop"), answer("error"), answer("aborted")].map(|one| sent(&one).0),
         [false, true, true]
     );
 }

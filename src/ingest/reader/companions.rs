@@ -84,14 +84,14 @@ impl Reader<'_> {
         if is_packed(path) {
             return Some(Todo::Packed(id, path.to_path_buf()));
         }
-        if self.strand_at.contains_key(&**path) {
+        if self.line_file_at.contains_key(&**path) {
             return None;
         }
         match LineFile::open(path, kind, &self.files, now) {
             Ok(mut line_file) => {
                 line_file.follower.rest();
                 self.unopened.remove(&**path);
-                self.strand_at.insert(path.to_path_buf(), self.line_files.len());
+                self.line_file_at.insert(path.to_path_buf(), self.line_files.len());
                 self.line_files.push(line_file);
                 Some(Todo::LineFile(self.line_files.len() - 1))
             }

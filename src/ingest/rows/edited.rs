@@ -9,11 +9,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::Todo;
-use super::session::{COMPARED, News, SessionRows, hash};
-use super::telling::AT_ONCE;
-use crate::formats::tables::{Edited, Queries};
-use crate::source::rows::{Cell, Database, Trouble};
+use super::known::{Known, hash};
+use super::look::{AT_ONCE, Look, News, Todo};
+use crate::formats::tables::Edited;
+use crate::source::rows::{Cell, Trouble};
 
 /// Messages that a look asks for with their parts.
 const RECENT: i64 = 64;
@@ -23,6 +22,8 @@ const SMALL_PIECE: i64 = 256;
 /// Messages that are read at once in the beginning; more if that takes long, which tables without an index do.
 const PORTION: i64 = 64;
 const LONG: Duration = Duration::from_millis(500);
+/// Contents of rows are compared up to this sum; above it their times and sizes must do.
+const COMPARED: u64 = 64 << 20;
 
 /// Said of a database whose times and ids cannot be asked for as they lie in it.
 const OUT_OF_ORDER: &str =
@@ -54,6 +55,8 @@ enum Stage {
 struct Cursor {
     after: (Cell, Cell),
     portion: i64,
+    /// How many rows there were in the beginning.
+    expected: u64,
     /// Rows of no message, and the message before which each stands.
     strays: VecDeque<Row>,
 }
@@ -73,6 +76,25 @@ pub(crate) struct Portion {
     pub(crate) todo: Vec<Todo>,
     /// Why the order of the rows is not that of the conversation.
     pub(crate) notice: Option<&'static str>,
+}
+
+/// Rows that a look has found.
+#[derive(Default)]
+struct Found {
+    /// Those that are to be read.
+    todo: Vec<Todo>,
+    /// Tables and places of those that are listed as they were.
+    same: Vec<(usize, i64)>,
+}
+
+impl Found {
+    fn add(&mut self, look: Look<'_>, (table, at): (usize, i64), is_same: bool) {
+        if is_same {
+            self.same.push((table, at));
+        } else {
+            self.todo.push(Todo::Row { session: look.number, table, at });
+        }
+    }
 }
 
 impl Row {
@@ -97,80 +119,74 @@ impl Walk {
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.stage, Stage::New) || (self.round.is_none() && !self.is_dirty)
     }
-}
 
-/// A look at the rows of a session.
-#[derive(Clone, Copy)]
-pub struct Look<'a> {
-    /// The session's number.
-    pub(crate) number: usize,
-    /// Where its rows lie.
-    pub(crate) database: &'a Database,
-    /// How they are read.
-    pub(crate) queries: &'a Queries,
-    /// How edited ones are found.
-    pub(crate) edited: &'a Edited,
-    /// The database was written to since the last look.
-    pub(crate) is_touched: bool,
-    /// Nobody writes to it, so contents can be compared.
-    pub(crate) is_settling: bool,
-}
-
-impl SessionRows {
-    /// Asks what is new.
-    pub(crate) fn look_through(&mut self, look: Look<'_>) -> Result<News, Trouble> {
-        if self.walk.is_damaged {
-            return self.look_at_places(look);
+    /// How many rows there are, as far as these are known.
+    pub(crate) fn expected(&self, known: &Known) -> u64 {
+        match &self.stage {
+            Stage::New => 0,
+            Stage::Reading(cursor) => cursor.expected,
+            Stage::Known => known.len() as u64,
         }
-        let looked = match self.walk.stage {
-            Stage::New => self.begin(look.number, look.database, look.edited),
+    }
+
+    /// Asks what is new.
+    pub(crate) fn look(
+        &mut self,
+        look: Look<'_>,
+        edited: &Edited,
+        known: &mut Known,
+    ) -> Result<News, Trouble> {
+        if self.is_damaged {
+            return self.look_at_places(look, edited, known);
+        }
+        let looked = match self.stage {
+            Stage::New => self.begin(look, edited),
             // Its next portion waits to be read.
             Stage::Reading(_) => Ok(News::More(Vec::new())),
             Stage::Known => {
-                self.walk.is_dirty |= look.is_touched;
-                self.look_around(look)
+                self.is_dirty |= look.is_touched;
+                self.look_around(look, edited, known)
             }
         };
         match looked {
             // Each damaged row is told as such then.
-            Err(Trouble::Damaged(_)) => self.look_at_places(look),
+            Err(Trouble::Damaged(_)) => self.look_at_places(look, edited, known),
             news => news,
         }
     }
 
     /// Gets ready to read all rows.
-    fn begin(&mut self, number: usize, database: &Database, edited: &Edited) -> Result<News, Trouble> {
-        self.expected = self.count(database, edited)?;
+    fn begin(&mut self, look: Look<'_>, edited: &Edited) -> Result<News, Trouble> {
+        let expected = count(look, edited)?;
         let mut strays = VecDeque::new();
-        database.each(&edited.strays, &[self.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
-        let cursor = Cursor { after: (Cell::FIRST, Cell::from("")), portion: PORTION, strays };
-        self.walk.stage = Stage::Reading(cursor);
-        self.walk.is_dirty = true;
-        Ok(News::More(vec![Todo::Portion(number)]))
+        look.database.each(&edited.strays, &[look.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
+        let cursor = Cursor { after: (Cell::FIRST, Cell::from("")), portion: PORTION, expected, strays };
+        self.stage = Stage::Reading(cursor);
+        self.is_dirty = true;
+        Ok(News::More(vec![Todo::Portion(look.number)]))
     }
 
     /// The next rows to be told, and whether there may be more.
     pub(crate) fn next_portion(
         &mut self,
-        number: usize,
-        database: &Database,
-        (queries, edited): (&Queries, &Edited),
+        look: Look<'_>,
+        edited: &Edited,
+        known: &mut Known,
     ) -> Result<Portion, Trouble> {
-        let key = self.key();
-        let Stage::Reading(cursor) = &mut self.walk.stage else {
+        let Stage::Reading(cursor) = &mut self.stage else {
             return Ok(Portion { todo: Vec::new(), notice: None });
         };
         let begun = Instant::now();
         let (time, id) = cursor.after.clone();
         let mut rows = Vec::new();
-        let next = [key, time, id, Cell::Int(cursor.portion)];
-        if let Err(trouble) = database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
+        let next = [look.key(), time, id, Cell::Int(cursor.portion)];
+        if let Err(trouble) =
+            look.database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
         {
             if !matches!(trouble, Trouble::Damaged(_)) {
                 return Err(trouble);
             }
-            let look = Look { number, database, queries, edited, is_touched: false, is_settling: false };
-            let News::More(todo) = self.look_at_places(look)? else {
+            let News::More(todo) = self.look_at_places(look, edited, known)? else {
                 return Ok(Portion { todo: Vec::new(), notice: None });
             };
             return Ok(Portion { todo, notice: None });
@@ -179,7 +195,6 @@ impl SessionRows {
             cursor.portion = cursor.portion.saturating_mul(4);
         }
         let is_empty = rows.is_empty();
-        let known = &self.known;
         rows.retain(|row| !known.has(row.table, row.at));
         let mut told = Vec::new();
         for row in rows {
@@ -190,193 +205,184 @@ impl SessionRows {
             told.push(row);
         }
         if !told.is_empty() {
-            let mut todo = self.list(number, told);
-            todo.push(Todo::Portion(number));
+            let mut todo = list(look, told, known);
+            todo.push(Todo::Portion(look.number));
             return Ok(Portion { todo, notice: None });
         }
         told.extend(std::mem::take(&mut cursor.strays));
-        self.walk.stage = Stage::Known;
-        let mut todo = self.list(number, told);
-        let left = self.left_out(database, edited)?;
+        self.stage = Stage::Known;
+        let mut todo = list(look, told, known);
+        let left = left_out(look, edited, known)?;
         let notice = (!is_empty).then_some(OUT_OF_ORDER);
-        todo.extend(self.list(number, left));
+        todo.extend(list(look, left, known));
         Ok(Portion { todo, notice })
     }
 
-    fn count(&self, database: &Database, edited: &Edited) -> Result<u64, Trouble> {
-        let count = database.value(&edited.count, &[self.key()])?.and_then(|cell| cell.int());
-        Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
-    }
-
-    /// Rows that no portion brought: what has no time is after nothing and before nothing.
-    fn left_out(&self, database: &Database, edited: &Edited) -> Result<Vec<Row>, Trouble> {
-        let mut left = Vec::new();
-        if self.count(database, edited)? == self.known.len() as u64 {
-            return Ok(left);
-        }
-        let listed = database.each(&edited.places, &[self.key()], &mut |cells| {
-            left.extend(Row::of(&cells).filter(|row| !self.known.has(row.table, row.at)));
-        });
-        match listed {
-            // All that can be listed was.
-            Err(Trouble::Damaged(_)) => Ok(Vec::new()),
-            listed => listed.map(|()| left),
-        }
-    }
-
-    fn list(&mut self, number: usize, rows: Vec<Row>) -> Vec<Todo> {
-        let listed = rows.into_iter().map(|row| {
-            self.known.see(row.table, row.at, row.change);
-            Todo::Row { session: number, table: row.table, at: row.at }
-        });
-        listed.collect()
-    }
-
-    fn look_around(&mut self, look: Look<'_>) -> Result<News, Trouble> {
-        let Look { number, database, edited, .. } = look;
-        let mut todo = Vec::new();
-        let recent = self.recent(database, edited)?;
+    fn look_around(&mut self, look: Look<'_>, edited: &Edited, known: &mut Known) -> Result<News, Trouble> {
+        let mut found = Found::default();
+        let recent = recent(look, edited, known)?;
         let window: Vec<(usize, i64)> = recent.iter().map(|row| (row.table, row.at)).collect();
         for row in recent {
-            if !self.known.see(row.table, row.at, row.change) {
-                todo.push(Todo::Row { session: number, table: row.table, at: row.at });
+            if !known.see(row.table, row.at, row.change) {
+                found.todo.push(Todo::Row { session: look.number, table: row.table, at: row.at });
             }
         }
-        for (table, at) in self.walk.window.iter().filter(|row| !window.contains(row)) {
+        for (table, at) in self.window.iter().filter(|row| !window.contains(row)) {
             let Some(sql) = edited.exists.get(*table) else { continue };
-            if database.value(sql, &[self.key(), Cell::Int(*at)])?.is_none() {
+            if look.database.value(sql, &[look.key(), Cell::Int(*at)])?.is_none() {
                 return Ok(News::Anew("rows were removed"));
             }
         }
-        self.walk.window = window;
+        self.window = window;
         // Where no event tells of changes, what was found tells that there were some.
-        self.walk.is_dirty |= !todo.is_empty();
-        if self.walk.round.is_none() && self.walk.is_dirty {
-            self.walk.round = Some((0, i64::MIN));
+        self.is_dirty |= !found.todo.is_empty();
+        if self.round.is_none() && self.is_dirty {
+            self.round = Some((0, i64::MIN));
             // What was seen of the round while rows were written may be old when it ends.
-            self.walk.is_dirty = !look.is_settling;
+            self.is_dirty = !look.is_settling;
         }
-        let mut same = Vec::new();
-        if !self.look_at_piece(look, &mut todo, &mut same)? {
+        if !self.look_at_piece(look, edited, known, &mut found)? {
             return Ok(News::Anew("rows were removed"));
         }
-        self.compare(look, same, &mut todo)?;
-        self.expected = self.known.len() as u64;
-        Ok(News::More(todo))
-    }
-
-    /// The last messages with their parts, and what belongs to none: back to a message that is known.
-    fn recent(&self, database: &Database, edited: &Edited) -> Result<Vec<Row>, Trouble> {
-        let mut messages = RECENT;
-        loop {
-            let mut rows = Vec::new();
-            let asked = [self.key(), Cell::Int(messages)];
-            database.each(&edited.recent, &asked, &mut |cells| rows.extend(Row::of(&cells)))?;
-            let reaches = |table: usize| {
-                let mut of_table = rows.iter().filter(|row: &&Row| row.table == table);
-                let oldest = of_table.next();
-                oldest.is_none_or(|row| self.known.has(table, row.at))
-                    || i64::try_from(of_table.count() + 1).is_ok_and(|count| count < messages)
-            };
-            if edited.leading.iter().all(|table| reaches(*table)) {
-                return Ok(rows);
-            }
-            messages = messages.saturating_mul(8);
-        }
+        compare(look, &mut found, known)?;
+        Ok(News::More(found.todo))
     }
 
     /// Looks at some of all rows, in the order of their places. Answers whether none was removed.
     fn look_at_piece(
         &mut self,
         look: Look<'_>,
-        todo: &mut Vec<Todo>,
-        same: &mut Vec<(usize, i64)>,
+        edited: &Edited,
+        known: &mut Known,
+        found: &mut Found,
     ) -> Result<bool, Trouble> {
-        let Look { number, database, edited, .. } = look;
         let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
         while left > 0
-            && let Some((place, after)) = self.walk.round
+            && let Some((place, after)) = self.round
         {
             let Some((table, sql)) = edited.beyond.get(place) else {
-                self.walk.round = None;
+                self.round = None;
                 break;
             };
             let (mut seen, mut last) = (0, after);
-            let asked = [self.key(), Cell::Int(after), Cell::Int(left)];
-            let known = &mut self.known;
-            database.each(sql, &asked, &mut |cells| {
+            let asked = [look.key(), Cell::Int(after), Cell::Int(left)];
+            look.database.each(sql, &asked, &mut |cells| {
                 let mut numbers = cells.iter().map(|cell| cell.int().unwrap_or(0));
                 let mut next = || numbers.next().unwrap_or(0);
                 let at = next();
                 (seen, last) = (seen + 1, at);
-                if known.see(*table, at, (next(), next())) {
-                    same.push((*table, at));
-                } else {
-                    todo.push(Todo::Row { session: number, table: *table, at });
-                }
+                found.add(look, (*table, at), known.see(*table, at, (next(), next())));
             })?;
             let is_end = seen < left;
             let up_to = if is_end { i64::MAX } else { last };
-            if i64::try_from(self.known.count(*table, (after, up_to))) != Ok(seen) {
+            if i64::try_from(known.count(*table, (after, up_to))) != Ok(seen) {
                 return Ok(false);
             }
             left -= seen;
-            self.walk.round = Some(if is_end { (place + 1, i64::MIN) } else { (place, last) });
+            self.round = Some(if is_end { (place + 1, i64::MIN) } else { (place, last) });
         }
         Ok(true)
     }
 
-    /// Finds rows that were edited without a trace in their time and size, if there is the time for that.
-    fn compare(&self, look: Look<'_>, same: Vec<(usize, i64)>, todo: &mut Vec<Todo>) -> Result<(), Trouble> {
-        if !look.is_settling || self.known.bytes() > COMPARED {
-            return Ok(());
-        }
-        let Look { number, database, queries, .. } = look;
-        let mut rest = same.as_slice();
-        while !rest.is_empty() {
-            let mut questions = rest.iter().take(AT_ONCE).map_while(|(table, at)| {
-                Some((queries.tables.get(*table)?.one.as_str(), vec![self.key(), Cell::Int(*at)]))
-            });
-            let answers = database.values(&mut questions)?;
-            for ((table, at), answer) in rest.iter().zip(&answers) {
-                let cell = match answer {
-                    // A damaged row was told as such.
-                    Err(Trouble::Damaged(_)) => None,
-                    cell => cell.clone()?,
-                };
-                if cell.is_some_and(|cell| self.known.is_told_otherwise(*table, *at, hash(&cell.content()))) {
-                    todo.push(Todo::Row { session: number, table: *table, at: *at });
-                }
-            }
-            rest = rest.get(answers.len().max(1)..).unwrap_or_default();
-        }
-        Ok(())
-    }
-
     /// All rows by their places, which indexes tell.
-    fn look_at_places(&mut self, look: Look<'_>) -> Result<News, Trouble> {
-        let Look { number, database, edited, .. } = look;
-        self.walk.is_damaged = true;
-        self.walk.stage = Stage::Known;
-        (self.walk.is_dirty, self.walk.round) = (false, None);
-        let (mut todo, mut same, mut seen) = (Vec::new(), Vec::new(), 0);
-        let known = &mut self.known;
-        database.each(&edited.places, &[Cell::from(self.id.as_str())], &mut |cells| {
+    fn look_at_places(
+        &mut self,
+        look: Look<'_>,
+        edited: &Edited,
+        known: &mut Known,
+    ) -> Result<News, Trouble> {
+        self.is_damaged = true;
+        self.stage = Stage::Known;
+        (self.is_dirty, self.round) = (false, None);
+        let (mut found, mut seen) = (Found::default(), 0);
+        look.database.each(&edited.places, &[look.key()], &mut |cells| {
             let Some(Row { table, at, .. }) = Row::of(&cells) else { return };
             seen += 1;
-            if known.see(table, at, (0, 0)) {
-                same.push((table, at));
-            } else {
-                todo.push(Todo::Row { session: number, table, at });
-            }
+            found.add(look, (table, at), known.see(table, at, (0, 0)));
         })?;
-        self.expected = seen as u64;
-        if self.known.len() > seen {
+        if known.len() > seen {
             return Ok(News::Anew("rows were removed"));
         }
-        self.compare(look, same, &mut todo)?;
-        Ok(News::More(todo))
+        compare(look, &mut found, known)?;
+        Ok(News::More(found.todo))
     }
+}
+
+fn count(look: Look<'_>, edited: &Edited) -> Result<u64, Trouble> {
+    let count = look.database.value(&edited.count, &[look.key()])?.and_then(|cell| cell.int());
+    Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
+}
+
+/// Rows that no portion brought: what has no time is after nothing and before nothing.
+fn left_out(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Trouble> {
+    let mut left = Vec::new();
+    if count(look, edited)? == known.len() as u64 {
+        return Ok(left);
+    }
+    let listed = look.database.each(&edited.places, &[look.key()], &mut |cells| {
+        left.extend(Row::of(&cells).filter(|row| !known.has(row.table, row.at)));
+    });
+    match listed {
+        // All that can be listed was.
+        Err(Trouble::Damaged(_)) => Ok(Vec::new()),
+        listed => listed.map(|()| left),
+    }
+}
+
+/// Notes rows as listed; all of them are to be read.
+fn list(look: Look<'_>, rows: Vec<Row>, known: &mut Known) -> Vec<Todo> {
+    let listed = rows.into_iter().map(|row| {
+        known.see(row.table, row.at, row.change);
+        Todo::Row { session: look.number, table: row.table, at: row.at }
+    });
+    listed.collect()
+}
+
+/// The last messages with their parts, and what belongs to none: back to a message that is known.
+fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Trouble> {
+    let mut messages = RECENT;
+    loop {
+        let mut rows = Vec::new();
+        let asked = [look.key(), Cell::Int(messages)];
+        look.database.each(&edited.recent, &asked, &mut |cells| rows.extend(Row::of(&cells)))?;
+        let reaches = |table: usize| {
+            let mut of_table = rows.iter().filter(|row: &&Row| row.table == table);
+            let oldest = of_table.next();
+            oldest.is_none_or(|row| known.has(table, row.at))
+                || i64::try_from(of_table.count() + 1).is_ok_and(|count| count < messages)
+        };
+        if edited.leading.iter().all(|table| reaches(*table)) {
+            return Ok(rows);
+        }
+        messages = messages.saturating_mul(8);
+    }
+}
+
+/// Finds rows that were edited without a trace in their time and size, if there is the time for that.
+fn compare(look: Look<'_>, found: &mut Found, known: &Known) -> Result<(), Trouble> {
+    if !look.is_settling || known.bytes() > COMPARED {
+        return Ok(());
+    }
+    let Look { number, database, queries, .. } = look;
+    let mut rest = found.same.as_slice();
+    while !rest.is_empty() {
+        let mut questions = rest.iter().take(AT_ONCE).map_while(|(table, at)| {
+            Some((queries.tables.get(*table)?.one.as_str(), vec![look.key(), Cell::Int(*at)]))
+        });
+        let answers = database.values(&mut questions)?;
+        for ((table, at), answer) in rest.iter().zip(&answers) {
+            let cell = match answer {
+                // A damaged row was told as such.
+                Err(Trouble::Damaged(_)) => None,
+                cell => cell.clone()?,
+            };
+            if cell.is_some_and(|cell| known.is_told_otherwise(*table, *at, hash(&cell.content()))) {
+                found.todo.push(Todo::Row { session: number, table: *table, at: *at });
+            }
+        }
+        rest = rest.get(answers.len().max(1)..).unwrap_or_default();
+    }
+    Ok(())
 }
 
 #[cfg(test)]

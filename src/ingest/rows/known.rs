@@ -166,6 +166,13 @@ impl Known {
     }
 }
 
+/// Tells one content from another.
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = std::hash::DefaultHasher::new();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
 fn low(at: i64) -> u8 {
     let [low, ..] = at.to_le_bytes();
     low

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::session::hash;
-use super::{Rows, Todo};
+use super::Rows;
+use super::known::hash;
+use super::look::{AT_ONCE, Todo};
 use crate::formats::decoder::is_blank;
 use crate::formats::tables::Growth;
 use crate::ingest::bodies::Bodies;
@@ -16,9 +17,6 @@ use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
 use crate::source::rows::{Cell, Trouble};
-
-/// Rows that are read at once.
-pub(crate) const AT_ONCE: usize = 64;
 
 /// A session, a table and the place of a row in it.
 type Place = (usize, usize, i64);

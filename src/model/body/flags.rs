@@ -45,18 +45,18 @@ impl From<BodyFlags> for u8 {
         let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere } = flags;
         let facts = [broken_off, unnamed, unmarked, early, elsewhere];
         let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
-        let told = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
-        let told = told.and_then(|told| Self::try_from(told + 1).ok()).unwrap_or(0);
-        bits | told << BodyFlags::FACTS
+        let place = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
+        let place = place.and_then(|place| Self::try_from(place + 1).ok()).unwrap_or(0);
+        bits | place << BodyFlags::FACTS
     }
 }
 
 impl From<u8> for BodyFlags {
     fn from(bits: u8) -> Self {
         let fact = |at: u32| bits & (1 << at) != 0;
-        let told = usize::from(bits >> Self::FACTS).checked_sub(1);
+        let place = usize::from(bits >> Self::FACTS).checked_sub(1);
         Self {
-            failure: told.and_then(|told| Failure::ALL.get(told)).copied(),
+            failure: place.and_then(|place| Failure::ALL.get(place)).copied(),
             broken_off: fact(0),
             unnamed: fact(1),
             unmarked: fact(2),
@@ -112,7 +112,7 @@ fn ends_with_exit(last: &str) -> bool {
     let last = last.trim_start_matches(['(', '[']);
     ["Command exited with code ", "Process exited with code "]
         .iter()
-        .any(|told| last.strip_prefix(told).is_some_and(is_code))
+        .any(|place| last.strip_prefix(place).is_some_and(is_code))
 }
 
 /// Whether a number other than 0 stands at the beginning of the rest of a line, and hardly anything else.

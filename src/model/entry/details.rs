@@ -40,8 +40,8 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let own = own.filter(|own| Some(*own) != next_own);
     let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
     let result = result.filter(|result| Some(*result) != own);
-    let told = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
-    told.into_iter().flatten().collect()
+    let found = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
+    found.into_iter().flatten().collect()
 }
 
 fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
@@ -76,7 +76,7 @@ mod tests {
             let body = out.prose("words");
             entry.blocks.push(Batch::block(Piece(record), BlockKind::Text(body)));
         }
-        let told: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
-        assert_eq!(told, [vec![], vec![(Of::Block, at(1))], vec![(Of::Block, at(2))], vec![]]);
+        let found: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
+        assert_eq!(found, [vec![], vec![(Of::Block, at(1))], vec![(Of::Block, at(2))], vec![]]);
     }
 }

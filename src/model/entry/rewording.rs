@@ -36,11 +36,11 @@ pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
             body(&mut call.input, reword);
             match &mut call.state {
                 ToolState::Streaming(live) => body(live, reword),
-                state => state.result_mut().into_iter().for_each(|told| result(told, reword)),
+                state => state.result_mut().into_iter().for_each(|one| result(one, reword)),
             }
         }
         BlockKind::Result(stray) => result(&mut stray.result, reword),
-        BlockKind::Image(told) => image(told, reword),
+        BlockKind::Image(one) => image(one, reword),
         BlockKind::Break(what) => line(what, reword),
         BlockKind::Raw(raw) => {
             text(&mut raw.title, reword);
@@ -79,16 +79,16 @@ fn tree(node: &mut Tree, reword: &mut Reword<'_>) {
     }
 }
 
-fn result(told: &mut ToolResult, reword: &mut Reword<'_>) {
-    text(&mut told.facts, reword);
-    body(&mut told.body, reword);
-    told.patch.iter_mut().for_each(|patch| body(patch, reword));
-    told.images.iter_mut().for_each(|told| image(told, reword));
+fn result(one: &mut ToolResult, reword: &mut Reword<'_>) {
+    text(&mut one.facts, reword);
+    body(&mut one.body, reword);
+    one.patch.iter_mut().for_each(|patch| body(patch, reword));
+    one.images.iter_mut().for_each(|one| image(one, reword));
 }
 
-fn image(told: &mut Image, reword: &mut Reword<'_>) {
-    text(&mut told.mime, reword);
-    told.source.iter_mut().for_each(|source| text(source, reword));
+fn image(one: &mut Image, reword: &mut Reword<'_>) {
+    text(&mut one.mime, reword);
+    one.source.iter_mut().for_each(|source| text(source, reword));
 }
 
 fn line(what: &mut Break, reword: &mut Reword<'_>) {

@@ -66,8 +66,8 @@ mod tests {
             assert_eq!(set, turned, "the order of coming does not matter");
             let mut other = EntrySet::default();
             other.extend([3, 45].map(EntryId));
-            let told: HashSet<u32> = set.differences(&other).map(|id| id.0).collect();
-            assert_eq!(told, &plain ^ &HashSet::from([3, 45]));
+            let found: HashSet<u32> = set.differences(&other).map(|id| id.0).collect();
+            assert_eq!(found, &plain ^ &HashSet::from([3, 45]));
         }
     }
 }

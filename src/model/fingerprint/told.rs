@@ -173,20 +173,20 @@ mod tests {
 
     #[test]
     fn it_is_a_map_that_grows() {
-        let mut told = Told::default();
+        let mut map = Told::default();
         let mut plain = HashMap::new();
         for number in 0..u32::try_from(2 * SOME + FRESH + 3).unwrap() {
             // Every fifth key comes again, some of them long after.
             let key = if number % 5 == 4 { number / 5 } else { number };
             let key = format!("key {key}");
-            assert_eq!(told.contains(&key), plain.contains_key(&key));
-            assert_eq!(told.insert(&key, number), plain.insert(key, number));
+            assert_eq!(map.contains(&key), plain.contains_key(&key));
+            assert_eq!(map.insert(&key, number), plain.insert(key, number));
         }
-        assert!(plain.iter().all(|(key, value)| told.get(key) == Some(*value)));
-        let mistaken = |n: &u32| told.filter.may_have(told.seed.hash_one(format!("no {n}")));
+        assert!(plain.iter().all(|(key, value)| map.get(key) == Some(*value)));
+        let mistaken = |n: &u32| map.filter.may_have(map.seed.hash_one(format!("no {n}")));
         assert!((0..1_000).filter(mistaken).count() < 80);
-        assert!(!told.contains("key") && !told.most.prints.is_empty() && !told.fresh.is_empty());
-        assert_eq!(told.fresh.len() + told.some.prints.len() + told.most.prints.len(), plain.len());
+        assert!(!map.contains("key") && !map.most.prints.is_empty() && !map.fresh.is_empty());
+        assert_eq!(map.fresh.len() + map.some.prints.len() + map.most.prints.len(), plain.len());
     }
 
     #[test]

@@ -52,10 +52,10 @@ mod tests {
         assert_eq!(ascii("“It’s” — 3 × 4…\t\u{1b}[31m"), "\"It's\" - 3 * 4...\t\u{1b}[31m");
         assert_eq!(ascii("é宽 ␛[2J ⟨U+009B⟩"), "<U+00E9><U+5BBD> ^[[2J <U+009B>");
         for c in '\u{80}'..=char::MAX {
-            let told = ascii(c.encode_utf8(&mut [0; 4])).into_owned();
+            let plain = ascii(c.encode_utf8(&mut [0; 4])).into_owned();
             assert!(
-                !told.is_empty() && told.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
-                "{c:?} {told}"
+                !plain.is_empty() && plain.bytes().all(|byte| (b' '..=b'~').contains(&byte)),
+                "{c:?} {plain}"
             );
         }
     }

@@ -115,9 +115,9 @@ mod tests {
         let text = "\"é…👩\u{9b}\"".as_bytes();
         for cut in 0..=text.len() {
             let (head, rest) = text.split_at(cut);
-            let told = |form| written(&[head, rest], Charset::Ascii, form);
-            assert_eq!(told(Form::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
-            assert_eq!(told(Form::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
+            let put = |form| written(&[head, rest], Charset::Ascii, form);
+            assert_eq!(put(Form::Text), "\"<U+00E9>...<U+1F469><U+009B>\"");
+            assert_eq!(put(Form::Json), r#""\u00e9\u2026\ud83d\udc69\u009b""#);
             assert_eq!(written(&[head, rest], Charset::Unicode, Form::Text).as_bytes(), text);
         }
         assert_eq!(written(&[b"a\xffb", b"\x9bc"], Charset::Ascii, Form::Text), "a<U+FFFD>b<U+FFFD>c");

@@ -13,11 +13,12 @@ impl Transcript {
     pub(super) fn apply_entry(&mut self, new: Entry, touched: &mut Touched) {
         // A record without a link, such as a damaged line, and a copy, which hangs beside the path, say
         // nothing of where the branch ends.
-        let leads = self.is_linked_tree && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
+        let leads =
+            self.lineage.is_linked_tree() && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
         let is_known = self.index.contains(&new.key);
-        if is_known {
-            self.branches_are_stale |= leads && self.leaf.as_ref() != Some(&new.key);
-        } else if new.lane.is_none() {
+        if is_known && leads {
+            self.lineage.lead_again(&new.key);
+        } else if !is_known && new.lane.is_none() {
             self.grow_branches(&new.key, new.parent.as_ref(), leads, Some(new.marks));
         }
         if leads {
@@ -32,29 +33,20 @@ impl Transcript {
 
     fn add_entry(&mut self, mut new: Entry, touched: &mut Touched) {
         let Ok(number) = u32::try_from(self.entries.len()) else { return };
-        let retired = self.retelling.as_mut().and_then(|told| told.take_retired(&new.key));
-        let id = retired.unwrap_or(EntryId(number));
-        new.revision = self.get(id).map_or(1, |before| before.revision + 1);
+        let id = EntryId(number);
+        new.revision = 1;
         new.end_at(None);
-        self.retell(id, &new);
         self.adopt_strays(id, &mut new, touched);
         self.adopt_usage(&mut new, touched);
         self.note_calls(id, &new, &new.blocks);
-        if let Some(usage) = &new.usage {
-            self.totals.add(usage, new.model.as_ref());
-        }
+        self.ledger.add(&new);
         self.see_model(&new);
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(&new.key, id);
         let in_lane = new.lane.clone();
-        self.branches_are_stale |= new.marks.undone;
-        match self.entries.get_mut(id.index()) {
-            Some(place) => *place = new,
-            None => self.entries.push(new),
-        }
-        if self.retelling.is_none() {
-            self.order.push(id);
-        }
+        self.lineage.see_undone(new.marks.undone);
+        self.entries.push(new);
+        self.order.push(id);
         if let Some(name) = in_lane {
             self.lanes.of(&name).entries.push(id);
         }
@@ -76,21 +68,19 @@ impl Transcript {
 
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
         let Some(new) = self.extend_large(id, new, touched) else { return };
-        let blocks = self.get(id).map_or(0, |entry| entry.blocks.len());
-        self.work += 1 + blocks as u64;
-        let (known, told) = (self.pieces_so_far(id), self.told_pieces(id));
-        self.retell(id, &new);
         let Some(old) = self.entries.get_mut(id.index()) else { return };
+        self.work += 1 + old.blocks.len() as u64;
         let mut entry = old.clone();
         let was_trace = entry.marks.trace;
         let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
-        merge_head(&mut entry, &new, Part::of(&known, &new.blocks));
-        merge_blocks(&mut entry, new.blocks, &told);
+        let part = Part::of(&old.blocks, &new.blocks);
+        merge_head(&mut entry, &new, part);
+        merge_blocks(&mut entry, new.blocks);
         if entry == *old {
             // Equal content may have moved in its file.
             let held_before = held_bytes(&old.blocks);
-            for (kept, told) in old.blocks.iter_mut().zip(entry.blocks) {
-                move_bodies(&mut kept.kind, told.kind);
+            for (kept, newer) in old.blocks.iter_mut().zip(entry.blocks) {
+                move_bodies(&mut kept.kind, newer.kind);
             }
             self.held_bytes = (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
             touched.moved.push(id);
@@ -105,7 +95,7 @@ impl Transcript {
         }
         self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
         self.change_calls(id, &previous, &entry);
-        self.change_usage(&previous, &entry);
+        self.ledger.change(&previous, &entry);
         touched.reordered |= was_trace != entry.marks.trace;
         self.change_lane(id, &previous, &entry, touched);
         self.see_model(&entry);
@@ -119,8 +109,7 @@ impl Transcript {
 
     /// Takes further blocks of a large entry, without a look at those that it has. Gives back what is none.
     fn extend_large(&mut self, id: EntryId, mut new: Entry, touched: &mut Touched) -> Option<Entry> {
-        let is_told_once = self.retelling.is_none();
-        let Some(entry) = self.entries.get_mut(id.index()).filter(|_| is_told_once) else { return Some(new) };
+        let Some(entry) = self.entries.get_mut(id.index()) else { return Some(new) };
         self.large.note(id, entry);
         let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
             return Some(new);
@@ -145,7 +134,7 @@ impl Transcript {
         }
         entry.revision += 1;
         self.large.note(id, entry);
-        self.change_usage(&before, &head);
+        self.ledger.change(&before, &head);
         touched.reordered |= before.marks.trace != head.marks.trace;
         self.change_lane(id, &before, &head, touched);
         self.see_model(&head);
@@ -173,16 +162,10 @@ impl Transcript {
         self.unsettle();
     }
 
-    /// The usage of an entry is another one, or of another model.
-    fn change_usage(&mut self, before: &Entry, now: &Entry) {
-        if before.usage == now.usage && before.model == now.model {
-            return;
-        }
-        if let Some(usage) = &before.usage {
-            self.totals.remove(usage, before.model.as_ref());
-        }
-        if let Some(usage) = &now.usage {
-            self.totals.add(usage, now.model.as_ref());
+    /// An entry that was there is told otherwise now.
+    fn see_step_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
+        if let Some(place) = self.place_of(id) {
+            self.turns.see_step_again((place, id), before, now);
         }
     }
 
@@ -198,29 +181,14 @@ impl Transcript {
 
     pub(super) fn retire(&mut self, key: &Key, touched: &mut Touched) {
         let Some(id) = self.index.remove(key) else { return };
-        self.retired.insert(id);
-        if let Some(told) = &mut self.retelling {
-            told.retire(key, id);
-        }
+        self.order.retire(id);
         self.forget(id);
         touched.reordered = true;
         self.unsettle();
     }
 
-    /// Takes what was retired out of the order: once for a batch, for there may be thousands.
-    pub(super) fn drop_retired(&mut self) {
-        if !self.retired.is_empty() {
-            let retired = std::mem::take(&mut self.retired);
-            self.order.retain(|id| !retired.contains(id));
-        }
-    }
-
     pub(super) fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
         let Some(id) = self.index.get(of).copied() else { return };
-        if self.retelling.is_some() {
-            self.untell(id, piece, touched);
-            return;
-        }
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         if !entry.blocks.iter().any(|block| block.piece == piece) {
             return;
@@ -241,9 +209,8 @@ impl Transcript {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let blocks = std::mem::take(&mut entry.blocks);
         self.held_bytes = self.held_bytes.saturating_sub(held_bytes(&blocks));
-        if let Some(usage) = entry.usage.take() {
-            self.totals.remove(&usage, entry.model.as_ref());
-        }
+        self.ledger.remove(entry);
+        entry.usage = None;
         let gone = Entry { blocks, ..entry.clone() };
         self.large.forget(id);
         self.pairs.remove_calls(id, &gone);

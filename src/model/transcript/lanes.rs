@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Transcript;
+use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
@@ -41,9 +42,18 @@ impl Lanes {
         &mut self.list[place]
     }
 
-    /// All of them, to be changed but for their names and calls.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LaneFacts> {
-        self.list.iter_mut()
+    /// Entries have other ids now.
+    pub(super) fn renumber(&mut self, ids: &Renumbering) {
+        for lane in &mut self.list {
+            lane.entries = lane.entries.iter().filter_map(|id| ids.get(*id)).collect();
+        }
+    }
+
+    /// Whether these are the same sub-agents, whatever their entries are.
+    pub(super) fn are_same(&self, other: &Self) -> bool {
+        let facts =
+            |lane: &LaneFacts| (lane.name.clone(), lane.label.clone(), lane.call.clone(), lane.is_helper);
+        self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
 
     /// Takes in that a lane serves the session. Answers whether that is new.

@@ -65,9 +65,9 @@ impl Large {
         }
     }
 
-    /// All blocks may be others.
-    pub(super) fn clear(&mut self) {
-        self.entries.clear();
+    /// Nothing is noted of any entry.
+    pub(super) fn emptied(&self) -> Self {
+        Self { entries: HashMap::new(), small: self.small }
     }
 
     /// What is noted of an entry.
@@ -112,14 +112,6 @@ impl Large {
         let Some(asked) = asked else { return };
         asked.results.insert(result.clone(), place);
         asked.answered += usize::from(asked.blocks.get(asked.answered) == Some(&place));
-    }
-
-    /// A call waits again.
-    pub(super) fn wait_again(&mut self, id: EntryId, key: &Key) {
-        let places = self.entries.get_mut(&id);
-        if let Some(asked) = places.and_then(|places| places.calls.get_mut(key)) {
-            asked.answered = 0;
-        }
     }
 }
 

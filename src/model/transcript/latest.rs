@@ -4,9 +4,8 @@
 
 use std::collections::HashMap;
 
-use super::Transcript;
+use crate::model::entry::EntryId;
 use crate::model::entry::glance::Step;
-use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 
 /// The newest answers.
@@ -42,34 +41,21 @@ impl Latest {
     pub(super) fn clear(&mut self) {
         self.by_lane.clear();
     }
-}
 
-impl Transcript {
-    /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all
-    /// others: calls of theirs that have no result will have none. Known when the transcript is settled.
-    pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
-        let newest = self.latest.by_lane.get(&lane.cloned())?;
+    /// An entry turned out to be no answer, or no compaction.
+    pub(super) fn take_back(&mut self) {
+        self.taken_back += 1;
+    }
+
+    /// How often that was so.
+    pub(super) fn taken_back(&self) -> u32 {
+        self.taken_back
+    }
+
+    /// The newest answer of a lane, unless the history was shortened since.
+    pub(super) fn answer(&self, lane: Option<&Name>) -> Option<EntryId> {
+        let newest = self.by_lane.get(&lane.cloned())?;
         let (place, id) = newest.answer?;
         newest.compaction.is_none_or(|compaction| compaction < place).then_some(id)
-    }
-
-    /// How often an entry turned out to be no answer, or no compaction, so that an older answer may be the newest.
-    pub(crate) fn answers_taken_back(&self) -> u32 {
-        self.latest.taken_back
-    }
-
-    /// An entry that was there is told otherwise now.
-    pub(super) fn see_step_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
-        let (was, is) = (Step::of(before), Step::of(now));
-        if (was, &before.lane) == (is, &now.lane) {
-            return;
-        }
-        let Some(place) = self.place_of(id).filter(|place| *place < self.turns_known) else { return };
-        if was == Step::None {
-            self.latest.see(place, id, now.lane.as_ref(), is);
-        } else {
-            self.forget_turns();
-            self.latest.taken_back += 1;
-        }
     }
 }

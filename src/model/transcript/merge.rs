@@ -21,13 +21,13 @@ impl Part {
     /// Further pieces of an entry that has some, and nothing else.
     pub(crate) const FURTHER: Self = Self { is_part: true, tells_first: false };
 
-    /// What these blocks are to an entry with these pieces.
-    pub(crate) fn of(known: &[Piece], new: &[Block]) -> Self {
-        let (before, told) = (sorted(known.iter().copied()), pieces_of(new));
+    /// What new blocks are to an entry with those that are known.
+    pub(crate) fn of(known: &[Block], new: &[Block]) -> Self {
+        let (before, newer) = (pieces_of(known), pieces_of(new));
         let brings_piece = new.iter().any(|block| !holds(&before, block));
-        let leaves_piece = known.iter().any(|piece| told.binary_search(piece).is_err());
+        let leaves_piece = known.iter().any(|block| !holds(&newer, block));
         let tells_first = match (known.first(), new.first()) {
-            (Some(old), Some(new)) => !brings_piece && *old == new.piece,
+            (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
             (None, Some(_)) => true,
             (_, None) => false,
         };
@@ -47,7 +47,7 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     let was_trace = entry.marks.trace;
     entry.marks = new.marks;
     entry.marks.trace |= was_trace;
-    if new.stop != Stop::Untold {
+    if new.stop != Stop::Unrecorded {
         entry.stop = new.stop;
     }
     entry.usage = richer(entry.usage.take(), new.usage.clone(), part.is_part);
@@ -67,12 +67,12 @@ fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Op
 }
 
 /// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last. If all pieces are
-/// told again, their order is the new one. A call that one of the pieces `told` so far has brought is not repeated.
-pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>, told: &[Piece]) {
+/// told again, their order is the new one. A call that another piece has brought is not repeated.
+pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
     let old = std::mem::take(&mut entry.blocks);
     let brought = pieces_of(&new);
     let (retold, kept): (Vec<&Block>, Vec<&Block>) = old.iter().partition(|block| holds(&brought, block));
-    drop_repeated_calls(&mut new, &kept, told);
+    drop_repeated_calls(&mut new, &kept);
     carry_over(&retold, &mut new);
     if kept.is_empty() {
         entry.blocks = new;
@@ -122,10 +122,9 @@ fn holds(pieces: &[Piece], block: &Block) -> bool {
 }
 
 /// Leaves out calls that another piece of the same message has told.
-fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block], told: &[Piece]) {
-    let told = sorted(told.iter().copied());
-    let others = kept.iter().filter(|block| holds(&told, block)).filter_map(|block| block.call());
-    let known: HashSet<Key> = others.map(|call| call.key.clone()).collect();
+fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block]) {
+    let known: HashSet<Key> =
+        kept.iter().filter_map(|block| block.call()).map(|call| call.key.clone()).collect();
     new.retain(|block| block.call().is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key)));
 }
 
@@ -146,9 +145,9 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
 }
 
 /// Takes over where bodies lie now.
-pub(super) fn move_bodies(kept: &mut BlockKind, told: BlockKind) {
-    let mut told = told;
-    for (body, new) in kept.bodies_mut().into_iter().zip(told.bodies_mut()) {
+pub(super) fn move_bodies(kept: &mut BlockKind, newer: BlockKind) {
+    let mut newer = newer;
+    for (body, new) in kept.bodies_mut().into_iter().zip(newer.bodies_mut()) {
         body.move_to(new);
     }
 }

@@ -1,5 +1,6 @@
 //! The entries in the order of the file, and the place of each.
 
+use std::collections::HashSet;
 use std::ops::Deref;
 
 use crate::model::entry::EntryId;
@@ -10,6 +11,8 @@ pub(super) struct Order {
     ids: Vec<EntryId>,
     /// Places by number, if the numbers do not rise.
     places: Vec<u32>,
+    /// Those that go with this batch.
+    retired: HashSet<EntryId>,
 }
 
 /// Stands for no place.
@@ -18,7 +21,7 @@ const NOWHERE: u32 = u32::MAX;
 impl Order {
     /// These entries.
     pub(super) fn of(ids: Vec<EntryId>) -> Self {
-        let mut order = Self { ids, places: Vec::new() };
+        let mut order = Self { ids, ..Self::default() };
         if !order.ids.is_sorted() {
             (0..order.ids.len()).for_each(|place| order.note(place));
         }
@@ -36,10 +39,27 @@ impl Order {
         }
     }
 
-    /// Keeps only some.
-    pub(super) fn retain(&mut self, is_kept: impl Fn(&EntryId) -> bool) {
-        self.ids.retain(is_kept);
-        *self = Self::of(std::mem::take(&mut self.ids));
+    /// An entry is there no more. It keeps its place until [`Order::drop_retired`].
+    pub(super) fn retire(&mut self, id: EntryId) {
+        self.retired.insert(id);
+    }
+
+    /// Takes out what was retired: once for a batch, for there may be thousands.
+    pub(super) fn drop_retired(&mut self) {
+        if !self.retired.is_empty() {
+            self.ids.retain(|id| !self.retired.contains(id));
+            *self = Self::of(std::mem::take(&mut self.ids));
+        }
+    }
+
+    /// How many entries are there, without those that were retired.
+    pub(super) fn remaining(&self) -> usize {
+        self.ids.len() - self.retired.len()
+    }
+
+    /// The last of them.
+    pub(super) fn last_remaining(&self) -> Option<EntryId> {
+        self.ids.iter().rev().find(|id| !self.retired.contains(id)).copied()
     }
 
     /// The place of an entry.
@@ -83,7 +103,8 @@ mod tests {
             numbers.into_iter().map(EntryId).for_each(|id| if !ids.contains(&id) { ids.push(id) });
             let mut order = Order::of(ids.get(..cut.min(ids.len())).unwrap().to_vec());
             ids.iter().skip(cut).for_each(|id| order.push(*id));
-            order.retain(|id| id.0 != gone);
+            order.retire(EntryId(gone));
+            order.drop_retired();
             ids.retain(|id| id.0 != gone);
             assert_eq!(&*order, ids.as_slice());
             for id in (0..13).map(EntryId) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
+use super::succession::Renumbering;
 use crate::model::body::Key;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::fingerprint::ByKey;
@@ -63,6 +64,13 @@ impl Callers {
     }
 }
 
+impl InLane {
+    fn renumber(&mut self, ids: &Renumbering) {
+        self.all = ids.sorted(&self.all);
+        self.waiting = self.waiting.iter().filter_map(|id| ids.get(*id)).collect();
+    }
+}
+
 /// Among which entries a call is looked for.
 #[derive(Clone, Copy)]
 pub(crate) enum Among<'a> {
@@ -112,6 +120,20 @@ impl PairIndex {
         let Some(entry) = entry else { return };
         for call in entry.calls().filter(|call| call.key == *key) {
             callers.add(call, first, entry.lane.as_ref());
+        }
+    }
+
+    /// Entries have other ids now.
+    pub(super) fn renumber(&mut self, ids: &Renumbering) {
+        for id in self.calls.values_mut() {
+            *id = ids.get(*id).unwrap_or(*id);
+        }
+        for callers in self.several.values_mut() {
+            callers.all = ids.sorted(&callers.all);
+            callers.waiting = callers.waiting.iter().filter_map(|id| ids.get(*id)).collect();
+            callers.by_lane.values_mut().for_each(|in_lane| in_lane.renumber(ids));
+            let results = std::mem::take(&mut callers.results);
+            callers.results = results.into_iter().filter_map(|(key, id)| Some((key, ids.get(id)?))).collect();
         }
     }
 
@@ -181,13 +203,6 @@ impl PairIndex {
     pub(crate) fn waiting(&self, call: &Key) -> Option<impl DoubleEndedIterator<Item = EntryId>> {
         let callers = if self.several.is_empty() { None } else { self.several.get(call) };
         callers.map(|callers| callers.waiting.iter().copied())
-    }
-
-    /// An entry has a call of this id that waits again.
-    pub(crate) fn wait_again(&mut self, call: &Key, id: EntryId, lane: Option<&Name>) {
-        let Some(callers) = self.several.get_mut(call) else { return };
-        callers.waiting.insert(id);
-        callers.by_lane.entry(lane.cloned()).or_default().waiting.insert(id);
     }
 
     /// A call of an entry has this result now.

@@ -7,7 +7,6 @@ use std::cell::Cell;
 
 use super::pages::held_bytes;
 use super::pairing::Among;
-use super::retelling::Retelling;
 use super::{Touched, Transcript};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
@@ -23,24 +22,17 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
-        let told = self.retelling.as_ref();
-        // A new telling places each result anew, by what it has told itself.
-        let is_placed = told.is_none_or(|told| told.has_result(&result.key, &call));
         let holder = self.pairs.holder(&call, &result.key).filter(|id| {
             let entry = self.entries.get(id.index());
             entry.is_some_and(|e| self.large.holding(*id, &e.blocks, &call, &result.key).is_some())
         });
         let (is_known, waiting) = self.waiting_for(&call, lane.as_ref());
-        let target = if is_placed { holder.or(waiting) } else { waiting };
-        if let Some(before) = holder.filter(|before| Some(*before) != target) {
-            self.take_result(before, &call, &result, touched);
-        }
-        match target {
+        match holder.or(waiting) {
             Some(id) => {
                 self.forget_stray(&stray_key(&result.key), touched);
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
                 result.body.flags.elsewhere = lane.is_some() && lane.as_ref() != of_call;
-                self.join_result(id, &call, result, is_placed, touched);
+                self.join_result(id, &call, result, touched);
             }
             None => self.add_stray(call, result, lane, is_known, touched),
         }
@@ -49,7 +41,7 @@ impl Transcript {
     /// Whether there are calls of this id, and the entry with one that waits for its result. Where ids come again, a
     /// result answers what was asked last, in its own lane before any other.
     fn waiting_for(&mut self, call: &Key, lane: Option<&Name>) -> (bool, Option<EntryId>) {
-        let (entries, large, told) = (&self.entries, &self.large, self.retelling.as_ref());
+        let (entries, large) = (&self.entries, &self.large);
         let looked = Cell::new(0);
         let waits_in = |id: EntryId| {
             looked.set(looked.get() + 1);
@@ -57,74 +49,34 @@ impl Transcript {
             let mut places = large.waiting(id, &entry.blocks, call);
             places.any(|place| {
                 looked.set(looked.get() + 1);
-                let block = entry.blocks.get(place);
-                block.is_some_and(|block| {
-                    is_told(told, id, block) && block.call().is_some_and(|call| waits(told, call))
-                })
+                entry.blocks.get(place).and_then(Block::call).is_some_and(waits)
             })
         };
-        if told.is_none() {
-            let near = self.pairs.last_waiting(call, Among::Lane(lane), waits_in);
-            let waiting = near.or_else(|| self.pairs.last_waiting(call, Among::All, waits_in));
-            self.work += looked.get();
-            return (!self.pairs.entries_with(call).is_empty(), waiting);
-        }
-        let callers = self.pairs.entries_with(call);
-        let is_known = |id: &EntryId| {
-            let entry = entries.get(id.index());
-            entry.is_some_and(|entry| told_calls(told, *id, entry).any(|(_, known)| known.key == *call))
-        };
-        let is_near = |id: &EntryId| entries.lane(id.index()) == lane;
-        let near = callers.iter().rev().copied().find(|id| is_near(id) && waits_in(*id));
-        let waiting = near.or_else(|| callers.iter().rev().copied().find(|id| waits_in(*id)));
+        let near = self.pairs.last_waiting(call, Among::Lane(lane), waits_in);
+        let waiting = near.or_else(|| self.pairs.last_waiting(call, Among::All, waits_in));
         self.work += looked.get();
-        (callers.iter().any(is_known), waiting)
+        (!self.pairs.entries_with(call).is_empty(), waiting)
     }
 
     /// Gives a result to a call of an entry: to the one that has it, or to the first one that waits.
-    fn join_result(
-        &mut self,
-        id: EntryId,
-        key: &Key,
-        mut result: ToolResult,
-        is_placed: bool,
-        touched: &mut Touched,
-    ) {
-        let told = self.retelling.as_mut();
+    fn join_result(&mut self, id: EntryId, key: &Key, mut result: ToolResult, touched: &mut Touched) {
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         self.large.note(id, entry);
         let holding = self.large.holding(id, &entry.blocks, key, &result.key);
-        let waiting = self.large.waiting(id, &entry.blocks, key).find(|place| {
-            let block = entry.blocks.get(*place);
-            block.is_some_and(|block| {
-                is_told(told.as_deref(), id, block)
-                    && block.call().is_some_and(|call| waits(told.as_deref(), call))
-            })
-        });
-        let place = if is_placed { holding.or(waiting) } else { waiting };
-        if let Some(other) = holding.filter(|holding| Some(*holding) != place) {
-            let block = entry.blocks.get_mut(other);
-            self.held_bytes = self.held_bytes.saturating_sub(block.as_deref().map_or(0, held_by));
-            block.and_then(Block::call_mut).into_iter().for_each(|call| call.state = ToolState::Pending);
-            self.held_bytes += entry.blocks.get(other).map_or(0, held_by);
-            self.large.wait_again(id, key);
-            self.pairs.wait_again(key, id, entry.lane.as_ref());
-        }
+        let waits_at = |place: &usize| entry.blocks.get(*place).and_then(Block::call).is_some_and(waits);
+        let place = holding.or_else(|| self.large.waiting(id, &entry.blocks, key).find(waits_at));
         let Some((place, block)) = place.and_then(|at| Some((at, entry.blocks.get_mut(at)?))) else { return };
         let before = held_by(block);
         let Some(call) = block.call_mut() else { return };
-        let known = call.state.result().filter(|_| is_placed && has(call, &result));
+        let known = call.state.result().filter(|_| has(call, &result));
         result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
-        if let Some(told) = told {
-            told.result(&result.key, key);
-        }
         self.large.answered(id, key, &result.key, place);
         self.pairs.answered(key, &result.key, id);
         let state = ended(result);
         if call.state == state {
             // Equal content may have moved in its file.
-            for (kept, told) in call.state.result_mut().into_iter().zip(state.result()) {
-                move_result(kept, told);
+            for (kept, newer) in call.state.result_mut().into_iter().zip(state.result()) {
+                move_result(kept, newer);
             }
             touched.moved.push(id);
             return;
@@ -132,20 +84,6 @@ impl Transcript {
         call.state = state;
         self.held_bytes = (self.held_bytes + held_by(block)).saturating_sub(before);
         entry.revision += 1;
-        touched.changed.push(id);
-    }
-
-    /// A result belongs to another entry now: the call that had it waits again.
-    fn take_result(&mut self, id: EntryId, key: &Key, result: &ToolResult, touched: &mut Touched) {
-        let Some(entry) = self.entries.get_mut(id.index()) else { return };
-        let before = held_bytes(&entry.blocks);
-        for call in entry.calls_mut().filter(|call| call.key == *key && has(call, result)) {
-            call.state = ToolState::Pending;
-        }
-        entry.revision += 1;
-        self.large.wait_again(id, key);
-        self.pairs.wait_again(key, id, entry.lane.as_ref());
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
         touched.changed.push(id);
     }
 
@@ -161,10 +99,6 @@ impl Transcript {
         if let Some(other) = self.call_of_stray(&key).filter(|other| *other != call) {
             self.pairs.remove_stray(&other, &key);
         }
-        if self.retelling.as_ref().is_some_and(|told| !told.has_result(&result.key, &call)) {
-            self.pairs.remove_stray(&call, &key);
-        }
-        self.retell_result(&result.key, &call);
         if !duplicate && !call.is_empty() {
             self.pairs.add_stray(&call, key.clone());
         }
@@ -196,23 +130,15 @@ impl Transcript {
 
     /// Gives results that came before their calls to the calls of an entry. Whether there were any.
     pub(super) fn adopt_strays(&mut self, id: EntryId, entry: &mut Entry, touched: &mut Touched) -> bool {
-        let told = self.retelling.as_ref();
-        let waiting: Vec<Key> = told_calls(told, id, entry)
-            .filter(|(place, call)| is_open(told, id, *place, call) && self.stray_for(&call.key).is_some())
-            .map(|(_, call)| call.key.clone())
-            .collect();
+        let waits = |call: &&ToolCall| call.state.is_open() && self.stray_for(&call.key).is_some();
+        let waiting: Vec<Key> = entry.calls().filter(waits).map(|call| call.key.clone()).collect();
         let mut has_adopted = false;
         for key in waiting {
             let Some(mut result) = self.take_stray(&key, touched) else { continue };
             result.body.flags.early = true;
-            let told = self.retelling.as_ref();
-            let place = told_calls(told, id, entry)
-                .find(|(place, call)| call.key == key && is_open(told, id, *place, call))
-                .map(|(place, _)| place);
-            self.retell_result(&result.key, &key);
             self.pairs.answered(&key, &result.key, id);
-            if let Some(call) = place.and_then(|place| entry.blocks.get_mut(place)).and_then(Block::call_mut)
-            {
+            let call = entry.calls_mut().find(|call| call.key == key && call.state.is_open());
+            if let Some(call) = call {
                 call.state = ended(result);
                 has_adopted = true;
             }
@@ -222,11 +148,9 @@ impl Transcript {
 
     /// The same for an entry that is there.
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
-        let told = self.retelling.as_ref();
         let Some(entry) = self.get(id) else { return };
-        let waits =
-            |place, call: &ToolCall| is_open(told, id, place, call) && self.stray_for(&call.key).is_some();
-        if !told_calls(told, id, entry).any(|(place, call)| waits(place, call)) {
+        let waits = |call: &ToolCall| call.state.is_open() && self.stray_for(&call.key).is_some();
+        if !entry.calls().any(waits) {
             return;
         }
         let mut entry = entry.clone();
@@ -245,8 +169,7 @@ impl Transcript {
 
     /// The first stray result that may wait for this call.
     fn stray_for(&self, call: &Key) -> Option<&Key> {
-        let is_there = |id: &EntryId| self.retelling.as_ref().is_none_or(|told| told.has_entry(*id));
-        self.pairs.strays_of(call).find(|stray| self.index.get(stray).is_some_and(is_there))
+        self.pairs.strays_of(call).find(|stray| self.index.contains(stray))
     }
 
     fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
@@ -264,9 +187,7 @@ impl Transcript {
 
     /// As a result, a state is that of the call that was asked last; in one message of the first one.
     pub(super) fn apply_state(&mut self, key: &Key, state: ToolState, touched: &mut Touched) {
-        // In a new telling a call may be open though it has its result from the telling before.
-        let callers = if self.retelling.is_some() { None } else { self.pairs.waiting(key) };
-        let callers: Vec<EntryId> = match callers {
+        let callers: Vec<EntryId> = match self.pairs.waiting(key) {
             Some(waiting) => {
                 waiting.rev().find(|id| self.open_place(*id, key).is_some()).into_iter().collect()
             }
@@ -274,12 +195,8 @@ impl Transcript {
         };
         let last = callers.into_iter().rev().find_map(|id| Some((id, self.open_place(id, key)?)));
         let Some((id, place)) = last else { return };
-        if let Some(told) = self.retelling.as_mut().filter(|_| state == ToolState::Lost) {
-            told.lost(id, key, Some(place));
-        }
         let Some(entry) = self.entries.get_mut(id.index()) else { return };
         let Some(call) = entry.blocks.get_mut(place).and_then(Block::call_mut) else { return };
-        // The result of the telling before is told again presently.
         if call.state != state && call.state.result().is_none() {
             let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
             self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
@@ -291,13 +208,10 @@ impl Transcript {
 
     /// The place of the first call with this id in an entry that may still go on.
     fn open_place(&self, id: EntryId, key: &Key) -> Option<usize> {
-        let told = self.retelling.as_ref();
         let entry = self.get(id)?;
-        let mut places = self.large.waiting(id, &entry.blocks, key);
-        places.find(|place| {
-            let block = entry.blocks.get(*place).filter(|block| is_told(told, id, block));
-            block.and_then(Block::call).is_some_and(|call| is_open(told, id, *place, call))
-        })
+        let is_open =
+            |place: &usize| entry.blocks.get(*place).and_then(Block::call).is_some_and(|c| c.state.is_open());
+        self.large.waiting(id, &entry.blocks, key).find(is_open)
     }
 }
 
@@ -315,34 +229,14 @@ fn has(call: &ToolCall, result: &ToolResult) -> bool {
     call.state.result().is_some_and(|known| known.key == result.key)
 }
 
-/// Whether a call has no result. In a new telling one that comes from the telling before does not count.
-fn waits(told: Option<&Retelling>, call: &ToolCall) -> bool {
-    call.state.result().is_none_or(|known| told.is_some_and(|told| !told.has_result(&known.key, &call.key)))
+/// Whether a call has no result.
+fn waits(call: &ToolCall) -> bool {
+    call.state.result().is_none()
 }
 
-/// Whether a call may still go on. In a new telling how it fared in the telling before does not count.
-fn is_open(told: Option<&Retelling>, id: EntryId, place: usize, call: &ToolCall) -> bool {
-    let had_ended = |told: &Retelling| !told.has_lost(id, &call.key, place) && waits(Some(told), call);
-    call.state.is_open() || told.is_some_and(had_ended)
-}
-
-fn is_told(told: Option<&Retelling>, id: EntryId, block: &Block) -> bool {
-    told.is_none_or(|told| told.has_piece(id, block.piece))
-}
-
-/// Calls of an entry with the places of their blocks; in a new telling those that it has told.
-fn told_calls<'e>(
-    told: Option<&Retelling>,
-    id: EntryId,
-    entry: &'e Entry,
-) -> impl Iterator<Item = (usize, &'e ToolCall)> {
-    let blocks = entry.blocks.iter().enumerate().filter(move |(_, block)| is_told(told, id, block));
-    blocks.filter_map(|(place, block)| Some((place, block.call()?)))
-}
-
-fn move_result(kept: &mut ToolResult, told: &ToolResult) {
-    kept.body.move_to(&told.body);
-    for (kept, told) in kept.patch.iter_mut().zip(&told.patch) {
-        kept.move_to(told);
+fn move_result(kept: &mut ToolResult, newer: &ToolResult) {
+    kept.body.move_to(&newer.body);
+    for (kept, newer) in kept.patch.iter_mut().zip(&newer.patch) {
+        kept.move_to(newer);
     }
 }

@@ -57,6 +57,30 @@ fn what_is_not_told_again_goes() {
 }
 
 #[test]
+fn what_was_told_stays_until_a_new_telling_is_complete() {
+    let mut transcript = Transcript::new();
+    transcript.apply(telling(Mode::Append, &[("a", &[("1", "one")]), ("b", &[("2", "two")])]));
+    let ids = transcript.order().to_vec();
+    for (mode, entries) in [
+        (Mode::ReplaceStart, ("x", "none")),
+        // The file was written once more meanwhile.
+        (Mode::ReplaceStart, ("b", "another")),
+        (Mode::ReplaceMore, ("c", "three")),
+    ] {
+        let touched = transcript.apply(telling(mode, &[(entries.0, &[("2", entries.1)])]));
+        assert!(touched.is_empty() && touched.moved.is_empty());
+        assert_eq!(words(&transcript), ["a: one", "b: two"]);
+    }
+    let touched = transcript.apply(telling(Mode::ReplaceEnd, &[("a", &[("1", "one")])]));
+    assert_eq!(words(&transcript), ["b: another", "c: three", "a: one"]);
+    let revisions: Vec<u32> = transcript.entries().map(|entry| entry.revision).collect();
+    assert_eq!(revisions, [2, 1, 1]);
+    let [b, c, a] = transcript.order()[..] else { panic!("three entries") };
+    assert_eq!(ids, [a, b], "who was there keeps the id");
+    assert_eq!((touched.added, touched.changed, touched.reordered), (vec![c], vec![b], true));
+}
+
+#[test]
 fn telling_the_same_again_changes_nothing() {
     // An agent may give two parts of a message the same id.
     let whole: &[(&str, &[(&str, &str)])] =

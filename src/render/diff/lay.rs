@@ -10,7 +10,7 @@ use crate::model::figures;
 use crate::model::text::Text;
 use crate::render::code;
 use crate::render::excerpt::Extent;
-use crate::render::row::{Look, Row};
+use crate::render::row::{Look, Row, set_source};
 use crate::render::sheet::mark_hidden;
 use crate::render::source::{self, Of, Source};
 use crate::render::wrap::{self, Frame, Piece};
@@ -45,7 +45,7 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
         at += part.len();
         if is_wide { sheet.side_by_side(&painted, &mut rows) } else { sheet.unified(&painted, &mut rows) }
     }
-    source::tell(&mut rows, &source);
+    set_source(&mut rows, &source);
     if hidden > 0 {
         let what = format!("+{}", figures::count(u64::try_from(hidden).unwrap_or(0), "line"));
         mark_hidden(&mut rows, &what, hidden, width, look);
@@ -118,8 +118,8 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
         Sign::Same => return if code.is_empty() { plain(line, theme.text) } else { code },
         Sign::File => return plain(line, theme.accent.add_modifier(Modifier::BOLD)),
         Sign::Note => return plain(line, theme.dim),
-        Sign::Added => (theme.added, theme.tints().map(|tints| tints.added)),
-        Sign::Removed => (theme.removed, theme.tints().map(|tints| tints.removed)),
+        Sign::Added => (theme.diff.added, theme.tints().map(|tints| tints.added)),
+        Sign::Removed => (theme.diff.removed, theme.tints().map(|tints| tints.removed)),
     };
     let Some((ground, strong)) = tint else {
         let marked = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
@@ -222,7 +222,7 @@ impl Sheet<'_> {
         half: usize,
         rows: &mut Vec<Row>,
     ) {
-        let bar = Span::styled(format!(" {} ", self.look.theme.glyphs().bar), self.look.theme.dim);
+        let bar = Span::styled(format!(" {} ", self.look.theme.glyphs().line.bar), self.look.theme.dim);
         let shown = left.or(right).map_or(0, |one| one.at);
         let beside = right.map(|one| source::number(one.at));
         let source = Source { beside, ..Source::line(shown) };
@@ -246,8 +246,8 @@ impl Sheet<'_> {
         let glyphs = theme.glyphs();
         let (sign, style) = match painted.line.sign {
             Sign::Same => (" ", theme.dim),
-            Sign::Added => ("+", theme.added),
-            Sign::Removed => ("-", theme.removed),
+            Sign::Added => ("+", theme.diff.added),
+            Sign::Removed => ("-", theme.diff.removed),
             Sign::File => return vec![wrap::fit(&painted.spans, width, glyphs.cut)],
             Sign::Note => {
                 let gap = Span::styled(format!("{} ", glyphs.ellipsis), theme.dim);

@@ -75,7 +75,7 @@ struct Reader {
     found: Vec<DiffLine>,
 }
 
-/// A file as its head tells of it.
+/// A file as its head describes it.
 #[derive(Default)]
 struct File {
     old: String,
@@ -109,17 +109,17 @@ impl Reader {
             if self.file.is_none() {
                 self.begin_file(File::default());
             }
-            self.tell(|file| file.tell_old(name));
+            self.amend(|file| file.set_old(name));
         } else if let Some(name) = line.strip_prefix("+++ ") {
-            self.tell(|file| file.tell_new(name));
+            self.amend(|file| file.set_new(name));
         } else if let Some(name) = line.strip_prefix("rename from ") {
-            self.tell(|file| name.clone_into(&mut file.old));
+            self.amend(|file| name.clone_into(&mut file.old));
         } else if let Some(name) = line.strip_prefix("rename to ").or(line.strip_prefix("*** Move to: ")) {
-            self.tell(|file| name.clone_into(&mut file.new));
+            self.amend(|file| name.clone_into(&mut file.new));
         } else if line.starts_with("new file mode") {
-            self.tell(|file| file.fate = "new");
+            self.amend(|file| file.fate = "new");
         } else if line.starts_with("deleted file mode") {
-            self.tell(|file| file.fate = "deleted");
+            self.amend(|file| file.fate = "deleted");
         } else {
             return ["index ", "similarity index ", "*** ", "Index: ", "===="]
                 .iter()
@@ -134,8 +134,8 @@ impl Reader {
         (self.old, self.new) = (None, None);
     }
 
-    fn tell(&mut self, tell: impl FnOnce(&mut File)) {
-        tell(self.file.get_or_insert_default());
+    fn amend(&mut self, amend: impl FnOnce(&mut File)) {
+        amend(self.file.get_or_insert_default());
     }
 
     /// Writes the head of the file.
@@ -187,14 +187,14 @@ impl Reader {
 }
 
 impl File {
-    fn tell_old(&mut self, name: &str) {
+    fn set_old(&mut self, name: &str) {
         match name_of(name) {
             "" => self.fate = "new",
             name => name.clone_into(&mut self.old),
         }
     }
 
-    fn tell_new(&mut self, name: &str) {
+    fn set_new(&mut self, name: &str) {
         match name_of(name) {
             "" => self.fate = "deleted",
             name => name.clone_into(&mut self.new),

@@ -28,7 +28,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
         Break::Branch(text) => across(sheet, "branch left", text, detail),
         Break::Interrupted(text) => {
             let words = titled("interrupted", text);
-            rule(sheet, &format!("{} {words}", glyphs.failed), theme.warn, 2);
+            rule(sheet, &format!("{} {words}", glyphs.outcome.failed), theme.warn, 2);
         }
         Break::Resumed(text) => across(sheet, "resumed", text, detail),
         Break::Error(text) => error(sheet, text, detail),
@@ -38,7 +38,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
         Break::Ended(text) => across(sheet, "ended", text, detail),
         Break::Waiting(text) => {
             let words = titled("waiting for you", text);
-            rule(sheet, &format!("{} {words}", glyphs.doing), theme.accent, 2);
+            rule(sheet, &format!("{} {words}", glyphs.list.doing), theme.accent, 2);
         }
     }
 }
@@ -86,12 +86,12 @@ fn rule(sheet: &mut Sheet<'_>, words: &str, style: Style, lead: usize) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let width = sheet.width();
-    let front = if width > 24 { format!("{} ", glyphs.rule.repeat(lead)) } else { String::new() };
+    let front = if width > 24 { format!("{} ", glyphs.line.rule.repeat(lead)) } else { String::new() };
     let spans = [Span::styled(front, theme.dim), Span::styled(words.to_owned(), style)];
     let mut line = wrap::fit(&spans, width, glyphs.cut);
     let left = width.saturating_sub(wrap::width_of(&line) + 1);
     if left > 0 {
-        line.push(Span::styled(format!(" {}", glyphs.rule.repeat(left)), theme.dim));
+        line.push(Span::styled(format!(" {}", glyphs.line.rule.repeat(left)), theme.dim));
     }
     sheet.push(Row { line: line.into(), kind: RowKind::Rule, ..Row::default() }, 0);
 }
@@ -109,7 +109,7 @@ fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
         } else {
             Vec::new()
         },
-        right: vec![Span::styled(sheet.glyphs().failed, theme.bad)],
+        right: vec![Span::styled(sheet.glyphs().outcome.failed, theme.bad)],
         ..Head::default()
     });
     if !fits && detail != Detail::Closed {

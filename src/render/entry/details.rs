@@ -1,4 +1,4 @@
-//! What records hold that no block tells: a dim row for each field, below the last block of its record. At level 5
+//! What records hold that no block shows: a dim row for each field, below the last block of its record. At level 5
 //! all that they hold, as a tree.
 
 use ratatui::style::Style;

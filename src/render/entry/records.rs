@@ -1,4 +1,4 @@
-//! Whole records at level 5: which blocks they tell line for line, so that a head row of those is enough.
+//! Whole records at level 5: which blocks they contain line for line, so that a head row of those is enough.
 //!
 //! A text that came in many small records, as streams write them, is in none of them whole; it stays.
 
@@ -37,19 +37,19 @@ impl Records {
     }
 
     /// Whether all that a block says stands in them.
-    pub(crate) fn tell(&self, block: &Block) -> bool {
-        block.kind.bodies().into_iter().all(|body| self.tell_body(body))
+    pub(crate) fn contain(&self, block: &Block) -> bool {
+        block.kind.bodies().into_iter().all(|body| self.contain_body(body))
             && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
     }
 
-    fn tell_body(&self, body: &Body) -> bool {
+    fn contain_body(&self, body: &Body) -> bool {
         match (body.text(), body.tree()) {
             _ if body.is_away() => false,
             (Some(text), _) => self.have(text),
             (None, Some(tree)) => {
-                let mut is_told = true;
-                tree.each_text(&mut |text| is_told = is_told && self.have(text));
-                is_told
+                let mut is_contained = true;
+                tree.each_text(&mut |text| is_contained = is_contained && self.have(text));
+                is_contained
             }
             (None, None) => true,
         }
@@ -60,7 +60,7 @@ impl Records {
     }
 }
 
-/// What tells the lines of a text apart, but for colours and blanks around them.
+/// Hashes of the lines of a text, without colours and blanks around them.
 fn prints(text: &str) -> Vec<u64> {
     let plain = without_sgr(text);
     plain.lines().map(str::trim).filter(|line| !line.is_empty()).map(print).collect()

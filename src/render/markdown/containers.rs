@@ -64,7 +64,7 @@ impl Writer<'_> {
             Some(BlockQuoteKind::Warning) => ("Warning", theme.warn),
             Some(BlockQuoteKind::Caution) => ("Caution", theme.bad),
         };
-        let bar = vec![Span::styled(format!("{} ", theme.glyphs().bar), style)];
+        let bar = vec![Span::styled(format!("{} ", theme.glyphs().line.bar), style)];
         self.contain(Some(bar.clone()), bar);
         if !title.is_empty() {
             let source = self.places.line();
@@ -107,8 +107,8 @@ impl Writer<'_> {
                 format!("{}{sign} ", numbers.next(typed.trim_end_matches(['.', ')']).parse().ok()))
             }
             _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
-            _ if depth > 1 => format!("{} ", glyphs.bullet_inner),
-            _ => format!("{} ", glyphs.bullet),
+            _ if depth > 1 => format!("{} ", glyphs.list.bullet_inner),
+            _ => format!("{} ", glyphs.list.bullet),
         };
         let rest = vec![Span::raw(" ".repeat(wrap::width(&bullet)))];
         self.contain(Some(vec![Span::styled(bullet, self.look.theme.dim)]), rest);
@@ -126,8 +126,11 @@ impl Writer<'_> {
     /// A task's box takes the place of the bullet.
     pub(super) fn task(&mut self, is_done: bool) {
         let glyphs = self.look.theme.glyphs();
-        let (sign, style) =
-            if is_done { (glyphs.did, self.look.theme.good) } else { (glyphs.todo, self.look.theme.text) };
+        let (sign, style) = if is_done {
+            (glyphs.list.did, self.look.theme.good)
+        } else {
+            (glyphs.list.todo, self.look.theme.text)
+        };
         let sign = format!("{sign} ");
         if let Some(container) = self.containers.last_mut().filter(|container| container.first.is_some()) {
             container.rest = vec![Span::raw(" ".repeat(wrap::width(&sign)))];

@@ -191,16 +191,17 @@ impl<'a> Inline<'a> {
         let Some(Link { address, title, text }) = self.open.pop() else { return };
         let bare = address.strip_prefix("mailto:").unwrap_or(&address);
         let is_said = address.is_empty() || text.trim() == address || text.trim() == bare;
-        let is_known = self.look.theme.has_links && link::told(&address).is_some() && !text.contains('.');
-        let mut told = if is_said || is_known { String::new() } else { address.clone() };
+        let is_known =
+            self.look.theme.terminal.has_links && link::printable(&address).is_some() && !text.contains('.');
+        let mut suffix = if is_said || is_known { String::new() } else { address.clone() };
         if !title.is_empty() {
-            let blank = if told.is_empty() { "" } else { " " };
-            told.push_str(&format!("{blank}\"{title}\""));
+            let blank = if suffix.is_empty() { "" } else { " " };
+            suffix.push_str(&format!("{blank}\"{title}\""));
         }
-        if !told.is_empty() {
+        if !suffix.is_empty() {
             let style = self.links.mark(self.look.theme.dim, &address);
             self.push(" (".to_owned(), self.look.theme.dim);
-            self.push(told, style);
+            self.push(suffix, style);
             self.push(")".to_owned(), self.look.theme.dim);
         }
     }

@@ -1,7 +1,7 @@
 //! Which lines of the source the rows of Markdown show.
 //!
 //! Wrapping joins lines and drops blanks at its breaks, but keeps every character that leaves ink, in its
-//! order: so rows are told apart by counting those.
+//! order: so the place of a row is found by counting those.
 
 use std::ops::Range;
 
@@ -76,7 +76,7 @@ impl Places {
         Source::line(self.block + below)
     }
 
-    /// Begins to tell of rows what was gathered from where.
+    /// Begins to give rows the lines that were gathered.
     pub(crate) fn take(&mut self) -> Reading {
         let marks = std::mem::replace(&mut self.marks, vec![(0, self.line)]);
         Reading { marks, seen: 0 }

@@ -111,8 +111,8 @@ impl Table {
             let source = if index == 0 { 0 } else { index + 1 };
             lines.extend((0..height).map(|at| (source, self.grid_line(&cells, at, widths, look))));
             if index == 0 {
-                let rules: Vec<String> = widths.iter().map(|width| glyphs.rule.repeat(*width)).collect();
-                let joint = format!("{0}{1}{0}", glyphs.rule, glyphs.cross);
+                let rules: Vec<String> = widths.iter().map(|width| glyphs.line.rule.repeat(*width)).collect();
+                let joint = format!("{0}{1}{0}", glyphs.line.rule, glyphs.line.cross);
                 lines.push((1, vec![Span::styled(rules.join(&joint), look.theme.dim)]));
             }
         }
@@ -130,7 +130,7 @@ impl Table {
         let mut line = Vec::new();
         for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
             if column > 0 {
-                line.push(Span::styled(format!(" {} ", look.theme.glyphs().bar), look.theme.dim));
+                line.push(Span::styled(format!(" {} ", look.theme.glyphs().line.bar), look.theme.dim));
             }
             let spans = cell.get(at).cloned().unwrap_or_default();
             line.extend(self.aligned(column, spans, *width));

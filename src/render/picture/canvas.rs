@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// How images come to the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Means {
-    /// Not at all: they are told in words.
+    /// Not at all: words take their place.
     Off,
     /// Half blocks: cells like all others.
     #[default]

@@ -41,13 +41,19 @@ enum Form {
 
 impl Drawing {
     /// A drawing of a PNG that the terminal keeps.
-    #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "without images nothing is drawn"))]
+    #[cfg_attr(
+        not(any(feature = "images", test)),
+        expect(dead_code, reason = "without images nothing is drawn")
+    )]
     pub(crate) fn whole(shape: Shape, png: Vec<u8>) -> Self {
         Self { id: kitty::next_id(), shape, form: Form::Whole(png) }
     }
 
     /// A drawing of which each row of cells is shown by itself.
-    #[cfg_attr(not(feature = "images"), expect(dead_code, reason = "without images nothing is drawn"))]
+    #[cfg_attr(
+        not(any(feature = "images", test)),
+        expect(dead_code, reason = "without images nothing is drawn")
+    )]
     pub(crate) fn strips(shape: Shape, strips: Vec<String>) -> Self {
         Self { id: kitty::next_id(), shape, form: Form::Strips(strips) }
     }

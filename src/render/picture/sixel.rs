@@ -1,4 +1,4 @@
-//! Sixels: pixels as characters, six of them one above the other in each, in colours that are told first.
+//! Sixels: pixels as characters, six of them one above the other in each, in colours that are defined first.
 
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ fn quantized(pixels: &RgbImage) -> (Vec<u8>, Vec<[u8; 3]>) {
     (indices, palette)
 }
 
-/// One picture: pixels that are not told stay as they are (`P2=1`).
+/// One picture: pixels that are not given stay as they are (`P2=1`).
 fn sixels(indices: &[u8], width: usize, palette: &[[u8; 3]]) -> String {
     let height = indices.len() / width;
     let mut out = format!("\x1bP0;1;0q\"1;1;{width};{height}");

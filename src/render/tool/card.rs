@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use super::{image_rows, plan};
+use super::{image_rows, intent_of, plan};
 use crate::model::body::{Body, Tree};
 use crate::model::figures;
 use crate::model::text::Text;
@@ -13,16 +13,16 @@ use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
 use crate::render::nodes::Nodes;
 use crate::render::output::{self, Source};
-use crate::render::row::{Look, Row};
+use crate::render::row::{Look, Row, with_source};
 use crate::render::sheet::{Sheet, hidden_row};
-use crate::render::source::{Of, told};
+use crate::render::source::Of;
 use crate::render::tree::{self, Value};
 use crate::render::wrap::{self, Piece};
 use crate::render::{code, diff};
 
 /// Lines of a preview: from the beginning and from the end.
 const OUTPUT: (usize, usize) = (3, 5);
-/// Of a failed call the end tells why.
+/// The end of a failed call says why it failed.
 const FAILURE: (usize, usize) = (3, 12);
 /// While a call runs, its last lines say how far it is.
 const LIVE: (usize, usize) = (0, 5);
@@ -102,14 +102,14 @@ impl<'a> Card<'a> {
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
-            ToolState::Streaming(body) => rows.extend(told(self.live(body), &RESULT)),
+            ToolState::Streaming(body) => rows.extend(with_source(self.live(body), &RESULT)),
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) => {
-                rows.extend(told(self.output(result, FAILURE), &RESULT));
+                rows.extend(with_source(self.output(result, FAILURE), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
             ToolState::Done(result) => {
-                rows.extend(told(self.result(result), &RESULT));
+                rows.extend(with_source(self.result(result), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }
         }
@@ -142,8 +142,8 @@ impl<'a> Card<'a> {
         if self.change.is_some() {
             return self.written_rows();
         }
-        let is_told = self.call.input.text_or_stub().as_str() == self.call.headline.as_str();
-        if is_told || self.call.input.bytes == 0 {
+        let is_in_headline = self.call.input.text_or_stub().as_str() == self.call.headline.as_str();
+        if is_in_headline || self.call.input.bytes == 0 {
             return Vec::new();
         }
         output::plain(
@@ -168,7 +168,7 @@ impl<'a> Card<'a> {
                 let source = Source { text, lines: text.lines().count() };
                 let extent = self.detail.extent(FILE.0 * 2, FILE.1);
                 let rows = output::source_code(source, language, extent, self.width, self.look);
-                told(rows, &Of::Own(text.clone()))
+                with_source(rows, &Of::Own(text.clone()))
             }
             None => self.cell().unwrap_or_else(|| {
                 self.call.input.tree().map(|input| self.arguments(input)).unwrap_or_default()
@@ -190,15 +190,17 @@ impl<'a> Card<'a> {
 
     /// A command that the head row cannot show whole.
     fn command(&self, input: &Tree) -> Vec<Row> {
+        let intent = intent_of(self.call).filter(|_| self.look.intents);
+        let before = intent.map_or(0, |intent| wrap::width(intent));
         let command = ["command", "cmd", "script", "code", "input"]
             .iter()
             .find_map(|name| input.get(name).and_then(Tree::as_text))
-            .filter(|text| text.trim().contains('\n') || wrap::width(text) > self.width / 2);
+            .filter(|text| text.trim().contains('\n') || before + wrap::width(text) > self.width / 2);
         let mut rows = Vec::new();
         if let Some(text) = command {
             let source = Source { text, lines: text.lines().count() };
             let extent = self.detail.extent(FILE.0, FILE.1);
-            rows = told(
+            rows = with_source(
                 output::source_code(source, "bash", extent, self.width, self.look),
                 &Of::Own(text.clone()),
             );
@@ -207,21 +209,21 @@ impl<'a> Card<'a> {
         rows
     }
 
-    /// What a sub-agent was told.
+    /// The prompt of a sub-agent.
     fn prompt(&self, input: &Tree) -> Vec<Row> {
         let names = ["prompt", "task", "message", "instructions", "description", "input"];
         let Some(text) = names.iter().find_map(|name| input.get(name).and_then(Tree::as_text)) else {
             return self.arguments(input);
         };
         let rows = prose(text, Manner::Typed, self.preview_rows(2), self.width, self.look);
-        told(rows, &Of::Own(text.clone()))
+        with_source(rows, &Of::Own(text.clone()))
     }
 
     /// A plan that is written as prose.
     fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
         let text = input.get("plan").and_then(Tree::as_text)?;
         let rows = prose(text, Manner::Prose, self.preview_rows(12), self.width, self.look);
-        Some(told(rows, &Of::Own(text.clone())))
+        Some(with_source(rows, &Of::Own(text.clone())))
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {
@@ -326,7 +328,7 @@ impl<'a> Card<'a> {
             if index > 0 {
                 rows.push(Row { line: vec![self.rule()].into(), ..Row::default() });
             }
-            rows.extend(told(raw_rows(body, self.width, self.look), &Of::Body(index)));
+            rows.extend(with_source(raw_rows(body, self.width, self.look), &Of::Body(index)));
         }
         rows
     }
@@ -342,7 +344,7 @@ impl<'a> Card<'a> {
     }
 
     fn rule(&self) -> Piece {
-        Span::styled(self.look.theme.glyphs().rule.repeat(self.width.min(16)), self.look.theme.dim)
+        Span::styled(self.look.theme.glyphs().line.rule.repeat(self.width.min(16)), self.look.theme.dim)
     }
 }
 

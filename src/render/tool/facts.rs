@@ -18,14 +18,16 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     let glyphs = sheet.glyphs();
     let is_given_up = call.state.is_open() && !sheet.item.is_awaited;
     let (glyph, style) = match &call.state {
-        _ if is_given_up => (glyphs.lost, theme.warn),
-        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => (glyphs.running, theme.accent),
-        ToolState::Done(_) => (glyphs.done, theme.good),
-        ToolState::Failed(_) => (glyphs.failed, theme.bad),
-        ToolState::Refused(_) => (glyphs.refused, theme.warn),
-        ToolState::Lost => (glyphs.lost, theme.warn),
+        _ if is_given_up => (glyphs.outcome.lost, theme.warn),
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
+            (glyphs.outcome.running, theme.accent)
+        }
+        ToolState::Done(_) => (glyphs.outcome.done, theme.good),
+        ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
+        ToolState::Refused(_) => (glyphs.outcome.refused, theme.warn),
+        ToolState::Lost => (glyphs.outcome.lost, theme.warn),
     };
-    let told = match &call.state {
+    let words = match &call.state {
         _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
@@ -33,12 +35,12 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Refused(result) if result.facts.is_blank() => "refused".to_owned(),
         ToolState::Refused(result) => short(&result.facts),
     };
-    let told_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
+    let words_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
     let took = duration(sheet, call).unwrap_or_default();
     let took = if call.state.is_open() && !is_given_up { took } else { format!("{took:>DURATION$}") };
     // Decoders join facts with a dot.
-    let told = if theme.ascii { told.replace('·', glyphs.dot) } else { told };
-    vec![styled(told, told_style), styled(took, theme.dim), styled(glyph, style)]
+    let words = if theme.ascii { words.replace('·', glyphs.dot) } else { words };
+    vec![styled(words, words_style), styled(took, theme.dim), styled(glyph, style)]
 }
 
 /// Facts on one line.

@@ -115,10 +115,10 @@ fn task_rows(task: &Task, change: Option<&Change>, width: usize, look: &Look<'_>
     let glyphs = look.theme.glyphs();
     let theme = look.theme;
     let (sign, sign_style, style) = match task.state {
-        State::Done => (glyphs.did, theme.good, theme.dim),
-        State::Doing => (glyphs.doing, theme.accent, theme.text),
-        State::Dropped => (glyphs.refused, theme.dim, theme.dim),
-        State::Todo => (glyphs.todo, theme.text, theme.text),
+        State::Done => (glyphs.list.did, theme.good, theme.dim),
+        State::Doing => (glyphs.list.doing, theme.accent, theme.text),
+        State::Dropped => (glyphs.outcome.refused, theme.dim, theme.dim),
+        State::Todo => (glyphs.list.todo, theme.text, theme.text),
     };
     let style = match change {
         Some(Change::None) if task.state != State::Doing => theme.dim,
@@ -139,8 +139,8 @@ fn said(task: &Task, change: &Change, look: &Look<'_>) -> Option<Piece> {
     let theme = look.theme;
     let (words, style): (Cow<'_, str>, Style) = match change {
         Change::None => return None,
-        Change::Added => ("+ added".into(), theme.added),
-        Change::Gone => (format!("{} dropped", theme.glyphs().minus).into(), theme.removed),
+        Change::Added => ("+ added".into(), theme.diff.added),
+        Change::Gone => (format!("{} dropped", theme.glyphs().minus).into(), theme.diff.removed),
         Change::Renamed(was) => (format!("~ was: {was}").into(), theme.warn),
         Change::State(_) => match task.state {
             State::Done => ("done now".into(), theme.good),

@@ -199,7 +199,7 @@ impl<'a> Writer<'a> {
             let (outer, first) = (self.path.len(), self.rows.len());
             self.step_to(child.key.as_ref(), index);
             self.value(Spot { front: own, depth: depth + 1, id, parent }, child.value);
-            self.tell_leaf(first, child.value);
+            self.set_leaf(first, child.value);
             self.path.truncate(outer);
         }
         if let Some(words) = left.words() {
@@ -223,7 +223,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The rows from this one on are of the value that was written, unless they are of one within it.
-    fn tell_leaf(&mut self, first: usize, value: Value<'_>) {
+    fn set_leaf(&mut self, first: usize, value: Value<'_>) {
         if !self.manner.is_raw {
             return;
         }
@@ -318,13 +318,13 @@ impl<'a> Writer<'a> {
             spans.push(Span::styled(plain, self.look.theme.text));
             let (limit, sideways) = (most.saturating_add(2), self.look.sideways);
             let frame = Frame { limit, sideways, ..Frame::hanging(self.width, front) };
-            let lines: Vec<Row> = wrap::rows(&spans, &frame).collect();
+            let lines: Vec<Row> = Row::wrapped(&spans, &frame).collect();
             // A row that says how much is missing could as well be that one row.
             let is_cut = lines.len() > most.saturating_add(1);
             let most = if is_cut { most } else { lines.len() };
             before = front;
-            let told = |row: Row| Row { source: source.clone(), ..row };
-            self.rows.extend(lines.into_iter().take(most).map(told));
+            let with_source = |row: Row| Row { source: source.clone(), ..row };
+            self.rows.extend(lines.into_iter().take(most).map(with_source));
             usize::from(is_cut)
         };
         let is_cut = lines_left > 0 || rest > 0;
@@ -353,7 +353,7 @@ impl<'a> Writer<'a> {
         let plain = without_sgr(text);
         let bar = vec![
             Span::raw(" ".repeat(spot.depth * STEP)),
-            Span::styled(format!("{} ", self.look.theme.glyphs().bar), self.look.theme.dim),
+            Span::styled(format!("{} ", self.look.theme.glyphs().line.bar), self.look.theme.dim),
         ];
         let first = self.rows.len();
         let mut lines = (0..).zip(plain.lines());
@@ -384,7 +384,7 @@ impl<'a> Writer<'a> {
         let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
         let frame = Frame { limit: left, cut, sideways, ..frame.clone() };
         let source = Source::own(Text::clean(text_of(&spans).trim_end()));
-        self.rows.extend(wrap::rows(&spans, &frame).map(|row| Row { node, source: source.clone(), ..row }));
+        self.rows.extend(Row::wrapped(&spans, &frame).map(|row| Row { node, source: source.clone(), ..row }));
     }
 }
 

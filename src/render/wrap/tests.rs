@@ -1,7 +1,7 @@
 use proptest::prelude::{any, prop_assert, proptest};
 use ratatui::text::Span;
 
-use super::{Frame, Piece, fit, wrap};
+use super::{Frame, Piece, fit, fit_path, width as width_of, wrap};
 use ratatui::text::Line;
 
 fn rows(text: &str, width: usize) -> Vec<String> {
@@ -91,7 +91,26 @@ fn an_endless_line_is_cut_cheaply() {
     assert_eq!(fit(&[span], 80, "…").len(), 2);
 }
 
+#[test]
+fn of_a_path_the_name_of_the_file_stays() {
+    let at = |width| fit_path("src/app/views/timeline/window.rs", width, "…");
+    assert_eq!(at(32), "src/app/views/timeline/window.rs");
+    assert_eq!(at(31), "src/…/views/timeline/window.rs");
+    assert_eq!(at(25), "src/…/timeline/window.rs");
+    assert_eq!(at(15), "src/…/window.rs");
+    assert_eq!(at(14), "…/window.rs");
+    assert_eq!(at(8), "…ndow.rs");
+    assert_eq!(fit_path("/home/mira/lighthouse/docs/a.md", 20, "…"), "/home/…/docs/a.md");
+    assert_eq!(fit_path("a long name without folders", 10, "…"), "…t folders");
+}
+
 proptest! {
+    #[test]
+    fn a_path_fits(path in "[a-zé日/. ]{0,60}", width in 1_usize..40) {
+        let fitted = fit_path(&path, width, "…");
+        prop_assert!(width_of(&fitted) <= width, "{}", fitted);
+    }
+
     #[test]
     fn no_row_is_too_wide(text in any::<String>(), width in 1_usize..40, indent in 0_usize..50) {
         let spans: Vec<Piece> = text.split('\n').map(|part| Span::raw(part.to_owned())).collect();

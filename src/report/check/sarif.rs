@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Line;
 use crate::analysis::lint;
 use crate::report::json::write_line;
-use crate::report::outcome::Trouble;
+use crate::report::outcome::ReportError;
 
 #[derive(Serialize)]
 struct Document {
@@ -19,7 +19,7 @@ struct Document {
 }
 
 /// Writes one document with one run.
-pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), Trouble> {
+pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportError> {
     let rules: Vec<Value> = lint::rules()
         .map(|rule| {
             json!({

@@ -27,7 +27,7 @@ fn sick_session() -> Reading {
     let target = Target { path: PathBuf::from("sick.jsonl"), session: None };
     let reason = Text::clean("no header");
     let verdicts = vec![FormatVerdict { format: "pi", confidence: "no", reason }];
-    Reading { verdicts, ..Reading::told(target, out) }
+    Reading { verdicts, ..Reading::from_batch(target, out) }
 }
 
 fn coverage() -> Coverage {
@@ -40,7 +40,7 @@ fn coverage() -> Coverage {
 }
 
 #[test]
-fn everything_that_is_odd_is_told_with_its_place() {
+fn every_anomaly_is_listed_with_its_place() {
     let mut written = Vec::new();
     text::write(&examine(&sick_session(), &coverage()), &mut written).unwrap();
     let text = String::from_utf8(written).unwrap();
@@ -57,7 +57,7 @@ fn everything_that_is_odd_is_told_with_its_place() {
     ] {
         assert!(text.contains(expected), "{expected:?} is not in\n{text}");
     }
-    assert!(!text.contains("note: unknown"), "told twice:\n{text}");
+    assert!(!text.contains("note: unknown"), "listed twice:\n{text}");
 }
 
 #[test]

@@ -2,16 +2,17 @@
 
 use std::io::{self, Write};
 
-use super::{FieldLine, FileLine, OddityLine, PlaceLine, Report, VersionLine};
+use super::{AnomalyLine, FieldLine, FileLine, PlaceLine, Recognition, Report, VersionLine};
 use crate::model::figures::{bytes, count};
 
-/// So many files are told by name.
+/// So many files are listed by name.
 const FILES: usize = 12;
-/// So many fields that are not shown are told by name.
+/// So many fields that are not shown are listed by name.
 const FIELDS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let Report { path, format, confidence, reason, .. } = report;
+    let Report { path, recognition, .. } = report;
+    let Recognition { format, confidence, reason, .. } = recognition;
     writeln!(out, "{path}: {format} ({confidence}): {reason}")?;
     if let Some(versions) = versions(&report.version_list) {
         writeln!(out, "  written by {versions}")?;
@@ -42,24 +43,24 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let file = fault.file.as_deref().unwrap_or(path);
         format!("{file}:{}: byte {}: {}", fault.line, fault.byte, fault.what)
     })?;
-    write_oddities(report, out)?;
+    write_anomalies(report, out)?;
     section("notices", report.notices.iter(), out, |line| {
         format!("{:>6}  {}: {} (first: {})", line.count, line.severity, line.what, shown(&line.first))
     })?;
-    section("what each format says", report.formats.iter(), out, |line| {
+    section("what each format says", recognition.formats.iter(), out, |line| {
         format!("{:<20} {:<10} {}", line.format, line.confidence, line.reason)
     })
 }
 
 /// `version 2.1.98 (line 3)`, `versions 2.0.64 (line 3) to 2.1.185 (line 900), 4 in all`.
 fn versions(list: &[VersionLine]) -> Option<String> {
-    let told = |line: &VersionLine| format!("{} (first: {})", line.version, shown(&line.first));
+    let described = |line: &VersionLine| format!("{} (first: {})", line.version, shown(&line.first));
     Some(match list {
         [] => return None,
-        [one] => format!("version {}", told(one)),
-        [first, last] => format!("versions {} and {}", told(first), told(last)),
+        [one] => format!("version {}", described(one)),
+        [first, last] => format!("versions {} and {}", described(first), described(last)),
         [first, .., last] => {
-            format!("versions {} to {}, {} in all", told(first), told(last), list.len())
+            format!("versions {} to {}, {} in all", described(first), described(last), list.len())
         }
     })
 }
@@ -112,7 +113,7 @@ fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let strings = &report.strings;
-    let Some(percent) = strings.told_percent else { return Ok(()) };
+    let Some(percent) = strings.shown_percent else { return Ok(()) };
     let only = if strings.missing.is_empty() { "" } else { "; in the raw record only:" };
     let details = match strings.details_percent.filter(|_| strings.details > 0) {
         Some(details) => format!(" ({details}% as details)"),
@@ -120,7 +121,7 @@ fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     };
     let title = format!("strings: {} of text, {percent}% of it shown{details}{only}", bytes(strings.bytes));
     let line = |field: &FieldLine| {
-        let missing = bytes(field.bytes.saturating_sub(field.told));
+        let missing = bytes(field.bytes.saturating_sub(field.shown));
         format!("{missing:>8} of {:>8}  {} (first: {})", bytes(field.bytes), field.path, shown(&field.first))
     };
     titled(&title, strings.missing.iter().take(FIELDS), out, line)?;
@@ -128,8 +129,8 @@ fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if more == 0 { Ok(()) } else { writeln!(out, "  and {} more", count(more as u64, "field")) }
 }
 
-fn write_oddities(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let line = |anomaly: &OddityLine| {
+fn write_anomalies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let line = |anomaly: &AnomalyLine| {
         let note = anomaly.note.as_deref().map(|note| format!(", {note}")).unwrap_or_default();
         format!("{}: {}{note} (first: {})", anomaly.what, anomaly.count, shown(&anomaly.first))
     };
@@ -171,7 +172,7 @@ fn section<T>(
     if lines.len() == 0 { Ok(()) } else { titled(title, lines, out, line) }
 }
 
-/// The name of the file is enough: the paths are told above.
+/// The name of the file is enough: the paths are listed above.
 fn shown(place: &PlaceLine) -> String {
     let name = place.file.rsplit('/').next().unwrap_or(&place.file);
     let line = place.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -16,10 +16,10 @@ use crate::model::tool::{ToolCall, ToolResult, Verdict};
 use crate::model::usage::Usage;
 use crate::report::reading::Reading;
 
-fn written(tell: impl FnOnce(&mut Batch)) -> Value {
+fn written(fill: impl FnOnce(&mut Batch)) -> Value {
     let mut batch = Batch::default();
-    tell(&mut batch);
-    let reading = Reading::told(Target { path: PathBuf::from("a.jsonl"), session: None }, batch);
+    fill(&mut batch);
+    let reading = Reading::from_batch(Target { path: PathBuf::from("a.jsonl"), session: None }, batch);
     let entry = reading.transcript.get(EntryId(0)).unwrap();
     let line = serde_json::to_string(&of(EntryId(0), entry, &[], &reading)).unwrap();
     assert!(!line.contains('\n') && !line.contains("u001b"), "{line}");
@@ -97,7 +97,7 @@ fn every_kind_of_block_has_a_type() {
 }
 
 #[test]
-fn a_result_that_stands_alone_is_told_as_one() {
+fn a_result_that_stands_alone_is_written_as_one() {
     let entry = written(|out| {
         let result = samples::result(out, "r1", None);
         out.push(Edit::Result { call: Text::clean("nobody"), result: Box::new(result), lane: None });

@@ -21,11 +21,11 @@ fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
     entry
 }
 
-fn counted(tell: impl FnOnce(&mut Batch)) -> Figures {
+fn counted(fill: impl FnOnce(&mut Batch)) -> Figures {
     let mut batch = Batch::default();
-    tell(&mut batch);
+    fill(&mut batch);
     let target = Target { path: PathBuf::from("evil\u{1b}[2J.jsonl"), session: None };
-    of(&Reading::told(target, batch), Timestamp(2_000))
+    of(&Reading::from_batch(target, batch), Timestamp(2_000))
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn unknown_is_null_and_not_zero() {
 }
 
 #[test]
-fn records_are_told_with_their_faults() {
+fn records_are_counted_with_their_faults() {
     let figures = counted(|out| {
         out.begin_record(Origin { file: FileId(0), at: 70, len: 9, line: 3 });
         out.tally.count(Fate::Shown, FileId(0), 700);

@@ -21,9 +21,9 @@ fn call(out: &mut Batch) {
     out.entry(entry);
 }
 
-fn first_is_complete(is_quiet: bool, tell: impl FnOnce(&mut Batch)) -> bool {
+fn first_is_complete(is_quiet: bool, fill: impl FnOnce(&mut Batch)) -> bool {
     let mut batch = Batch::default();
-    tell(&mut batch);
+    fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
     is_complete(EntryId(0), is_quiet, &transcript)
@@ -31,9 +31,9 @@ fn first_is_complete(is_quiet: bool, tell: impl FnOnce(&mut Batch)) -> bool {
 
 #[test]
 fn the_last_message_may_grow_until_a_pause() {
-    let tell = |out: &mut Batch| say(out, "a", Role::Assistant);
-    assert!(!first_is_complete(false, tell));
-    assert!(first_is_complete(true, tell));
+    let fill = |out: &mut Batch| say(out, "a", Role::Assistant);
+    assert!(!first_is_complete(false, fill));
+    assert!(first_is_complete(true, fill));
 }
 
 #[test]

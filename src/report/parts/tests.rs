@@ -21,7 +21,7 @@ use crate::report::reading::Reading;
 /// lane that it starts.
 type Step = (u8, usize, u64, Option<u32>, Option<u8>);
 
-fn told(steps: &[Step]) -> Reading {
+fn reading(steps: &[Step]) -> Reading {
     let mut out = Batch::default();
     out.meta(MetaEdit::LinkedTree);
     let mut main: Vec<Text> = Vec::new();
@@ -51,11 +51,11 @@ fn told(steps: &[Step]) -> Reading {
         }
         out.entry(entry);
     }
-    Reading::told(Target { path: PathBuf::from("made"), session: None }, out)
+    Reading::from_batch(Target { path: PathBuf::from("made"), session: None }, out)
 }
 
 fn transcript(steps: &[Step]) -> Transcript {
-    told(steps).transcript
+    reading(steps).transcript
 }
 
 proptest! {
@@ -66,7 +66,7 @@ proptest! {
             0..40,
         ),
     ) {
-        let whole = figures::of(&told(&steps), Timestamp(0));
+        let whole = figures::of(&reading(&steps), Timestamp(0));
         let own = |own: fn(&super::PartFigures) -> u64| -> u64 {
             let branches = whole.branch_list.iter().map(|branch| own(&branch.own));
             branches.chain(whole.lane_list.iter().map(|lane| own(&lane.own))).sum()
@@ -114,7 +114,7 @@ fn a_lane_holds_what_it_started_and_its_branch_too() {
 }
 
 #[test]
-fn lanes_that_start_each_other_in_a_circle_are_told_once() {
+fn lanes_that_start_each_other_in_a_circle_are_counted_once() {
     let transcript = transcript(&[(1, 0, 1, None, Some(2)), (2, 0, 1, None, Some(1))]);
     assert_eq!(lanes(&transcript).iter().map(|lane| lane.total.entries).collect::<Vec<_>>(), [2, 2]);
 }

@@ -8,18 +8,19 @@ use proptest::test_runner::RngSeed;
 use super::{Indexes, Needs, Pace};
 use crate::analysis::account::Figures;
 use crate::analysis::calls::Place;
-use crate::analysis::spending::statement::Statement;
+use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::timeline::Span;
-use crate::model::body::Tree;
-use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
-use crate::model::entry::{BlockKind, Break, Marks, Piece, Role};
+use crate::model::body::{Held, Tree};
+use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage};
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
+use crate::session::Session;
 
 /// One record of a session. Keys repeat, so entries are told again: otherwise, longer, in another lane.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,8 @@ enum Step {
     Compaction { key: u8 },
     Stop { key: u8 },
     Retire { key: u8 },
+    RetirePiece { key: u8, piece: u8 },
+    Fares { call: u8, is_lost: bool },
     Live(bool),
 }
 
@@ -47,6 +50,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (20u8..23).prop_map(|key| Step::Compaction { key }),
         1 => (23u8..25).prop_map(|key| Step::Stop { key }),
         1 => (0u8..25).prop_map(|key| Step::Retire { key }),
+        1 => (6u8..20, 1u8..4).prop_map(|(key, piece)| Step::RetirePiece { key, piece }),
+        1 => (0u8..80, any::<bool>()).prop_map(|(call, is_lost)| Step::Fares { call, is_lost }),
         1 => any::<bool>().prop_map(Step::Live),
     ];
     prop::collection::vec(step, 0..40)
@@ -132,6 +137,13 @@ fn batch(number: usize, step: Step) -> Batch {
             out.entry(entry);
         }
         Step::Retire { key } => out.push(Edit::Retire(name('k', key))),
+        Step::RetirePiece { key, piece } => {
+            out.push(Edit::RetirePiece { of: name('k', key), piece: Piece(u64::from(piece)) });
+        }
+        Step::Fares { call, is_lost } => {
+            let state = if is_lost { ToolState::Lost } else { ToolState::Running };
+            out.push(Edit::State { call: name('c', call), state });
+        }
         Step::Live(is_live) => out.meta(MetaEdit::Live(Some(is_live))),
     }
     out
@@ -198,7 +210,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     let places: Vec<Place> = calls.all().collect();
     for place in &places {
         tell("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));
-        tell("calls", &calls.earlier_known(transcript, *place, 9));
+        tell("calls", &calls.earlier(transcript, *place, 9));
         tell("files", &files.of_call(*place));
     }
     for (name, tool) in calls.tools().iter() {
@@ -217,7 +229,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     }
     tell("calls", &calls.delegates().collect::<Vec<_>>());
     let statement = Statement::of(spending, account, transcript);
-    tell("spending", &(&statement.charges, statement.total, statement.untold));
+    tell("spending", &(&statement.charges, statement.total, statement.without_tokens));
     let spans =
         timeline.first().into_iter().flat_map(|first| [first].into_iter().chain(timeline.after(first)));
     for id in spans {
@@ -310,6 +322,61 @@ proptest! {
             assert_are_those_of_fresh_ones(&mut indexes, &transcript);
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 50,
+        rng_seed: RngSeed::Fixed(2_026),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// The indexes of a session hear of all that changes it: of what is shown, and of the whole that is read beside its
+    /// end and takes the place of that.
+    #[test]
+    fn a_session_tells_its_indexes_of_every_change(steps in steps(), shown_first in 0usize..40) {
+        let mut session = Session::default();
+        let mut tell = |stage: Stage, batch: Batch| {
+            session.take(Feed::Batch { stage, batch: Box::new(batch) });
+            session.indexes.follow(&session.transcript, ALL, true);
+        };
+        let is_beside = shown_first % 2 == 0;
+        for (number, step) in steps.iter().enumerate().skip(shown_first).filter(|_| is_beside) {
+            tell(Stage::Preview, batch(number, *step));
+        }
+        for (number, step) in steps.iter().enumerate() {
+            tell(Stage::Whole, batch(number, *step));
+        }
+        session.take(Feed::CaughtUp);
+        session.forget_before();
+        assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
+    }
+}
+
+#[test]
+fn a_session_remembers_what_was_read_again() {
+    let mut session = Session::default();
+    for (number, key) in [6, 7].into_iter().enumerate() {
+        let step = Step::Answer { key, calls: 1, tool: 0, tokens: 0, lane: 0 };
+        session.take(Feed::Batch { stage: Stage::Whole, batch: Box::new(batch(number, step)) });
+    }
+    let ids = session.transcript.order().to_vec();
+    let content = |entry: &Entry| {
+        let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+        (entry.origin, bodies.map(|body| body.held.clone()).collect())
+    };
+    let contents: Vec<(Origin, Vec<Held>)> = session.transcript.entries().map(content).collect();
+    session.transcript.release(0, |_| false);
+    follow(&mut session.indexes, &session.transcript);
+    let unread = |session: &Session| {
+        let place = Place { entry: ids[1], block: 1 };
+        session.indexes.calls.earlier(&session.transcript, place, 9).unread.len()
+    };
+    assert_eq!(unread(&session), 2);
+    session.fill(&ids, &contents);
+    session.transcript.release(0, |_| false);
+    assert_eq!(unread(&session), 0);
 }
 
 #[test]

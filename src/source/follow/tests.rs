@@ -36,7 +36,7 @@ fn followed(text: &str) -> (tempfile::TempDir, std::path::PathBuf, Follower) {
 }
 
 #[test]
-fn growth_touch_and_truncation_are_told_apart() {
+fn growth_touch_and_truncation_are_distinguished() {
     let (_dir, path, mut follower) = followed("one\n");
     let now = Instant::now();
     assert_eq!(follower.poll(now), Change::Quiet);
@@ -109,7 +109,7 @@ fn a_swapped_link_is_another_file() {
 }
 
 #[test]
-fn trouble_is_told_once_and_tried_again_later() {
+fn a_failure_is_reported_once_and_tried_again_later() {
     let (dir, path, mut follower) = followed("one\n");
     let now = Instant::now();
     fs::remove_file(&path).unwrap();
@@ -143,7 +143,7 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
         follower.read_at = faulty;
         append(&path, "two\n");
         ERRORS.set([errno; 8].into());
-        let (mut now, mut told, mut delays) = (Instant::now(), Vec::new(), Vec::new());
+        let (mut now, mut changes, mut delays) = (Instant::now(), Vec::new(), Vec::new());
         let mut buffer = [0; 64];
         let read = loop {
             match follower.poll(now) {
@@ -158,13 +158,13 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
             }
             match follower.read(&mut buffer) {
                 Ok(read) => break read,
-                Err(error) => told.push(follower.failed(&error, now)),
+                Err(error) => changes.push(follower.failed(&error, now)),
             }
         };
         assert_eq!(&buffer[..read], b"two\n");
         assert_eq!(delays, [250, 500, 1000, 2000, 4000, 5000, 5000, 5000]);
-        assert!(matches!(&told[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string()));
-        assert!(told[1..].iter().all(|change| *change == Change::Quiet), "it is told once");
+        assert!(matches!(&changes[0], Change::Unreadable(why) if *why == io::Error::from(errno).to_string()));
+        assert!(changes[1..].iter().all(|change| *change == Change::Quiet), "it is reported once");
         assert_eq!(follower.poll(now), Change::Back);
         assert_eq!(follower.poll(now), Change::Quiet);
         append(&path, "three\n");

@@ -31,7 +31,7 @@ impl Header {
         let sums = summed((0, 0), bytes.get(..24)?, order);
         let page = usize::try_from(word(bytes, 8, u32::from_be_bytes)?).ok()?;
         let salts = bytes.get(16..24)?.try_into().ok()?;
-        let is_sound = magic & !1 == MAGIC && told(bytes, 24) == Some(sums);
+        let is_sound = magic & !1 == MAGIC && written_sums(bytes, 24) == Some(sums);
         let is_size = page.is_power_of_two() && (512..=65_536).contains(&page);
         (is_sound && is_size).then_some(Self { frame: FRAME + page, salts, order, sums })
     }
@@ -60,7 +60,7 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
         if broken.is_none() {
             sums = summed(sums, frame.get(..8)?, header.order);
             sums = summed(sums, frame.get(FRAME..)?, header.order);
-            broken = (told(&frame, 16) != Some(sums)).then_some(number);
+            broken = (written_sums(&frame, 16) != Some(sums)).then_some(number);
         }
         let ends_change = word(&frame, 4, u32::from_be_bytes) != Some(0);
         if ends_change && broken.is_some() {
@@ -74,8 +74,8 @@ fn word(bytes: &[u8], at: usize, order: fn([u8; 4]) -> u32) -> Option<u32> {
     Some(order(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The sums as they are written.
-fn told(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
+/// The checksums as they are written.
+fn written_sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
     Some((word(bytes, at, u32::from_be_bytes)?, word(bytes, at + 4, u32::from_be_bytes)?))
 }
 

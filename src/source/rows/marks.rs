@@ -1,9 +1,9 @@
-//! What tells whether a database was changed under a reader that takes no locks.
+//! How it is seen whether a database was changed under a reader that takes no locks.
 //!
 //! A log of changes may grow meanwhile: the reader knows how far it read. But its content moves into the database
 //! in the end, and then pages are no longer what the reader began with. The index beside the log says how far that
 //! has come, before it comes: a reader that began with more of the log than was moved has read sound pages. Without a log
-//! the counter in the database tells of a change, and the locks of its writer and the journal of one that goes on.
+//! the counter in the database shows a change, and the locks of its writer and the journal of one that goes on.
 
 use std::fs::File;
 use std::io;

@@ -31,9 +31,9 @@ impl Reader {
     /// Opens a database, with or without a log beside it.
     pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
         let (questions, asked) = bounded(1);
-        let (tell, answers) = bounded(1);
+        let (answer, answers) = bounded(1);
         let path = path.to_owned();
-        let serve = move || serve(&path, has_log, &asked, &tell);
+        let serve = move || serve(&path, has_log, &asked, &answer);
         let thread = thread::Builder::new().name("database".to_owned()).spawn(serve);
         let thread = thread.map_err(|error| Trouble::Unreadable(error.to_string()))?;
         Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
@@ -60,7 +60,7 @@ fn serve(
     path: &Path,
     has_log: bool,
     asked: &Receiver<Vec<Question>>,
-    tell: &Sender<Vec<Result<Rows, Trouble>>>,
+    answer: &Sender<Vec<Result<Rows, Trouble>>>,
 ) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
@@ -78,7 +78,7 @@ fn serve(
                 break;
             }
         }
-        if tell.send(answers).is_err() {
+        if answer.send(answers).is_err() {
             return;
         }
     }

@@ -3,7 +3,6 @@
 use proptest::prelude::{ProptestConfig, Strategy, any, proptest};
 use proptest::sample::select;
 use serde_json::json;
-use tv::app::layout::divide;
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;
 
@@ -166,7 +165,7 @@ fn on_a_terminal(stage: &Stage) -> vt100::Parser {
 /// The dividers of the panes are where they belong, whatever the text beside them is made of.
 #[track_caller]
 fn check_dividers(stage: &Stage) -> usize {
-    let (frame, buffer, screen) = (divide(&stage.app.reader), stage.buffer(), on_a_terminal(stage));
+    let (frame, buffer, screen) = (stage.app.reader.frame(), stage.buffer(), on_a_terminal(stage));
     let mut seen = 0;
     for area in [frame.outline_divider, frame.inspector_divider] {
         let first = area.positions().next().map(|at| buffer[at].symbol().to_owned());

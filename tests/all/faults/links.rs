@@ -9,7 +9,7 @@ use rustix::fs::{CWD, FileType, mknodat};
 use tv::ingest::WatchMode;
 use tv::model::edit::LinkState;
 
-use super::references::{SECRET, told};
+use super::references::{SECRET, doctor_says};
 use crate::fixtures;
 use crate::follow::{Followed, agent_line};
 
@@ -49,7 +49,7 @@ impl Machine {
 const REFUSED: &str = "outside of the agent's folders";
 
 #[test]
-fn links_out_of_the_agents_folders_are_told_and_not_followed() {
+fn links_out_of_the_agents_folders_are_reported_and_not_followed() {
     for (link, target, is_folder) in [
         ("tool-results/btest01.txt", "etc/btest01.txt", false),
         ("subagents/agent-a1.jsonl", "etc/agent-a1.jsonl", false),
@@ -60,15 +60,15 @@ fn links_out_of_the_agents_folders_are_told_and_not_followed() {
         let link = machine.beside(link);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(machine.at(target), &link).unwrap();
-        let text = told(&machine.session());
+        let text = doctor_says(&machine.session());
         assert!(!text.contains(SECRET), "{}", link.display());
-        assert!(text.contains(REFUSED), "{} is told ({is_folder})", link.display());
+        assert!(text.contains(REFUSED), "{} is reported ({is_folder})", link.display());
         // The same link to another project of the agent is followed.
         fs::remove_file(&link).unwrap();
         let within = machine.at("home/projects/-y").join(Path::new(target).file_name().unwrap());
         fs::rename(machine.at(target), &within).unwrap();
         symlink(&within, &link).unwrap();
-        let text = told(&machine.session());
+        let text = doctor_says(&machine.session());
         assert!(text.contains(SECRET) && !text.contains(REFUSED), "{}", link.display());
     }
 }
@@ -80,7 +80,7 @@ fn a_session_that_is_a_link_has_its_files_where_it_lies() {
     fs::write(machine.beside("tool-results/btest01.txt"), "STORED HERE").unwrap();
     symlink(machine.session(), machine.at("etc/busy.jsonl")).unwrap();
     symlink(machine.at("home/projects/-x/busy"), machine.at("etc/busy")).unwrap();
-    let text = told(&machine.at("etc/busy.jsonl"));
+    let text = doctor_says(&machine.at("etc/busy.jsonl"));
     assert!(text.contains("STORED HERE") && !text.contains(REFUSED));
 }
 
@@ -126,9 +126,9 @@ fn a_document_that_is_exchanged_for_a_pipe_or_a_device_is_not_read_and_nothing_w
                 _ => File::create(&aside).unwrap().set_len(3 << 30).unwrap(),
             }
             fs::rename(&aside, &path).unwrap();
-            let is_told =
+            let is_reported =
                 |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
-            followed.until(kind, |f| f.links.iter().any(is_told));
+            followed.until(kind, |f| f.links.iter().any(is_reported));
             assert!(followed.records().len() < 3, "what was asked for again is not read, either");
             fs::write(&aside, DOCUMENT.replace("SECOND", "THIRD")).unwrap();
             fs::rename(&aside, &path).unwrap();
@@ -152,8 +152,9 @@ fn lines_that_are_exchanged_for_a_pipe_or_a_device_are_not_read_and_nothing_wait
             _ => symlink("/dev/zero", &aside).unwrap(),
         }
         fs::rename(&aside, &path).unwrap();
-        let is_told = |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
-        followed.until(kind, |f| f.links.iter().any(is_told));
+        let is_reported =
+            |link: &LinkState| matches!(link, LinkState::Unreadable(why) if why.contains(words));
+        followed.until(kind, |f| f.links.iter().any(is_reported));
         fs::write(&aside, line("SECOND")).unwrap();
         fs::rename(&aside, &path).unwrap();
         followed.until("the next file", |f| f.records().iter().any(|record| record.contains("SECOND")));

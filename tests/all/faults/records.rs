@@ -1,5 +1,5 @@
 //! Files that no agent would write, and what comes of them: nothing panics, nothing else is lost, and what is
-//! wrong is told.
+//! wrong is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,8 +69,8 @@ fn deep_values_are_read_shown_and_dropped() {
     ];
     let path = file(folder.path(), &lines);
     let transcript = read(&path);
-    let told: Vec<String> = transcript.entries().map(|entry| format!("{entry:?}")).collect();
-    assert!(told.len() >= 4 && told.last().unwrap().contains("AFTER"));
+    let shown: Vec<String> = transcript.entries().map(|entry| format!("{entry:?}")).collect();
+    assert!(shown.len() >= 4 && shown.last().unwrap().contains("AFTER"));
     let value = json::parse(&lines[1]).unwrap();
     assert!(!format!("{value:?}{:?}", value.to_tree()).is_empty());
     drop((value, transcript));
@@ -171,9 +171,9 @@ fn parents_in_a_circle_keep_the_order_of_the_file() {
     for n in 4..10_000 {
         lines.push(record(&format!("x{n}"), &format!("\"x{}\"", n - 1), "assistant", &text(n)));
     }
-    let told = texts(&read(&file(folder.path(), &lines)));
+    let read_texts = texts(&read(&file(folder.path(), &lines)));
     let wanted: Vec<String> = (0..10_000).map(|n| n.to_string()).collect();
-    assert!(told == wanted, "{} of {}", told.len(), wanted.len());
+    assert!(read_texts == wanted, "{} of {}", read_texts.len(), wanted.len());
 }
 
 #[test]

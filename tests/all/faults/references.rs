@@ -17,7 +17,7 @@ const BASE: u64 = 120 << 10;
 pub(super) const SECRET: &str = "SECRET OF THE MACHINE";
 
 /// All that reports and the viewer's records say of a session.
-pub(super) fn told(path: &Path) -> String {
+pub(super) fn doctor_says(path: &Path) -> String {
     let run = |arguments: &[&str]| {
         let output = Command::new(TV).args(arguments).arg(path).stdin(Stdio::null()).output().unwrap();
         assert!(
@@ -67,11 +67,11 @@ fn names_of_sub_agents_lead_nowhere_else() {
             "toolUseResult": {"agentId": name, "status": "completed", "outputFile": name, "transcriptPath": name}});
         let lines = [agent_line("u-1", None, None, "begin"), call.to_string(), result.to_string()];
         fs::write(&path, lines.join("\n") + "\n").unwrap();
-        assert!(!told(&path).contains(SECRET), "{name}");
+        assert!(!doctor_says(&path).contains(SECRET), "{name}");
     }
     // The same words in the session's own folder are read, so they are looked for in the right way.
     fs::write(home.join("s-1/subagents/agent-a1.jsonl"), secret).unwrap();
-    assert!(told(&path).contains(SECRET));
+    assert!(doctor_says(&path).contains(SECRET));
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn a_burst_is_shown_to_its_end() {
 }
 
 #[test]
-fn the_poll_alone_is_told_in_the_status_line() {
+fn the_poll_alone_is_shown_in_the_status_line() {
     let mut viewed = Viewed::start(&["--poll"]);
     viewed.console.wait_for("FOLLOW  poll");
     viewed.goes_on();
@@ -197,7 +197,7 @@ fn the_poll_alone_is_told_in_the_status_line() {
 
 /// Modes mean nothing to root, so the viewer is somebody else where the tests are root's.
 #[test]
-fn permission_that_is_lost_is_told_and_noticed_when_it_returns() {
+fn permission_that_is_lost_is_reported_and_noticed_when_it_returns() {
     let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let start = |path: &str| {
         if !is_root() {

@@ -117,7 +117,7 @@ fn within(wrapper: &'static [&'static str], path: &Path, environment: &[(&str, &
 }
 
 #[test]
-fn a_state_folder_that_is_full_or_sealed_is_told_and_hinders_nothing() {
+fn a_state_folder_that_is_full_or_sealed_is_reported_and_hinders_nothing() {
     for wrapper in ROOMS {
         let dir = tempfile::tempdir().unwrap();
         let path = session(dir.path());

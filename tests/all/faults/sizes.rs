@@ -52,7 +52,7 @@ fn sparse(lines: usize, to: u64) -> (TempDir, std::path::PathBuf) {
 }
 
 #[test]
-fn a_line_that_never_ends_is_told_and_not_held() {
+fn a_line_that_never_ends_is_reported_and_not_held() {
     let (_dir, path) = sparse(2000, 1 << 30);
     let mut child =
         Command::new(TV).args(["stats", "--json"]).arg(&path).stdout(Stdio::piped()).spawn().unwrap();

@@ -315,7 +315,7 @@ fn tables_of_credentials_are_never_read() {
             let values: Vec<String> = types.map(|kind| value(kind.unwrap())).collect();
             connection.execute_batch(&format!("INSERT INTO {table} VALUES ({})", values.join(", "))).unwrap();
         });
-        assert!(!keys.iter().any(|told| told.contains("NEVER-TO-BE")), "{keys:?}");
+        assert!(!keys.iter().any(|key| key.contains("NEVER-TO-BE")), "{keys:?}");
         let wired = made("wired", &|connection, table| {
             let wire = format!(
                 "DROP TABLE {table}; CREATE VIEW {table} AS SELECT no_such_function() AS access_token"
@@ -323,11 +323,11 @@ fn tables_of_credentials_are_never_read() {
             connection.execute_batch(&wire).unwrap();
             assert!(connection.prepare(&format!("SELECT * FROM {table}")).is_err(), "the tripwire works");
         });
-        // All that is told of the session is the same; sizes of files are another matter.
+        // All that is said of the session is the same; sizes of files are another matter.
         assert_eq!(keys[..SAME], plain[..SAME]);
         assert_eq!(wired[..SAME], plain[..SAME]);
-        for told in &wired[SAME..] {
-            assert!(!told.contains("no_such_function") && !told.contains("cannot be read"), "{told}");
+        for output in &wired[SAME..] {
+            assert!(!output.contains("no_such_function") && !output.contains("cannot be read"), "{output}");
         }
     }
 }
@@ -343,8 +343,8 @@ fn reports(path: &Path) -> Vec<String> {
     let run = |arguments: &[&str]| {
         let output = std::process::Command::new(super::TV).args(arguments).output().unwrap();
         assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?} {output:?}");
-        let told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-        told.replace(&place, "DATABASE")
+        let output = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+        output.replace(&place, "DATABASE")
     };
     [
         &["show", "--level", "5", &one][..],

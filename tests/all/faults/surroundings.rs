@@ -43,7 +43,7 @@ fn without_watches_the_poll_shows_what_comes() {
 
 /// The system itself makes reads of the file fail, for some tries.
 #[test]
-fn a_read_that_fails_is_told_and_tried_again() {
+fn a_read_that_fails_is_reported_and_tried_again() {
     for (errno, words) in [("EIO", "Input/output error"), ("ESTALE", "Stale file handle")] {
         let dir = tempfile::tempdir().unwrap();
         let path = session(dir.path());
@@ -122,7 +122,7 @@ fn many_files_that_grow_need_few_to_be_open() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(&path, agent_line("u-1", None, None, "begin") + "\n").unwrap();
     let agent = |number: usize| folder.join(format!("agent-a{number}.jsonl"));
-    let told = |number: usize, step: usize| {
+    let step_of = |number: usize, step: usize| {
         agent_line(
             &format!("u-{number}-{step}"),
             None,
@@ -131,7 +131,7 @@ fn many_files_that_grow_need_few_to_be_open() {
         ) + "\n"
     };
     for number in 0..200 {
-        fs::write(agent(number), told(number, 0)).unwrap();
+        fs::write(agent(number), step_of(number, 0)).unwrap();
     }
     let mut child = Command::new("sh")
         .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", TV, "show", "--follow", "--json"])
@@ -150,7 +150,7 @@ fn many_files_that_grow_need_few_to_be_open() {
     until_all(&mut missing);
     for step in 1..6 {
         for number in 0..5 {
-            append(&agent(number), told(number, step));
+            append(&agent(number), step_of(number, step));
             missing.insert(format!("\"said {number} {step}\""));
         }
         until_all(&mut missing);
@@ -186,7 +186,7 @@ fn says(folder: &std::path::Path, arguments: &[&str], variables: &[(&str, &str)]
 }
 
 #[test]
-fn what_is_no_time_zone_is_told_and_read_no_further() {
+fn what_is_no_time_zone_is_reported_and_read_no_further() {
     let dir = tempfile::tempdir().unwrap();
     let path = session(dir.path());
     let pipe = dir.path().join("pipe");
@@ -201,7 +201,7 @@ fn what_is_no_time_zone_is_told_and_read_no_further() {
     for zone in ["", ":UTC", "UTC0"] {
         assert_eq!(of_zone(zone), (utc.clone(), String::new()), "{zone:?}");
     }
-    assert_ne!(of_zone("JST-9").0, utc, "times are told in the zone that is named");
+    assert_ne!(of_zone("JST-9").0, utc, "times are shown in the zone that is named");
     for zone in [
         "/dev/zero",
         ":/dev/zero",
@@ -211,8 +211,8 @@ fn what_is_no_time_zone_is_told_and_read_no_further() {
         huge.to_str().unwrap(),
         "/dev/zoneinfo/../zero",
     ] {
-        let (told, complaint) = of_zone(zone);
-        assert_eq!(told, utc, "{zone}");
+        let (times, complaint) = of_zone(zone);
+        assert_eq!(times, utc, "{zone}");
         let expected =
             format!("tv: TZ names no time zone ({}); times are told in UTC\n", zone.trim_start_matches(':'));
         assert_eq!(complaint, expected);

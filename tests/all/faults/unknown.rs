@@ -88,10 +88,10 @@ fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
 fn what_nobody_has_heard_of_is_shown_raw_in_its_place_and_counted() {
     for (what, text) in cases() {
         let (_dir, path) = written(&text);
-        let telling = fixtures::read(&Target { path: path.clone(), session: None });
+        let session = fixtures::read(&Target { path: path.clone(), session: None });
         let records = text.lines().count() as u64;
-        assert_eq!(telling.transcript.tally().records(), records, "{what} {text}");
-        assert_eq!(telling.transcript.tally().faulty, 0, "it is no fault: {what} {text}");
+        assert_eq!(session.transcript.tally().records(), records, "{what} {text}");
+        assert_eq!(session.transcript.tally().faulty, 0, "it is no fault: {what} {text}");
         let mut stage = Stage::open(&path, (90, 40), Theme::dark());
         stage.press("z 5 g");
         let picture = stage.picture();
@@ -107,8 +107,8 @@ fn what_nobody_has_heard_of_is_shown_raw_in_its_place_and_counted() {
 fn what_nobody_has_heard_of_is_dim_and_never_dropped_below_the_highest_level() {
     for (what, text) in cases().into_iter().filter(|(what, _)| matches!(*what, "record" | "block")) {
         let (_dir, path) = written(&text);
-        let telling = fixtures::read(&Target { path: path.clone(), session: None });
-        let raw = telling
+        let session = fixtures::read(&Target { path: path.clone(), session: None });
+        let raw = session
             .transcript
             .entries()
             .flat_map(|entry| &entry.blocks)
@@ -130,7 +130,7 @@ fn what_nobody_has_heard_of_is_dim_and_never_dropped_below_the_highest_level() {
 
 /// A state of a call that is not known is no end of it.
 #[test]
-fn a_status_nobody_has_heard_of_is_told() {
+fn a_status_nobody_has_heard_of_is_reported() {
     let text = fs::read_to_string(fixtures::root().join("opencode/export.json")).unwrap();
     let mut export: Value = serde_json::from_str(&text).unwrap();
     let mut changed = 0;

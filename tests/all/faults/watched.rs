@@ -13,11 +13,11 @@ use super::TV;
 use crate::follow::{Followed, Place, agent_line, append, following, line, lines, said, text};
 
 #[test]
-fn the_poll_is_told_when_it_is_asked_for() {
+fn the_poll_is_reported_when_it_is_asked_for() {
     following(|_, followed| {
-        let is_told = followed.polled.contains(&Polled::Asked);
+        let is_reported = followed.polled.contains(&Polled::Asked);
         let is_unsure = followed.polled.iter().any(|why| matches!(why, Polled::Unsure(_)));
-        assert!(followed.polled.len() <= 1 && (is_told || is_unsure || followed.polled.is_empty()));
+        assert!(followed.polled.len() <= 1 && (is_reported || is_unsure || followed.polled.is_empty()));
     });
     let place = Place::new("session.jsonl");
     fs::write(&place.path, text(&lines(0..1))).unwrap();

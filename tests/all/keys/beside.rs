@@ -1,16 +1,15 @@
 //! Journeys of the keys for what stands beside the text, for long lines, for what is new, and for taking
 //! rows, turns and records out: the second part of the table in `keys.rs`.
 
-use tv::app::action::Tab;
-use tv::app::action::View;
-use tv::app::action::Way;
 use tv::app::effect::Effect;
-use tv::app::layout::{divide, focused};
-use tv::app::mouse::{Gesture, Pointer};
-use tv::app::news::Seen;
+use tv::app::input::action::Tab;
+use tv::app::input::action::View;
+use tv::app::input::action::Way;
+use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::panes::Pane;
+use tv::app::places::news::Seen;
+use tv::app::text::wrapping::Numbers;
 use tv::app::update::Event;
-use tv::app::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -33,11 +32,11 @@ pub(super) const JOURNEYS: &[Journey] = &[
             let mut stage = landmarks();
             stage.resize(size.0, size.1);
             stage.press("e").rest();
-            assert_eq!(divide(&stage.app.reader).inspector.width > 0, is_beside);
+            assert_eq!(stage.app.reader.frame().inspector.width > 0, is_beside);
             key.press(&mut stage).rest();
-            assert_eq!(divide(&stage.app.reader).inspector.width > 0, !is_beside, "{}", stage.picture());
+            assert_eq!(stage.app.reader.frame().inspector.width > 0, !is_beside, "{}", stage.picture());
             key.press(&mut stage).rest();
-            assert_eq!(divide(&stage.app.reader).inspector.width > 0, is_beside, "{}", stage.picture());
+            assert_eq!(stage.app.reader.frame().inspector.width > 0, is_beside, "{}", stage.picture());
         }
         let mut stage = landmarks();
         stage.press("e");
@@ -102,9 +101,9 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let text = std::fs::read_to_string(fixture(BRANCHES)).unwrap();
         let byte: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let beside = |stage: &Stage| {
-            let area = divide(&stage.app.reader).transcript;
+            let area = stage.app.reader.frame().transcript;
             let y = area.y + u16::try_from(stage.line_of_focus().unwrap()).unwrap();
-            let numbers = usize::from(divide(&stage.app.reader).numbers);
+            let numbers = usize::from(stage.app.reader.frame().numbers);
             stage
                 .line(y)
                 .chars()
@@ -259,8 +258,8 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert_eq!(copied(key.press(&mut stage)), "/boats/harbour.jsonl#c3");
         let (_, id) = copied(&stage).split_once('#').unwrap();
         let mut opened = landmarks();
-        opened.app.reader.places.wanted = Some(id.to_owned());
-        opened.tell(Feed::CaughtUp);
+        opened.app.reader.text.places.wanted = Some(id.to_owned());
+        opened.feed(Feed::CaughtUp);
         opened.arrange();
         assert_eq!(opened.focused_key(), "c3", "the link leads there");
     }),
@@ -350,10 +349,10 @@ fn leads_to_news(key: &Key, before: &str) {
             .iter()
             .any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.app.reader.places.seen =
+    stage.app.reader.text.places.seen =
         Some(Seen { key: Text::from("p3"), at: Timestamp(stage.app.reader.screen.now.0 - 60_000) });
     stage.resize(80, 16);
-    stage.tell(Feed::CaughtUp);
+    stage.feed(Feed::CaughtUp);
     stage.arrange();
     stage.press(before);
     assert!(stage.focused_key() != "a4" && !is_marked(&stage), "{}", stage.picture());
@@ -374,7 +373,7 @@ fn cycles(key: &Key, order: [Pane; 3]) {
     };
     for pane in order {
         key.press(&mut stage);
-        assert_eq!(focused(&stage.app.reader), pane);
+        assert_eq!(stage.app.reader.focused(), pane);
         let before = places(&stage);
         stage.press("j");
         let after = places(&stage);
@@ -389,28 +388,28 @@ fn cycles(key: &Key, order: [Pane; 3]) {
     }
 }
 
-/// On the item that these keys lead to, the key opens the inspector, which tells that; where another tab
+/// On the item that these keys lead to, the key opens the inspector, which shows that; where another tab
 /// is shown, it changes it.
 fn inspects(key: &Key, mut stage: Stage, before: &str, tab: Tab, wanted: &[&str]) {
     stage.resize(200, 120);
     let other = if tab == Tab::Item { "alt-6" } else { "alt-1" };
     stage.press("i").press(before).rest();
-    assert_eq!(divide(&stage.app.reader).inspector.width, 0);
-    let told = |stage: &Stage| {
-        let area = divide(&stage.app.reader).inspector;
+    assert_eq!(stage.app.reader.frame().inspector.width, 0);
+    let shown = |stage: &Stage| {
+        let area = stage.app.reader.frame().inspector;
         let buffer = stage.buffer();
         let line = |y: u16| (area.x..area.right()).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         (area.y..area.bottom()).map(|y| line(y).trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     };
     for _ in 0..2 {
         key.press(&mut stage).rest();
-        let after = told(&stage);
+        let after = shown(&stage);
         assert_eq!(stage.app.reader.inspector.tab, tab);
         for words in wanted {
             assert!(after.contains(words), "{words:?} is missing: {after}");
         }
         stage.press(other).rest();
-        assert!(!wanted.iter().all(|words| told(&stage).contains(words)), "the other tab tells the same");
+        assert!(!wanted.iter().all(|words| shown(&stage).contains(words)), "the other tab shows the same");
     }
 }
 
@@ -420,7 +419,7 @@ fn moves_dividers(key: &Key, way: Way) {
     let mut stage = landmarks();
     stage.resize(WIDE.0, WIDE.1);
     let places = |stage: &Stage| {
-        let frame = divide(&stage.app.reader);
+        let frame = stage.app.reader.frame();
         [frame.outline_divider.x, frame.inspector_divider.x]
     };
     let by = |place: u16, columns: u16| match way {
@@ -431,7 +430,7 @@ fn moves_dividers(key: &Key, way: Way) {
     key.press(&mut stage);
     assert_eq!(places(&stage), [outline, by(inspector, 2)]);
     stage.press("shift-tab");
-    assert_eq!(focused(&stage.app.reader), Pane::Outline);
+    assert_eq!(stage.app.reader.focused(), Pane::Outline);
     key.times("3 ", &mut stage);
     assert_eq!(places(&stage), [by(outline, 6), by(inspector, 2)]);
 }

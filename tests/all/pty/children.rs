@@ -102,7 +102,7 @@ fn whatever_a_program_leaves_the_terminal_is_as_it_was_found() {
     for keys in ["v", "|cat >/dev/null; "] {
         let mut console = Console::run("sh", &arguments, &[("VISUAL", &editor)]);
         console.wait_for("FIRST ANSWER");
-        let frames = console.told("\u{1b}[?1049h");
+        let frames = console.written("\u{1b}[?1049h");
         if keys == "v" {
             console.send(keys);
         } else {
@@ -112,7 +112,7 @@ fn whatever_a_program_leaves_the_terminal_is_as_it_was_found() {
             assert!(!screen.alternate_screen() && !screen.hide_cursor(), "the words are on the plain screen");
             console.send(" ");
         }
-        console.wait("the viewer is back", |console| console.told("\u{1b}[?1049h") > frames + 1);
+        console.wait("the viewer is back", |console| console.written("\u{1b}[?1049h") > frames + 1);
         console.wait_for("FIRST ANSWER");
         assert_eq!(console.screen.screen().mouse_protocol_mode(), MouseProtocolMode::None);
         console.send("Q");

@@ -11,12 +11,12 @@ const LATE: Duration = Duration::from_secs(1);
 impl Console {
     /// How many frames were written.
     fn frames(&self) -> usize {
-        self.told("\u{1b}[?2026h")
+        self.written("\u{1b}[?2026h")
     }
 }
 
 #[test]
-fn a_paste_of_a_megabyte_is_cut_told_and_left_by_escape() {
+fn a_paste_of_a_megabyte_is_cut_reported_and_left_by_escape() {
     let (mut console, _path, _folder) = start();
     for opens in ["/", "&", ":", "|"] {
         console.send(opens);
@@ -137,7 +137,7 @@ fn late_answers_are_no_keys_and_hide_none() {
 }
 
 #[test]
-fn a_late_answer_still_tells_the_background() {
+fn a_late_answer_still_sets_the_background() {
     let (mut console, _path, _folder) = start();
     std::thread::sleep(LATE);
     let before = console.frames();
@@ -166,7 +166,11 @@ fn without_its_terminal_the_program_ends_though_no_signal_says_so() {
         let mut console = Console::run("sh", &["-c", &script], &[]);
         console.wait_for("FIRST ANSWER");
         let raw = console.raw_text();
-        let process = raw.split("PID ").nth(1).and_then(|rest| rest.split(" END").next()).expect("told");
+        let process = raw
+            .split("PID ")
+            .nth(1)
+            .and_then(|rest| rest.split(" END").next())
+            .expect("its number is written");
         assert!(!has_ended(process));
         drop(console);
         // What still reads from the terminal ends with the next output.

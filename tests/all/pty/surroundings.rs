@@ -136,13 +136,13 @@ fn a_dumb_terminal_gets_text() {
 }
 
 #[test]
-fn broken_settings_are_told_with_line_and_column() {
+fn broken_settings_are_reported_with_line_and_column() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let settings = folder.path().join("tv");
     std::fs::create_dir_all(settings.join("themes")).expect("folders");
     let home = folder.path().to_str().expect("a plain path");
-    let told = |config: &str, words: &str| {
+    let is_reported = |config: &str, words: &str| {
         std::fs::write(settings.join("config.toml"), config).expect("settings");
         let mut console = Console::start(
             &["--level", "3", path.to_str().expect("a plain path")],
@@ -154,10 +154,10 @@ fn broken_settings_are_told_with_line_and_column() {
         assert_eq!(console.wait_for_exit(), 0);
         console.assert_restored();
     };
-    told("wrap = true\nglow = 1\n", "2:1: nothing is called glow");
+    is_reported("wrap = true\nglow = 1\n", "2:1: nothing is called glow");
     std::fs::write(settings.join("themes/mine.toml"), "[roles]\nbot = \"red\"\n").expect("a theme");
-    told("theme = \"mine\"\n", "2:1: no role is called bot");
-    told("theme = \"nowhere\"\n", "no theme is called nowhere");
+    is_reported("theme = \"mine\"\n", "2:1: no role is called bot");
+    is_reported("theme = \"nowhere\"\n", "no theme is called nowhere");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn without_a_home_the_session_is_shown() {
 }
 
 #[test]
-fn programs_that_are_missing_are_told() {
+fn programs_that_are_missing_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = session(folder.path());
     let environment = [("VISUAL", ""), ("EDITOR", "no-such-editor-here -x")];
@@ -227,7 +227,7 @@ fn switches_say_what_is_copied_and_what_has_marks() {
         console.drain(Duration::from_millis(100));
         console.send("yy");
         copies += 1;
-        console.wait("it is copied", |console| console.told("\u{1b}]52;c;") == copies);
+        console.wait("it is copied", |console| console.written("\u{1b}]52;c;") == copies);
         console.wait_for(words);
         clipboard(console)
     };
@@ -244,7 +244,7 @@ fn switches_say_what_is_copied_and_what_has_marks() {
     assert_eq!(open, clean);
     let again = copied(&mut console, "noclean", ":set clean");
     assert_eq!(again, plain);
-    // The inspector always tells what is there.
+    // The inspector always shows what is there.
     console.send(":set noinspector\r");
     console.send(":set nomarks\r");
     console.wait("the marks are gone", |console| !console.text().contains("U+202E"));

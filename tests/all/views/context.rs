@@ -1,8 +1,8 @@
 //! The view of the model's window, the text as of the cursor, and the list of what the model saw.
 
-use tv::app::action::View;
 use tv::app::effect::Effect;
-use tv::app::mode::Mode;
+use tv::app::input::action::View;
+use tv::app::input::mode::Mode;
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, MetaEdit};
 use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
@@ -130,7 +130,7 @@ fn open(size: (u16, u16)) -> Stage {
 }
 
 #[test]
-fn requests_are_told_with_what_filled_them() {
+fn requests_are_shown_with_what_filled_them() {
     for (columns, lines) in [(80, 24), (120, 40), (200, 60)] {
         let mut stage = open((columns, lines));
         stage.press("g 3 j");
@@ -153,13 +153,16 @@ fn it_fits_a_small_screen_and_ascii() {
 fn a_miss_says_why_and_what_it_cost() {
     let mut stage = open((120, 40));
     stage.press("g 3 j");
-    let told = flowing(&stage);
+    let foot_text = flowing(&stage);
     assert!(
-        told.contains("idle for 12m50s, longer than the 5m00s that its cache was sure to live"),
-        "{told}"
+        foot_text.contains("idle for 12m50s, longer than the 5m00s that its cache was sure to live"),
+        "{foot_text}"
     );
     // 28,300 of the 47,300 tokens before were written again: $6.25 a million less $0.50.
-    assert!(told.contains("19k of the 47k before were read; 28k were written again, for ~$0.16"), "{told}");
+    assert!(
+        foot_text.contains("19k of the 47k before were read; 28k were written again, for ~$0.16"),
+        "{foot_text}"
+    );
     stage.press("G");
     assert!(flowing(&stage).contains("compacted: another history"), "{}", stage.picture());
     stage.press("k");

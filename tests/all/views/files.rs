@@ -1,6 +1,5 @@
 //! The view of files: the list, the history of one, and where they lead.
 
-use tv::app::layout::divide;
 use tv::model::body::Tree;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Role};
@@ -151,5 +150,5 @@ fn a_session_without_files_says_so() {
     let mut stage = Stage::open(&demo(), (60, 16), Theme::dark());
     stage.press("7").wait(300).press("enter G g h q");
     assert_eq!(stage.app.reader.views.open(), None);
-    assert_eq!(divide(&stage.app.reader).view.width, 0);
+    assert_eq!(stage.app.reader.frame().view.width, 0);
 }

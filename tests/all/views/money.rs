@@ -1,6 +1,6 @@
 //! The view of what was spent.
 
-use tv::app::action::View;
+use tv::app::input::action::View;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Piece, Role};
 use tv::model::text::Text;
@@ -130,7 +130,7 @@ fn it_grows_with_the_session_and_the_arithmetic_is_shown() {
 }
 
 #[test]
-fn an_unknown_price_is_told_as_such() {
+fn an_unknown_price_is_shown_as_such() {
     let mut stage = Stage::made((120, 40));
     let mut edit = answer("a1", 100_000, None);
     if let Edit::Entry(entry) = &mut edit {

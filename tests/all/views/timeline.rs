@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tv::app::action::View;
+use tv::app::input::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::Role;
 use tv::model::text::Text;
@@ -127,7 +127,7 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
 }
 
 #[test]
-fn rows_tell_what_decided_the_end() {
+fn rows_show_what_decided_the_end() {
     let mut stage = stage((120, 40), HOURS);
     open(&mut stage);
     stage.press("g z 2");
@@ -294,7 +294,7 @@ fn pages_at_all_sizes() {
     }
     let mut stage = stage((80, 24), MINUTES);
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
-    stage.app.reader.look_changed();
+    stage.app.reader.text.look_changed();
     open(&mut stage);
     stage.press("g j j j");
     let picture = stage.picture();

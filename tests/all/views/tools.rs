@@ -1,6 +1,6 @@
 //! The view of tools: calls in a table by any column, tools against each other, and where they lead.
 
-use tv::app::action::View;
+use tv::app::input::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::{BlockKind, Role};
 use tv::model::tool::{ToolKind, Verdict};
@@ -115,18 +115,18 @@ fn rows_are_sorted_by_any_column() {
 }
 
 #[test]
-fn the_foot_tells_of_the_chosen_call() {
+fn the_foot_is_about_the_chosen_call() {
     let mut stage = yard((120, 40));
     open(&mut stage);
     stage.press("g j");
-    let told = foot(&stage);
-    assert!(told.contains("#2 bash · turn 1"), "{told}");
-    assert!(told.contains("✗ failed · 10.0s"), "{told}");
-    assert!(told.contains("same call before, 1 time:  #1 ✓ 4.0s"), "{told}");
+    let foot_text = foot(&stage);
+    assert!(foot_text.contains("#2 bash · turn 1"), "{foot_text}");
+    assert!(foot_text.contains("✗ failed · 10.0s"), "{foot_text}");
+    assert!(foot_text.contains("same call before, 1 time:  #1 ✓ 4.0s"), "{foot_text}");
     stage.press("G");
-    let told = foot(&stage);
-    assert!(told.contains("same call before, 2 times:  #2 ✗ 10.0s  #1 ✓ 4.0s"), "{told}");
-    assert!(told.contains("synthetic-result: "), "{told}");
+    let foot_text = foot(&stage);
+    assert!(foot_text.contains("same call before, 2 times:  #2 ✗ 10.0s  #1 ✓ 4.0s"), "{foot_text}");
+    assert!(foot_text.contains("synthetic-result: "), "{foot_text}");
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn tools_stand_against_each_other() {
     assert!(rows[1].contains("44%"), "{rows:?}");
     assert!(rows[2].contains("1.0s 1.0s 1.0s 1.0s"), "a bound is no duration beside exact ones: {rows:?}");
     stage.press("g j");
-    let told = foot(&stage);
-    assert!(told.contains("bash 4 calls · 1 done, 2 failed, 1 without a result"), "{told}");
-    assert!(told.contains("slowest        #2"), "{told}");
-    assert!(told.contains("last failure   #7"), "{told}");
+    let foot_text = foot(&stage);
+    assert!(foot_text.contains("bash 4 calls · 1 done, 2 failed, 1 without a result"), "{foot_text}");
+    assert!(foot_text.contains("slowest        #2"), "{foot_text}");
+    assert!(foot_text.contains("last failure   #7"), "{foot_text}");
     stage.press("enter");
     assert_eq!(numbers(&stage), ["1", "2", "4", "7"], "only its calls");
     assert!(stage.picture().contains("4 calls of bash"), "{}", stage.picture());

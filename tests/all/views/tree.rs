@@ -1,6 +1,6 @@
 //! The view of branches and sub-agents: who hangs on whom, what became of them, and where they lead.
 
-use tv::app::action::View;
+use tv::app::input::action::View;
 use tv::model::edit::Edit;
 use tv::model::entry::Role;
 use tv::model::tool::{ToolKind, Verdict};
@@ -35,7 +35,7 @@ fn foot(stage: &Stage) -> String {
     lines.join("\n")
 }
 
-/// The beginnings of the rows, as far as these tell them apart.
+/// The beginnings of the rows, as far as these distinguish them.
 fn heads(stage: &Stage) -> Vec<String> {
     let known = ["active path", "turn", "branch", "task", "sessions_spawn"];
     let head = |row: &String| {
@@ -65,13 +65,13 @@ fn branches_hang_on_the_turns_that_they_left() {
 fn a_branch_is_compared_with_the_active_path() {
     let mut stage = branches((120, 40));
     stage.press("G");
-    let told = foot(&stage);
-    assert!(told.contains("branch 1 · another prompt took its place · left at"), "{told}");
-    assert!(told.contains("in turn 2: Converting them now."), "the common ancestor: {told}");
-    assert!(told.contains("branch 1   2 entries, 1 turn, 0 calls, $0.010, 3.0s"), "{told}");
-    assert!(told.contains("then you Try it with sudo"), "{told}");
-    assert!(told.contains("active     5 entries, 2 turns"), "{told}");
-    assert!(told.contains("then you Then write a copy"), "{told}");
+    let foot_text = foot(&stage);
+    assert!(foot_text.contains("branch 1 · another prompt took its place · left at"), "{foot_text}");
+    assert!(foot_text.contains("in turn 2: Converting them now."), "the common ancestor: {foot_text}");
+    assert!(foot_text.contains("branch 1   2 entries, 1 turn, 0 calls, $0.010, 3.0s"), "{foot_text}");
+    assert!(foot_text.contains("then you Try it with sudo"), "{foot_text}");
+    assert!(foot_text.contains("active     5 entries, 2 turns"), "{foot_text}");
+    assert!(foot_text.contains("then you Then write a copy"), "{foot_text}");
     stage.press("enter");
     assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "c0000009"));
     stage.press("j 6").wait(300);
@@ -132,11 +132,11 @@ fn sub_agents_hang_on_those_that_started_them() {
     assert!(rows[2].contains("✓ done") && rows[3].contains("✗ failed"), "{rows:?}");
     assert!(rows[5].contains("not here") && !rows[5].contains('✓'), "{rows:?}");
     stage.press("g j j");
-    let told = foot(&stage);
-    assert!(told.contains("✓ done · started by #1 task in turn 1"), "{told}");
-    assert!(told.contains("asked      look at the seams"), "{told}");
-    assert!(told.contains("own work   2 entries, 1 call, 1 failed"), "{told}");
-    assert!(told.contains("with 1 sub-agent of its own: 3 entries"), "{told}");
+    let foot_text = foot(&stage);
+    assert!(foot_text.contains("✓ done · started by #1 task in turn 1"), "{foot_text}");
+    assert!(foot_text.contains("asked      look at the seams"), "{foot_text}");
+    assert!(foot_text.contains("own work   2 entries, 1 call, 1 failed"), "{foot_text}");
+    assert!(foot_text.contains("with 1 sub-agent of its own: 3 entries"), "{foot_text}");
     stage.press("j enter");
     assert_eq!(stage.focused_key(), "o1");
 }

@@ -9,7 +9,7 @@ use tv::render::excerpt::{Detail, Extent};
 use tv::render::markdown::{self, Manner};
 use tv::render::output::{self, Source};
 use tv::render::row::{Look, Row};
-use tv::render::theme::Theme;
+use tv::render::theme::{Terminal, Theme};
 use tv::render::wrap::{Frame, Piece, fit, fit_end, head, tail, width, wrap};
 use tv::render::{ansi, colour::Depth, json, tree};
 
@@ -38,7 +38,9 @@ pub fn text(data: &[u8]) {
     assert_clean(&Text::stub(raw, usize::from(a)), false);
     assert!(Text::stub(raw, usize::from(a)).lines().count() <= 1, "a stub is a line");
 
-    let spans = ansi::lines(&out, Style::new(), &Theme { depth: Depth::True, ..Theme::dark() });
+    let theme = Theme::dark();
+    let terminal = Terminal { depth: Depth::True, ..theme.terminal };
+    let spans = ansi::lines(&out, Style::new(), &Theme { terminal, ..theme });
     let painted: Vec<String> =
         spans.iter().map(|line| line.iter().map(|span| span.content.as_ref()).collect()).collect();
     let wanted: Vec<&str> = plain.lines().collect();

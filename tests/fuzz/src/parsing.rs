@@ -3,7 +3,7 @@
 use tv::analysis::expression::Expr;
 use tv::analysis::expression::judge::{Judge, Verdict};
 use tv::analysis::expression::parse::{parse, parse_alarm};
-use tv::app::keys::parse_keys;
+use tv::app::input::keys::parse_keys;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
 use tv::model::edit::Batch;

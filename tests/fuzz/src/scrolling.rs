@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tv::app::viewport::{Focus, Motion, Rows, Viewport};
+use tv::app::text::viewport::{Focus, Motion, Rows, Viewport};
 use tv::model::entry::EntryId;
 use tv::render::row::{Row, RowKind};
 

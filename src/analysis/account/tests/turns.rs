@@ -1,6 +1,6 @@
 //! Which requests, calls and lanes are a turn's, and how much of it is known.
 
-use super::{Seconds, answer, at, call, entry, prompt, result, told};
+use super::{Seconds, account_of, answer, at, call, entry, prompt, result};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
 use crate::analysis::index::Live;
 use crate::model::edit::{Batch, MetaEdit};
@@ -29,7 +29,7 @@ fn requests(transcript: &Transcript, account: &Account) -> Vec<u64> {
 
 #[test]
 fn every_request_has_one_turn_or_is_overhead() {
-    let (transcript, account) = told(|out| {
+    let (transcript, account) = account_of(|out| {
         spend(out, "before", Some(-5), None);
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "c", "task", Some(1))];
@@ -55,7 +55,7 @@ fn every_request_has_one_turn_or_is_overhead() {
 #[test]
 fn a_turn_is_known_when_all_of_it_was_taken_in() {
     let number = PAGE * 3;
-    let (transcript, _) = told(|out| {
+    let (transcript, _) = account_of(|out| {
         prompt(out, "p1", Some(0));
         spend(out, "a", Some(1), None);
         prompt(out, "p2", Some(2));
@@ -70,7 +70,7 @@ fn a_turn_is_known_when_all_of_it_was_taken_in() {
 
 #[test]
 fn lanes_that_grow_change_only_their_turn() {
-    let (mut transcript, mut account) = told(|out| {
+    let (mut transcript, mut account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "c", "task", Some(1))];
         entry(out, "m", Role::Assistant, Some(1), kinds);
@@ -92,7 +92,7 @@ fn lanes_that_grow_change_only_their_turn() {
 #[test]
 fn a_turn_of_many_pages_is_the_sum_of_them() {
     let number = PAGE * 3;
-    let (mut transcript, mut account) = told(|out| {
+    let (mut transcript, mut account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         spend(out, "a", Some(1), None);
         prompt(out, "p2", Some(2));
@@ -116,7 +116,7 @@ fn a_turn_of_many_pages_is_the_sum_of_them() {
 #[test]
 fn some_entries_are_added_up_by_pages_and_come_to_the_same() {
     let number = PAGE * 3 + 9;
-    let (transcript, mut account) = told(|out| {
+    let (transcript, mut account) = account_of(|out| {
         (0..number).for_each(|n| spend(out, &format!("m{n}"), Some(i64::try_from(n).unwrap()), None));
     });
     let order = transcript.order().to_vec();
@@ -144,7 +144,7 @@ fn took(out: &mut Batch, key: &str, time: Seconds, ms: u64) {
 
 #[test]
 fn what_the_agent_was_not_at_work_its_tools_waited_for_the_human() {
-    let (transcript, account) = told(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         let kinds = vec![call(out, "a", "bash", Some(2)), call(out, "b", "bash", Some(2))];
         entry(out, "m1", Role::Assistant, Some(2), kinds);
@@ -178,7 +178,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
     };
     let compaction =
         || Break::Compaction { before: None, after: None, trigger: Text::from("auto"), partial: false };
-    let (transcript, account) = told(|out| {
+    let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         done(out, "m1", Some(10));
         let note = BlockKind::Text(out.prose("a task has ended"));
@@ -201,7 +201,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
 #[test]
 fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
     let build = |has_lane: bool| {
-        told(|out| {
+        account_of(|out| {
             prompt(out, "p1", Some(0));
             let started = ToolCall { kind: ToolKind::Delegate, ..samples::call(out, "c") };
             entry(out, "m", Role::Assistant, Some(1), vec![BlockKind::Call(Box::new(started))]);

@@ -106,7 +106,7 @@ impl Shape {
     }
 
     /// The session of so many records, a batch each. Answers come first with their calls, then results.
-    fn told(&self, records: usize) -> Vec<Batch> {
+    fn batches(&self, records: usize) -> Vec<Batch> {
         let mut records = Records { shape: *self, all: records, batches: Vec::new() };
         let answers = records.all / 2;
         for answer in 0..answers {
@@ -187,7 +187,7 @@ impl Records {
 /// Steps of judging a session as a whole, and of joining its results before.
 fn work(shape: Shape, records: usize) -> (usize, u64) {
     let mut transcript = Transcript::new();
-    for batch in shape.told(records) {
+    for batch in shape.batches(records) {
         transcript.apply(batch);
     }
     transcript.settle();
@@ -260,7 +260,7 @@ proptest! {
         assert_cheap(shape, RECORDS);
         let mut transcript = Transcript::new();
         let mut findings = Live::<Findings>::default();
-        for (place, batch) in shape.told(RECORDS).into_iter().enumerate() {
+        for (place, batch) in shape.batches(RECORDS).into_iter().enumerate() {
             let touched = transcript.apply(batch);
             findings.note(&transcript, &touched);
             if place % pace > 0 {

@@ -1,23 +1,23 @@
-//! What is told of the chosen row: why the cache was missed and what that cost, what the prompt was made of,
+//! The details of the chosen row: why the cache was missed and what that cost, what the prompt was made of,
 //! and what of this is estimated.
 
 use ratatui::text::{Line, Span};
 
 use super::percent;
-use super::row::told;
-use crate::analysis::cache_breaks::CacheBreak;
+use super::row::token_words;
+use crate::analysis::context::cache_breaks::CacheBreak;
+use crate::analysis::context::seen;
+use crate::analysis::context::window::shares;
+use crate::analysis::context::window::weigh::Class;
+use crate::analysis::context::window::{Compaction, Request, Row, TokenCount};
 use crate::analysis::phrases;
-use crate::analysis::seen;
-use crate::analysis::window::shares;
-use crate::analysis::window::weigh::Class;
-use crate::analysis::window::{Compaction, Request, Row};
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, tokens};
 use crate::model::text::Name;
 use crate::render::wrap::{self, Frame};
 
-/// Tools whose results are told apart.
+/// Tools whose results are listed by name.
 const TOOLS: usize = 6;
 
 /// The foot, with what was counted for it.
@@ -40,12 +40,12 @@ impl Foot {
     /// Its lines; at most so many.
     pub(crate) fn lines(
         &mut self,
-        scene: &Scene<'_>,
+        scene: &PageScene<'_>,
         row: &Row,
         density: f64,
         most: usize,
     ) -> Vec<Line<'static>> {
-        let told = match row {
+        let paragraphs = match row {
             Row::Request(request) => vec![
                 cache(scene, request),
                 vec![Span::styled(self.made_of(scene, request, density), scene.theme.text)],
@@ -54,14 +54,15 @@ impl Foot {
             Row::Compaction(compaction) => vec![of_compaction(scene, compaction)],
         };
         let frame = Frame::of(scene.columns());
-        let mut lines: Vec<Line<'static>> = told.iter().flat_map(|spans| wrap::wrap(spans, &frame)).collect();
-        // The rule stays where it is, whatever there is to tell.
+        let mut lines: Vec<Line<'static>> =
+            paragraphs.iter().flat_map(|spans| wrap::wrap(spans, &frame)).collect();
+        // The rule stays where it is, however much there is to say.
         lines.resize(most, Line::default());
         lines
     }
 
     /// The prompt by class, the largest first.
-    fn made_of(&mut self, scene: &Scene<'_>, request: &Request, density: f64) -> String {
+    fn made_of(&mut self, scene: &PageScene<'_>, request: &Request, density: f64) -> String {
         let dot = scene.theme.glyphs().dot;
         let shares = shares::of(request, density);
         let mut parts: Vec<(u64, String)> = Vec::new();
@@ -83,7 +84,7 @@ impl Foot {
         format!("{}{of}: {all}", tokens(request.prompt))
     }
 
-    fn by_tool(&mut self, scene: &Scene<'_>, request: EntryId) -> &[(Name, u64)] {
+    fn by_tool(&mut self, scene: &PageScene<'_>, request: EntryId) -> &[(Name, u64)] {
         let windows = &scene.indexes.windows;
         let state = windows.generation();
         let known = self.tools.take().filter(|tools| (tools.request, tools.state) == (request, state));
@@ -99,16 +100,16 @@ impl Foot {
 fn named(sizes: &[(Name, u64)], all: u64) -> String {
     let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
     let part = |bytes: u64| u128::from(bytes) * u128::from(all) / u128::from(sum.max(1));
-    let told = sizes.iter().take(TOOLS).map(|(name, bytes)| {
+    let listed = sizes.iter().take(TOOLS).map(|(name, bytes)| {
         let name = if name.is_empty() { "unnamed" } else { name.as_str() };
         format!("{name} ~{}", tokens(u64::try_from(part(*bytes)).unwrap_or(u64::MAX)))
     });
     let more = sizes.len().checked_sub(TOOLS + 1).map(|more| count(more as u64 + 1, "more tool"));
-    format!("results ({})", told.chain(more).collect::<Vec<_>>().join(", "))
+    format!("results ({})", listed.chain(more).collect::<Vec<_>>().join(", "))
 }
 
 /// What the cache gave, or why it gave too little.
-fn cache(scene: &Scene<'_>, request: &Request) -> Vec<Span<'static>> {
+fn cache(scene: &PageScene<'_>, request: &Request) -> Vec<Span<'static>> {
     let theme = scene.theme;
     if let Some(found) = &request.cache_break {
         return missed(scene, found);
@@ -122,7 +123,7 @@ fn cache(scene: &Scene<'_>, request: &Request) -> Vec<Span<'static>> {
     vec![Span::styled(format!("cache: {}", parts.join(", ")), theme.text)]
 }
 
-fn missed(scene: &Scene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
+fn missed(scene: &PageScene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let place = if found.is_inside { "cache missed within the turn" } else { "cache missed" };
     let price = found.usd.map_or_else(|| "$?".to_owned(), |usd| format!("~{}", phrases::usd(usd)));
@@ -140,7 +141,7 @@ fn missed(scene: &Scene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
 }
 
 /// What of all this is estimated.
-fn note(scene: &Scene<'_>, request: &Request, density: f64) -> String {
+fn note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
     let shares = shares::of(request, density);
     let rest = if shares.is_scaled {
         "they are more than the prompt, and cut down to it: nothing is left to tell system and tools by"
@@ -154,19 +155,19 @@ fn note(scene: &Scene<'_>, request: &Request, density: f64) -> String {
     format!("shares are estimated from sizes, {density:.1} bytes a token; {rest}{}", left.unwrap_or_default())
 }
 
-fn of_compaction(scene: &Scene<'_>, compaction: &Compaction) -> Vec<Span<'static>> {
+fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let transcript = scene.transcript;
-    let source = |figure: Option<crate::analysis::window::Told>, beside: &str| match figure {
+    let source = |figure: Option<TokenCount>, beside: &str| match figure {
         Some(figure) if figure.is_recorded => "as recorded".to_owned(),
         Some(_) => format!("the prompt of the request {beside}"),
         None => "not known".to_owned(),
     };
     let figures = format!(
         "{} tokens before, {}; {} after, {}. ",
-        told(compaction.before),
+        token_words(compaction.before),
         source(compaction.before, "before with its answer"),
-        told(compaction.after),
+        token_words(compaction.after),
         source(compaction.after, "after"),
     );
     let place = transcript.place_of(compaction.entry);

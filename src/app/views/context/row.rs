@@ -4,10 +4,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::percent;
-use crate::analysis::window::shares::{self, Shares};
-use crate::analysis::window::weigh::Class;
-use crate::analysis::window::{Compaction, Grown, Request, Row, Told};
-use crate::app::views::page::Scene;
+use crate::analysis::context::window::shares::{self, Shares};
+use crate::analysis::context::window::weigh::Class;
+use crate::analysis::context::window::{Compaction, Grown, Request, Row, TokenCount};
+use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Table, gauge};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -60,10 +60,10 @@ impl Fill {
     fn look(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {
-            Self::Fixed => (glyphs.fill_fixed, theme.dim),
-            Self::Said => (glyphs.fill_said, theme.user),
-            Self::Model => (glyphs.fill_model, theme.assistant),
-            Self::Result => (glyphs.fill_result, theme.tool),
+            Self::Fixed => (glyphs.chart.fixed, theme.dim),
+            Self::Said => (glyphs.chart.said, theme.voice.user),
+            Self::Model => (glyphs.chart.model, theme.voice.assistant),
+            Self::Result => (glyphs.chart.result, theme.tool),
         }
     }
 
@@ -92,7 +92,7 @@ pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
 /// What rows are drawn with.
 pub struct Drawing<'a> {
     /// What the page may look at.
-    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) scene: &'a PageScene<'a>,
     /// The columns.
     pub(crate) table: &'a Table,
     /// Bytes of texts that make a token.
@@ -115,7 +115,7 @@ impl Drawing<'_> {
         let glyphs = theme.glyphs();
         let time = self.scene.transcript.get(compaction.entry).and_then(|entry| entry.at);
         let time = time.map(crate::model::timestamp::Timestamp::clock).unwrap_or_default();
-        let (before, after) = (told(compaction.before), told(compaction.after));
+        let (before, after) = (token_words(compaction.before), token_words(compaction.after));
         let what = if compaction.is_partial { "outputs of tools dropped" } else { "compacted" };
         let words = format!("{} {before} {} {after}  {what}", glyphs.compacted, glyphs.arrow);
         let style = if compaction.is_partial { theme.dim } else { theme.warn };
@@ -145,7 +145,7 @@ impl Drawing<'_> {
         let cached = request.read.map(|read| format!("{}%", percent(read, request.prompt)));
         let missed = request.cache_break.as_ref().map(|found| {
             let style = if found.is_inside { theme.warn } else { theme.bad };
-            let sign = if found.is_inside { "!" } else { glyphs.failed };
+            let sign = if found.is_inside { "!" } else { glyphs.outcome.failed };
             Span::styled(format!("{sign} {}", figures::tokens(found.again)), style)
         });
         let cells = vec![
@@ -237,10 +237,10 @@ fn columns(tokens: u64, whole: u64, width: usize) -> usize {
 }
 
 /// Tokens before or after a compaction: `148k` as recorded, `~22k` from the request beside it.
-pub(crate) fn told(told: Option<Told>) -> String {
-    match told {
-        Some(Told { tokens, is_recorded: true }) => figures::tokens(tokens),
-        Some(Told { tokens, is_recorded: false }) => format!("~{}", figures::tokens(tokens)),
+pub(crate) fn token_words(count: Option<TokenCount>) -> String {
+    match count {
+        Some(TokenCount { tokens, is_recorded: true }) => figures::tokens(tokens),
+        Some(TokenCount { tokens, is_recorded: false }) => format!("~{}", figures::tokens(tokens)),
         None => "?".to_owned(),
     }
 }
@@ -250,7 +250,7 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
     let named = |tool: &str, headline: &str| {
         let is_path = headline.contains('/') && !headline.contains(' ');
         let room = room.saturating_sub(wrap::width(tool) + 1);
-        let headline = if is_path { wrap::fit_end(headline, room, cut) } else { headline.to_owned() };
+        let headline = if is_path { wrap::fit_path(headline, room, cut) } else { headline.to_owned() };
         format!("{tool} {headline}")
     };
     let entry = transcript.get(grown.entry);

@@ -7,10 +7,10 @@ use ratatui::text::{Line, Span};
 use super::focus_of;
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::files::{File, Flag, Op, Outcome, Use};
-use crate::app::action::Action;
-use crate::app::viewport::Focus;
+use crate::app::input::action::Action;
+use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
-use crate::app::views::page::{Scene, Sheet, SheetRow};
+use crate::app::views::page::{PageScene, Sheet, SheetRow};
 use crate::app::views::table::{Column, Table};
 use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
@@ -80,7 +80,7 @@ impl History {
     }
 
     /// Writes out the window.
-    pub(crate) fn arrange(&mut self, path: &Text, scene: &Scene<'_>) -> Sheet {
+    pub(crate) fn arrange(&mut self, path: &Text, scene: &PageScene<'_>) -> Sheet {
         let Some(file) = scene.indexes.files.file(path) else { return Sheet::default() };
         let (least, most, share) = FOOT;
         let (height, foot) = scene.divide(1, (scene.height / share).clamp(least, most));
@@ -96,11 +96,11 @@ impl History {
         let rows = rows.collect();
         let chosen = self.uses.chosen().and_then(|place| file.uses.iter().find(|one| one.place == *place));
         let foot = match chosen.filter(|_| foot > 0) {
-            Some(one) => told(one, foot, scene),
+            Some(one) => foot_lines(one, foot, scene),
             None => Vec::new(),
         };
         let room = scene.width.saturating_sub(40).max(12);
-        let name = wrap::fit_end(path, room, scene.theme.glyphs().cut);
+        let name = wrap::fit_path(path, room, scene.theme.glyphs().cut);
         let title = vec![
             Span::raw("FILES"),
             Span::raw(format!("  {name}")),
@@ -110,14 +110,14 @@ impl History {
         Sheet { title, right, heads: vec![table.heads(None, scene.theme)], rows, foot }
     }
 
-    fn cells(&mut self, one: &Use, is_chosen: bool, scene: &Scene<'_>) -> Vec<Span<'static>> {
+    fn cells(&mut self, one: &Use, is_chosen: bool, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let call = call_of(one.place, scene);
         let (sign, sign_style) = match one.outcome {
-            Outcome::Done => (glyphs.done, theme.good),
-            Outcome::Failed => (glyphs.failed, theme.bad),
-            Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.running, theme.warn),
-            Outcome::Open => (glyphs.lost, theme.dim),
+            Outcome::Done => (glyphs.outcome.done, theme.good),
+            Outcome::Failed => (glyphs.outcome.failed, theme.bad),
+            Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.outcome.running, theme.warn),
+            Outcome::Open => (glyphs.outcome.lost, theme.dim),
         };
         let lines = self.lines(one, call, scene).map(|(added, removed)| match removed {
             0 => format!("+{added}"),
@@ -144,7 +144,7 @@ impl History {
     }
 
     /// Lines that a change added and removed; nothing while they are on disk and were never in sight.
-    fn lines(&mut self, one: &Use, call: Option<&ToolCall>, scene: &Scene<'_>) -> Option<(usize, usize)> {
+    fn lines(&mut self, one: &Use, call: Option<&ToolCall>, scene: &PageScene<'_>) -> Option<(usize, usize)> {
         let is_change = matches!(one.op, Op::Edit | Op::Write) && !one.by_shell;
         let key = (one.place.entry, one.place.block);
         let revision = scene.transcript.get(one.place.entry)?.revision;
@@ -162,7 +162,7 @@ impl History {
     }
 }
 
-fn call_of<'a>(place: Place, scene: &Scene<'a>) -> Option<&'a ToolCall> {
+fn call_of<'a>(place: Place, scene: &PageScene<'a>) -> Option<&'a ToolCall> {
     call_at(scene.transcript.get(place.entry)?, place.block)
 }
 
@@ -177,7 +177,7 @@ fn op_of(one: &Use) -> &'static str {
     }
 }
 
-fn lane_of(lane: Option<&Name>, scene: &Scene<'_>) -> String {
+fn lane_of(lane: Option<&Name>, scene: &PageScene<'_>) -> String {
     let Some(name) = lane else { return "main".to_owned() };
     let label = scene.transcript.lane(name).map_or(name, |lane| &lane.label);
     first_line(label)
@@ -188,7 +188,7 @@ fn first_line(text: &Text) -> String {
 }
 
 /// What went wrong with a use, in a sentence.
-pub(crate) fn words_of(one: &Use, scene: &Scene<'_>) -> String {
+pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
     let who = |place: Place| {
         let lane = scene.transcript.get(place.entry).and_then(|entry| entry.lane.as_ref());
         let at = call_of(place, scene)
@@ -215,7 +215,7 @@ pub(crate) fn words_of(one: &Use, scene: &Scene<'_>) -> String {
 }
 
 /// Under the history: what went wrong, then the beginning of what was changed or read.
-fn told(one: &Use, height: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+fn foot_lines(one: &Use, height: usize, scene: &PageScene<'_>) -> Vec<Line<'static>> {
     let (theme, cut) = (scene.theme, scene.theme.glyphs().cut);
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag().is_some() {
@@ -231,12 +231,12 @@ fn told(one: &Use, height: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
     let plain = without_sgr(wrap::head(&text, LOOKED_AT));
     let room = height.saturating_sub(lines.len());
     let all = plain.lines().count();
-    // What is cut off is told in the last line.
+    // The last line says how much is cut off.
     let shown = if all > room { room.saturating_sub(1) } else { all };
     for line in plain.lines().take(shown) {
         let style = match line.chars().next() {
-            Some('+') if is_change => theme.added,
-            Some('-') if is_change => theme.removed,
+            Some('+') if is_change => theme.diff.added,
+            Some('-') if is_change => theme.diff.removed,
             _ => theme.dim,
         };
         lines.push(Line::from(wrap::fit(&[Span::styled(line.to_owned(), style)], scene.columns(), cut)));

@@ -44,10 +44,10 @@ pub fn lines(
     glyphs: &Glyphs,
     (chosen, rest): (Style, Style),
 ) -> Vec<Line<'static>> {
-    let steps = glyphs.ramp.len();
+    let steps = glyphs.chart.ramp.len();
     let line = |from_below: usize| {
         let cell = |bar: &Bar| {
-            let sign = glyphs.ramp.get(level(bar.height, lines, from_below, steps).wrapping_sub(1));
+            let sign = glyphs.chart.ramp.get(level(bar.height, lines, from_below, steps).wrapping_sub(1));
             (sign.copied().unwrap_or(" "), bar.is_chosen)
         };
         let mut spans: Vec<Span<'static>> = Vec::new();

@@ -3,14 +3,14 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::analysis::prices::{self, Tier};
-use crate::analysis::spending::Charge;
-use crate::analysis::spending::arithmetic::{Arithmetic, Bill, precise};
+use crate::analysis::money::prices::{self, Tier};
+use crate::analysis::money::spending::Charge;
+use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, precise};
 use crate::model::figures::{count, exact};
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, Frame};
 
-/// Recorded and estimated cost that differ by more than this share are both told.
+/// Recorded and estimated cost that differ by more than this share are both shown.
 const DIFFERENCE: f64 = 0.01;
 
 /// The arithmetic of charges, wrapped.

@@ -5,13 +5,13 @@ use ratatui::text::Span;
 
 use super::Money;
 use super::foot::named;
-use crate::analysis::cost::Cost;
+use crate::analysis::money::cost::Cost;
+use crate::analysis::money::spending::amount::{Amount, Tokens, usd};
+use crate::analysis::money::spending::statement::{Group, Row, Statement};
+use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
-use crate::analysis::spending::amount::{Amount, Tokens, usd};
-use crate::analysis::spending::statement::{Group, Row, Statement};
-use crate::analysis::spending::{Charge, Fate, For};
 use crate::app::outline::row::title_of;
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
@@ -19,7 +19,7 @@ use crate::model::transcript::Transcript;
 
 impl Money {
     /// The cells of a row.
-    pub(super) fn cells(&self, row: &Row, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
+    pub(super) fn cells(&self, row: &Row, scene: &PageScene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let amount = &row.amount;
         let (sign, style) = self.sign(row, scene);
@@ -54,15 +54,15 @@ impl Money {
     }
 
     /// What became of it, or that it was expensive.
-    fn sign(&self, row: &Row, scene: &Scene<'_>) -> (&'static str, Style) {
+    fn sign(&self, row: &Row, scene: &PageScene<'_>) -> (&'static str, Style) {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let charge = match row.group {
             Group::Charge(number) => self.statement.charges.get(number),
             _ => None,
         };
         match charge.map(|charge| charge.fate) {
-            Some(Fate::Failed) => (glyphs.failed, theme.bad),
-            Some(Fate::Aborted) => (glyphs.refused, theme.warn),
+            Some(Fate::Failed) => (glyphs.outcome.failed, theme.bad),
+            Some(Fate::Aborted) => (glyphs.outcome.refused, theme.warn),
             _ if row.amount.money.picos() >= self.dear => ("$", theme.warn),
             _ => ("", theme.dim),
         }
@@ -94,7 +94,7 @@ pub(crate) fn figure(amount: &Amount, column: usize) -> i128 {
     }
 }
 
-/// Tokens; nothing if nobody told.
+/// Tokens; nothing if none are recorded.
 pub(crate) fn tokens_words(tokens: Option<i64>) -> String {
     let Some(tokens) = tokens else { return String::new() };
     let words = figures::tokens(tokens.unsigned_abs());

@@ -5,13 +5,13 @@ use ratatui::text::Span;
 
 use super::foot::named;
 use super::rows::{amount_words, percent_of, prompt_words, row_words, turn_number};
-use crate::analysis::cost::CostSource;
+use crate::analysis::money::cost::CostSource;
+use crate::analysis::money::spending::amount::{Amount, Tokens, usd};
+use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, Product};
+use crate::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
+use crate::analysis::money::spending::{Charge, Fate};
 use crate::analysis::phrases;
-use crate::analysis::spending::amount::{Amount, Tokens, usd};
-use crate::analysis::spending::arithmetic::{Arithmetic, Bill, Product};
-use crate::analysis::spending::statement::{Group, Grouping, Row, Statement};
-use crate::analysis::spending::{Charge, Fate};
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::app::views::table::Column;
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, exact};
@@ -47,7 +47,7 @@ pub(crate) enum About {
 /// A line of the summary.
 #[derive(Clone, Debug, Default)]
 pub struct Fact {
-    /// What it tells.
+    /// What it says.
     pub(crate) label: String,
     /// Tokens, or how many.
     pub(crate) tokens: String,
@@ -77,7 +77,7 @@ impl Fact {
     }
 
     /// Its cells.
-    pub(crate) fn cells(&self, scene: &Scene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
+    pub(crate) fn cells(&self, scene: &PageScene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let label = match (is_chosen, self.is_heading, self.is_warning) {
             (true, ..) => theme.focus,
@@ -113,7 +113,7 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
 }
 
 /// All lines.
-pub(crate) fn facts(statement: &Statement, turns: &[Row], scene: &Scene<'_>) -> Vec<Fact> {
+pub(crate) fn facts(statement: &Statement, turns: &[Row], scene: &PageScene<'_>) -> Vec<Fact> {
     let mut facts = vec![cost(statement), requests(statement)];
     facts.extend(classes(statement));
     facts.extend(cache(statement));
@@ -173,7 +173,7 @@ fn classes(statement: &Statement) -> Vec<Fact> {
     let all = made.estimated.iter().chain(&made.expected).map(Bill::picos).sum::<i128>();
     let short = Tokens {
         total: total.cache_write.total.saturating_sub(total.cache_write_1h.total),
-        told: total.cache_write.told,
+        records: total.cache_write.records,
     };
     let lines = [
         ("input", total.input, "input"),
@@ -240,7 +240,7 @@ fn cache(statement: &Statement) -> Vec<Fact> {
 }
 
 /// What was spent for nothing, and what nobody knows.
-fn for_nothing(statement: &Statement, scene: &Scene<'_>) -> Vec<Fact> {
+fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
     let all = statement.total.money.picos();
     let of = |label: &str, amount: &Amount| Fact {
         tokens: tokens_of(amount),
@@ -279,8 +279,8 @@ fn for_nothing(statement: &Statement, scene: &Scene<'_>) -> Vec<Fact> {
             facts.push(Fact { note, target, about: About::Fate(fate), ..of(label, amount) });
         }
     }
-    if statement.untold > 0 {
-        let errors = count(statement.untold as u64, "error");
+    if statement.without_tokens > 0 {
+        let errors = count(statement.without_tokens as u64, "error");
         let note =
             format!("{errors} or stops without tokens: what they cost, if anything, the file does not say");
         facts.push(Fact { cost: "$?".to_owned(), note, is_warning: true, ..Fact::new("not known") });
@@ -297,7 +297,7 @@ fn tokens_of(amount: &Amount) -> String {
 }
 
 /// The most expensive turns.
-fn dearest(turns: &[Row], statement: &Statement, scene: &Scene<'_>) -> Vec<Fact> {
+fn dearest(turns: &[Row], statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
     let mut costly: Vec<&Row> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
     costly.retain(|row| matches!(row.group, Group::Turn(_)));
     if costly.len() < 2 {

@@ -1,6 +1,6 @@
 //! Time as columns. Long gaps in the work get a few columns, whatever their length, and say it.
 //!
-//! Invariant: edges never fall from left to right, and each stretch between two gaps has a column at least.
+//! Invariant: edges never fall from left to right, and the time between two gaps has a column at least.
 
 use crate::analysis::timeline::QUIET_MS;
 use crate::model::figures;
@@ -31,7 +31,7 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// The time between two moments in so many columns.
+    /// The time between two timestamps in so many columns.
     pub(crate) fn new(
         (from, to): (Timestamp, Timestamp),
         gaps: &[(Timestamp, Timestamp)],
@@ -88,7 +88,7 @@ impl Axis {
         (edge(column), edge(column + 1))
     }
 
-    /// The column of a moment; the nearest one, if it is not shown.
+    /// The column of a timestamp; the nearest one, if it is not shown.
     pub(crate) fn column(&self, at: Timestamp) -> usize {
         let after = self.edges.partition_point(|edge| *edge <= at);
         after.saturating_sub(1).min(self.columns().saturating_sub(1))
@@ -110,7 +110,7 @@ impl Axis {
         self.shown.1.div_ceil(self.shown.0.max(1) as u64).max(1)
     }
 
-    /// Words and the columns in which they begin; gaps tell their length.
+    /// Words and the columns in which they begin; gaps say their length.
     pub(crate) fn ticks(&self) -> Vec<(usize, String)> {
         let mut taken: Vec<(usize, String)> = Vec::new();
         for (first, columns, ms) in &self.gaps {

@@ -6,9 +6,9 @@ use ratatui::text::Span;
 
 use super::axis::Axis;
 use crate::analysis::account::Class;
-use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as Stretch, SpanId, Timeline, What};
-use crate::app::viewport::Focus;
-use crate::app::views::page::Scene;
+use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as TimeSpan, SpanId, Timeline, What};
+use crate::app::text::viewport::Focus;
+use crate::app::views::page::PageScene;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
@@ -51,7 +51,7 @@ impl Cell {
 /// What bars are painted from.
 pub(crate) struct Painter<'a> {
     /// The session.
-    pub(crate) scene: &'a Scene<'a>,
+    pub(crate) scene: &'a PageScene<'a>,
     /// The columns.
     pub(crate) axis: &'a Axis,
     /// What decided the ends of turns.
@@ -71,7 +71,7 @@ impl Painter<'_> {
     }
 
     /// Until when a span is shown.
-    pub(crate) fn end(&self, span: &Stretch) -> Timestamp {
+    pub(crate) fn end(&self, span: &TimeSpan) -> Timestamp {
         span.end(self.now)
     }
 
@@ -81,7 +81,7 @@ impl Painter<'_> {
     }
 
     /// The same for painting: where no path is known, the main agent's answers are the best guess.
-    fn seems_on_path(&self, span: &Stretch) -> bool {
+    fn seems_on_path(&self, span: &TimeSpan) -> bool {
         let turn = self.timeline().turn_at(span.id.from).0;
         let is_known = self.paths.knows(turn);
         if is_known { self.paths.holds(turn, span.id) } else { span.lane == 0 && span.class == Class::Model }
@@ -106,7 +106,7 @@ impl Painter<'_> {
         }
     }
 
-    fn cell(&self, span: &Stretch, row: &Row) -> Cell {
+    fn cell(&self, span: &TimeSpan, row: &Row) -> Cell {
         let focus = focus_of(self.scene.transcript, span.id);
         Cell {
             id: span.id,
@@ -120,7 +120,7 @@ impl Painter<'_> {
         }
     }
 
-    fn put_span(&self, span: &Stretch, row: &Row, cells: &mut Cells) {
+    fn put_span(&self, span: &TimeSpan, row: &Row, cells: &mut Cells) {
         let end = self.end(span);
         let first = self.axis.column(span.id.from);
         let last = self.axis.last_column(end).max(first);
@@ -147,7 +147,7 @@ impl Painter<'_> {
         cells.put(column, Cell { is_short, mark, ms, ..self.cell(span, row) });
     }
 
-    fn mark(&self, span: &Stretch) -> Mark {
+    fn mark(&self, span: &TimeSpan) -> Mark {
         match span.ending {
             Ending::Failed => Mark::Failed,
             Ending::Open if self.now.is_some() => Mark::Running,
@@ -156,7 +156,7 @@ impl Painter<'_> {
         }
     }
 
-    /// What the agent does since the last sign, which no entry has told so far.
+    /// What the agent does since the last sign, which no entry has recorded so far.
     pub(crate) fn put_growing(&self, class: Class, from: Timestamp, to: Timestamp, cells: &mut Cells) {
         let (first, last) = (self.axis.column(from), self.axis.last_column(to));
         for column in first..=last {
@@ -250,9 +250,9 @@ impl Painter<'_> {
         let (glyphs, theme) = (self.scene.theme.glyphs(), self.scene.theme);
         match mark {
             Mark::None => None,
-            Mark::Lost => Some((glyphs.lost, theme.warn)),
+            Mark::Lost => Some((glyphs.outcome.lost, theme.warn)),
             Mark::Running => Some((glyphs.time.goes_on, theme.warn)),
-            Mark::Failed => Some((glyphs.failed, theme.bad)),
+            Mark::Failed => Some((glyphs.outcome.failed, theme.bad)),
         }
     }
 
@@ -268,7 +268,7 @@ impl Painter<'_> {
             Class::Unknown => time.unknown,
             Class::Tool if cell.is_short && cell.is_on_path => time.short_path,
             Class::Model | Class::Tool if cell.is_short => time.short,
-            Class::Model if cell.is_on_path => glyphs.full,
+            Class::Model if cell.is_on_path => glyphs.chart.full,
             Class::Model => time.model_beside,
             Class::Tool if cell.is_on_path => time.path,
             Class::Tool => time.beside,
@@ -305,11 +305,11 @@ impl Cells {
 }
 
 /// The style of bars.
-pub(crate) fn class_style(scene: &Scene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
+pub(crate) fn class_style(scene: &PageScene<'_>, class: Class, is_on_path: bool, is_passed: bool) -> Style {
     let theme = scene.theme;
     match class {
         _ if is_passed => theme.dim,
-        Class::Model => theme.assistant,
+        Class::Model => theme.voice.assistant,
         Class::Tool if is_on_path => theme.tool.add_modifier(Modifier::BOLD),
         Class::Tool => theme.tool,
         Class::Retry => theme.warn,

@@ -42,14 +42,14 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// What is worked between two moments, in ms: gaps count as nothing.
+    /// What is worked between two timestamps, in ms: gaps count as nothing.
     fn work(&self, from: Timestamp, to: Timestamp) -> u64 {
         let gaps = self.timeline.gaps(from, to);
         let gaps: u64 = gaps.map(|(start, end)| end.min(to).since(start.max(from))).sum();
         to.since(from).saturating_sub(gaps)
     }
 
-    /// The moment after so much more work.
+    /// The timestamp after so much more work.
     fn later(&self, from: Timestamp, ms: u64) -> Timestamp {
         let end = self.reach.1;
         let (mut at, mut left) = (from, ms);
@@ -64,7 +64,7 @@ impl View<'_> {
         Timestamp(at.0.saturating_add(i64::try_from(left).unwrap_or(i64::MAX))).min(end)
     }
 
-    /// The moment before so much work.
+    /// The timestamp before so much work.
     fn earlier(&self, from: Timestamp, ms: u64) -> Timestamp {
         let (mut at, mut left) = (from, ms);
         let gaps: Vec<(Timestamp, Timestamp)> = self.timeline.gaps(self.reach.0, from).collect();

@@ -3,11 +3,11 @@
 use ratatui::style::Style;
 
 use crate::analysis::calls::{Outcome, Place, call_at};
-use crate::analysis::files::paths::below;
 use crate::analysis::lint::{Finding, Severity};
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::model::entry::Entry;
 use crate::model::figures::duration;
+use crate::model::path::below;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
@@ -17,9 +17,9 @@ use crate::render::theme::Theme;
 /// The rule that finds results which the agent made up.
 const SYNTHETIC: &str = "synthetic-result";
 
-/// A call with what stands around it.
+/// A call with its place and its entry.
 #[derive(Clone, Copy)]
-pub struct Told<'a> {
+pub struct PlacedCall<'a> {
     /// Where it is.
     pub(crate) place: Place,
     /// Its entry.
@@ -47,9 +47,9 @@ pub(crate) enum Status {
     Done,
 }
 
-impl<'a> Told<'a> {
+impl<'a> PlacedCall<'a> {
     /// The call at a place.
-    pub(crate) fn at(scene: &Scene<'a>, place: Place) -> Option<Self> {
+    pub(crate) fn at(scene: &PageScene<'a>, place: Place) -> Option<Self> {
         let entry = scene.transcript.get(place.entry)?;
         Some(Self { place, entry, call: call_at(entry, place.block)? })
     }
@@ -75,27 +75,27 @@ impl<'a> Told<'a> {
         self.entry.usage.as_deref().filter(|usage| usage.scope == Scope::Request && !usage.is_zero())
     }
 
-    /// What it asks for on one line; files as seen from where the session began.
-    pub(crate) fn argument(&self, scene: &Scene<'_>) -> &'a str {
+    /// What it asks for on one line; files as scene from where the session began.
+    pub(crate) fn argument(&self, scene: &PageScene<'_>) -> &'a str {
         let line = self.call.headline.trim().lines().next().unwrap_or_default();
         let is_path = matches!(self.call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
         if is_path { below(line, scene.transcript.meta().root.as_deref()) } else { line }
     }
 
     /// What the lint found in it.
-    pub(crate) fn findings(&self, scene: &Scene<'a>) -> impl Iterator<Item = &'a Finding> {
+    pub(crate) fn findings(&self, scene: &PageScene<'a>) -> impl Iterator<Item = &'a Finding> {
         let block = self.place.block;
         scene.findings.of_entry(self.place.entry).iter().filter(move |finding| finding.block == block)
     }
 
     /// The worst of it, and how much there is.
-    pub(crate) fn marks(&self, scene: &Scene<'a>) -> Option<(Severity, usize)> {
+    pub(crate) fn marks(&self, scene: &PageScene<'a>) -> Option<(Severity, usize)> {
         let worst = self.findings(scene).map(|finding| finding.severity).max()?;
         Some((worst, self.findings(scene).count()))
     }
 
     /// How it fares.
-    pub(crate) fn status(&self, scene: &Scene<'a>) -> Status {
+    pub(crate) fn status(&self, scene: &PageScene<'a>) -> Status {
         match Outcome::of(&self.call.state) {
             Outcome::Refused => Status::Refused,
             Outcome::Lost => Status::Interrupted,
@@ -112,7 +112,7 @@ impl<'a> Told<'a> {
     }
 
     /// The sub-agent that made it, by its label.
-    pub(crate) fn lane(&self, scene: &Scene<'a>) -> Option<&'a Text> {
+    pub(crate) fn lane(&self, scene: &PageScene<'a>) -> Option<&'a Text> {
         let name = self.entry.lane.as_ref()?;
         Some(scene.transcript.lane(name).map_or(name, |lane| &lane.label))
     }
@@ -136,12 +136,12 @@ impl Status {
     pub(crate) fn sign(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {
-            Self::Failed => (glyphs.failed, theme.bad),
-            Self::Refused => (glyphs.refused, theme.warn),
-            Self::Interrupted | Self::NoResult => (glyphs.lost, theme.warn),
+            Self::Failed => (glyphs.outcome.failed, theme.bad),
+            Self::Refused => (glyphs.outcome.refused, theme.warn),
+            Self::Interrupted | Self::NoResult => (glyphs.outcome.lost, theme.warn),
             Self::Synthetic => ("!", theme.warn),
-            Self::Running => (glyphs.running, theme.warn),
-            Self::Done => (glyphs.done, theme.good),
+            Self::Running => (glyphs.outcome.running, theme.warn),
+            Self::Done => (glyphs.outcome.done, theme.good),
         }
     }
 }

@@ -3,11 +3,11 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::call::{Status, Told, took_words};
+use super::call::{PlacedCall, Status, took_words};
 use super::order::Sort;
 use crate::analysis::calls::Place;
 use crate::app::views::checks::of_severity;
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Order, Table};
 use crate::model::figures;
 use crate::model::text::{Name, without_sgr};
@@ -53,7 +53,7 @@ const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
 
 /// The columns for a screen; without sub-agents all is of one lane.
-pub(crate) fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
     let all = match scene.columns() {
         WIDE_FROM.. => WIDE,
         MIDDLE_FROM.. => MIDDLE,
@@ -69,10 +69,10 @@ pub(crate) fn title(column: usize) -> &'static str {
 }
 
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
-pub(crate) fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
+pub(crate) fn shown(scene: &PageScene<'_>, tool: Option<&Name>) -> Vec<Place> {
     let calls = &scene.indexes.calls;
     let passes = |place: &Place| {
-        let focus = crate::app::viewport::Focus { entry: place.entry, block: place.block };
+        let focus = crate::app::text::viewport::Focus { entry: place.entry, block: place.block };
         scene.filter.is_none_or(|filter| filter.shows(focus))
     };
     match tool {
@@ -82,24 +82,24 @@ pub(crate) fn shown(scene: &Scene<'_>, tool: Option<&Name>) -> Vec<Place> {
 }
 
 /// Sorts calls that stand in the order of the file.
-pub(crate) fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
-    let told = |place: &Place| Told::at(scene, *place);
+pub(crate) fn sorted(scene: &PageScene<'_>, places: Vec<Place>, sort: Sort) -> Vec<Place> {
+    let placed = |place: &Place| PlacedCall::at(scene, *place);
     let figure = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     match sort.column {
         NUMBER if sort.order == Order::Rising => places,
         NUMBER => places.into_iter().rev().collect(),
-        TOOL => sort.sort(places, |place| told(place).map(|told| told.call.name.as_str())),
-        ARGUMENT => sort.sort(places, |place| told(place).map(|told| told.argument(scene))),
-        LANE => sort.sort(places, |place| told(place)?.lane(scene)),
-        STATUS => sort.sort(places, |place| told(place).map(|told| told.status(scene))),
-        FOUND => sort.sort(places, |place| told(place)?.marks(scene)),
+        TOOL => sort.sort(places, |place| placed(place).map(|placed| placed.call.name.as_str())),
+        ARGUMENT => sort.sort(places, |place| placed(place).map(|placed| placed.argument(scene))),
+        LANE => sort.sort(places, |place| placed(place)?.lane(scene)),
+        STATUS => sort.sort(places, |place| placed(place).map(|placed| placed.status(scene))),
+        FOUND => sort.sort(places, |place| placed(place)?.marks(scene)),
         column => sort.sort(places, |place| {
-            let told = told(place)?;
+            let placed = placed(place)?;
             match column {
-                TIME => told.made_at().map(|at| at.0),
-                TOOK => told.took().map(|took| figure(took.ms)),
-                SIZE => told.bytes().map(figure),
-                TOKENS => told.usage().map(|usage| figure(usage.total())),
+                TIME => placed.made_at().map(|at| at.0),
+                TOOK => placed.took().map(|took| figure(took.ms)),
+                SIZE => placed.bytes().map(figure),
+                TOKENS => placed.usage().map(|usage| figure(usage.total())),
                 _ => None,
             }
         }),
@@ -107,45 +107,53 @@ pub(crate) fn sorted(scene: &Scene<'_>, places: Vec<Place>, sort: Sort) -> Vec<P
 }
 
 /// The cells of a call.
-pub(crate) fn cells(scene: &Scene<'_>, table: &Table, place: Place, is_chosen: bool) -> Vec<Span<'static>> {
+pub(crate) fn cells(
+    scene: &PageScene<'_>,
+    table: &Table,
+    place: Place,
+    is_chosen: bool,
+) -> Vec<Span<'static>> {
     let theme = scene.theme;
-    let Some(told) = Told::at(scene, place) else { return Vec::new() };
+    let Some(placed) = PlacedCall::at(scene, place) else { return Vec::new() };
     let number = scene.indexes.calls.number(place).map(|number| number.to_string());
     let is_left = scene.transcript.branches().abandoned.contains(&place.entry);
     let (plain, tool) = if is_left { (theme.dim, theme.dim) } else { (theme.text, theme.tool) };
     let argument = if is_chosen { theme.focus } else { plain };
     let has_words = table.width_of(STATUS).is_some_and(|width| width > SIGN);
-    let (status, style) = status(&told, scene, has_words);
-    let found = told.marks(scene).map(|(severity, count)| {
+    let (status, style) = status(&placed, scene, has_words);
+    let found = placed.marks(scene).map(|(severity, count)| {
         let (sign, style) = of_severity(severity, theme);
         Span::styled(if count > 1 { format!("{count}{sign}") } else { sign.to_owned() }, style)
     });
     vec![
         Span::styled(number.unwrap_or_default(), theme.dim),
-        Span::styled(told.made_at().map(Timestamp::clock).unwrap_or_default(), theme.dim),
-        Span::styled(wrap::head(&told.call.name, 100).to_owned(), tool),
-        Span::styled(without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned(), argument),
+        Span::styled(placed.made_at().map(Timestamp::clock).unwrap_or_default(), theme.dim),
+        Span::styled(wrap::head(&placed.call.name, 100).to_owned(), tool),
+        Span::styled(without_sgr(wrap::head(placed.argument(scene), 1_000)).into_owned(), argument),
         Span::styled(status, style),
-        Span::styled(took(&told, scene), plain),
-        Span::styled(told.bytes().map(figures::bytes).unwrap_or_default(), plain),
-        Span::styled(told.usage().map(|usage| figures::tokens(usage.total())).unwrap_or_default(), theme.dim),
+        Span::styled(took(&placed, scene), plain),
+        Span::styled(placed.bytes().map(figures::bytes).unwrap_or_default(), plain),
+        Span::styled(
+            placed.usage().map(|usage| figures::tokens(usage.total())).unwrap_or_default(),
+            theme.dim,
+        ),
         found.unwrap_or_default(),
         Span::styled(
-            told.lane(scene).map_or_else(|| "main".to_owned(), |label| wrap::head(label, 200).to_owned()),
+            placed.lane(scene).map_or_else(|| "main".to_owned(), |label| wrap::head(label, 200).to_owned()),
             theme.dim,
         ),
     ]
 }
 
 /// The sign of a call, and what it means where that is more than that all went well.
-fn status(told: &Told<'_>, scene: &Scene<'_>, has_words: bool) -> (String, Style) {
-    let status = told.status(scene);
+fn status(placed: &PlacedCall<'_>, scene: &PageScene<'_>, has_words: bool) -> (String, Style) {
+    let status = placed.status(scene);
     let (sign, style) = status.sign(scene.theme);
     if !has_words {
         return (sign.to_owned(), style);
     }
     let facts =
-        told.call.state.result().map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
+        placed.call.state.result().map(|result| without_sgr(wrap::head(&result.facts, 80)).into_owned());
     let exit = facts
         .filter(|facts| facts.starts_with("exit "))
         .map(|facts| facts.split(['·', ',']).next().unwrap_or_default().trim().to_owned());
@@ -158,10 +166,10 @@ fn status(told: &Told<'_>, scene: &Scene<'_>, has_words: bool) -> (String, Style
 }
 
 /// How long a call took, or has been running.
-pub fn took(told: &Told<'_>, scene: &Scene<'_>) -> String {
-    match (told.took(), told.made_at()) {
+pub fn took(placed: &PlacedCall<'_>, scene: &PageScene<'_>) -> String {
+    match (placed.took(), placed.made_at()) {
         (Some(took), _) => took_words(took, scene.theme),
-        (None, Some(at)) if told.status(scene) == Status::Running => figures::elapsed(scene.now.since(at)),
+        (None, Some(at)) if placed.status(scene) == Status::Running => figures::elapsed(scene.now.since(at)),
         _ => String::new(),
     }
 }

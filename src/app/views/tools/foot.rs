@@ -1,13 +1,13 @@
-//! What is told of the chosen call, and of the chosen tool.
+//! The details of the chosen call, and of the chosen tool.
 
 use ratatui::text::{Line, Span};
 
-use super::call::{Told, at_most};
+use super::call::{PlacedCall, at_most};
 use super::calls::took;
 use crate::analysis::calls::{Outcome, Place, Tool};
 use crate::analysis::phrases;
 use crate::app::views::checks::of_severity;
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
 use crate::model::tool::Clocked;
@@ -18,13 +18,13 @@ use crate::render::wrap::{self, Frame, Piece};
 const NAMED: usize = 4;
 /// Earlier calls that are looked at.
 const LOOKED_AT: usize = 200;
-/// Of fewer durations no quantiles are told.
+/// Of fewer durations no quantiles are shown.
 const FEW: u32 = 4;
 /// Of an argument no more bytes are looked at.
 const ARGUMENT: usize = 8_000;
 
 /// Facts with dots between them, cut to the page.
-pub(crate) fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
+pub(crate) fn line(scene: &PageScene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
     let dot = Span::styled(format!(" {} ", scene.theme.glyphs().dot), scene.theme.dim);
     let mut spans = Vec::new();
     for part in parts.into_iter().filter(|part| wrap::width_of(part) > 0) {
@@ -37,14 +37,14 @@ pub(crate) fn line(scene: &Scene<'_>, parts: Vec<Vec<Piece>>) -> Line<'static> {
 }
 
 /// All about a call in so many lines.
-pub(crate) fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
-    let Some(told) = Told::at(scene, place) else { return Vec::new() };
-    let mut out = vec![line(scene, standing(scene, &told))];
+pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<Line<'static>> {
+    let Some(placed) = PlacedCall::at(scene, place) else { return Vec::new() };
+    let mut out = vec![line(scene, standing(scene, &placed))];
     let arguments = if lines > 4 { 2 } else { 1 };
-    out.extend(argument(scene, &told, arguments));
-    out.push(line(scene, ended(scene, &told)));
-    let found = findings(scene, &told);
-    let before = before(scene, &told);
+    out.extend(argument(scene, &placed, arguments));
+    out.push(line(scene, ended(scene, &placed)));
+    let found = findings(scene, &placed);
+    let before = before(scene, &placed);
     if out.len() + 1 >= lines {
         out.push(line(scene, vec![found, before]));
     } else {
@@ -56,12 +56,12 @@ pub(crate) fn of_call(scene: &Scene<'_>, place: Place, lines: usize) -> Vec<Line
 }
 
 /// Which call it is, and where it stands.
-fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
+fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
-    let call = told.call;
-    let number = scene.indexes.calls.number(told.place).unwrap_or(0);
-    let turn = scene.indexes.account.turn_of(scene.transcript, told.place.entry);
-    let left = scene.transcript.branches().of(told.place.entry);
+    let call = placed.call;
+    let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
+    let turn = scene.indexes.account.turn_of(scene.transcript, placed.place.entry);
+    let left = scene.transcript.branches().of(placed.place.entry);
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let record = call.input.from.line;
     vec![
@@ -70,7 +70,7 @@ fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
             Span::styled(wrap::head(&call.name, 200).to_owned(), theme.tool),
         ],
         turn.map(|turn| dim(format!("turn {}", turn + 1))).unwrap_or_default(),
-        told.lane(scene).map(|label| dim(format!("sub-agent {label}"))).unwrap_or_default(),
+        placed.lane(scene).map(|label| dim(format!("sub-agent {label}"))).unwrap_or_default(),
         left.map(|branch| dim(format!("on branch {}, which was left", branch.number))).unwrap_or_default(),
         if record > 0 { dim(format!("line {record}")) } else { Vec::new() },
         dim(call.key.to_string()),
@@ -78,8 +78,8 @@ fn standing(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
 }
 
 /// All that it asks for, as far as it has room.
-fn argument(scene: &Scene<'_>, told: &Told<'_>, limit: usize) -> Vec<Line<'static>> {
-    let whole = command_of(told.call).unwrap_or(&told.call.headline);
+fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec<Line<'static>> {
+    let whole = command_of(placed.call).unwrap_or(&placed.call.headline);
     let whole = without_sgr(wrap::head(whole, ARGUMENT)).into_owned();
     let words: Vec<&str> = whole.split_whitespace().collect();
     let words = Span::styled(words.join(" "), scene.theme.text);
@@ -90,12 +90,12 @@ fn argument(scene: &Scene<'_>, told: &Told<'_>, limit: usize) -> Vec<Line<'stati
 }
 
 /// How it ended, how long that took against others, and what came of it.
-fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
+fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
-    let status = told.status(scene);
+    let status = placed.status(scene);
     let (sign, style) = status.sign(theme);
     let mut verdict = vec![Span::styled(format!("{sign} {}", status.word()), style)];
-    let result = told.call.state.result();
+    let result = placed.call.state.result();
     let facts = result.map(|result| without_sgr(wrap::head(&result.facts, 200)).into_owned());
     let facts = facts.as_deref().and_then(|facts| facts.lines().next()).unwrap_or_default();
     let is_news = !facts.trim().is_empty() && facts.trim() != status.word();
@@ -103,24 +103,26 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
         let facts = if theme.ascii { facts.replace('·', theme.glyphs().dot) } else { facts.to_owned() };
         verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
     }
-    let (rank, spread) = rank(scene, told).unzip();
-    let time = [Some(took(told, scene)), rank].into_iter().flatten();
+    let (rank, spread) = rank(scene, placed).unzip();
+    let time = [Some(took(placed, scene)), rank].into_iter().flatten();
     let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
-    let size = told.call.state.result().map(|result| &result.body).or(told.call.state.live());
+    let size = placed.call.state.result().map(|result| &result.body).or(placed.call.state.live());
     let size = size.map(|body| {
         let bytes = figures::bytes(u64::from(body.bytes));
         let lines = count(u64::from(body.lines), "line");
         if is_news && facts.contains("line") { bytes } else { format!("{bytes}, {lines}") }
     });
-    let spent = told.usage().map(|usage| {
-        let others =
-            scene.transcript.get(told.place.entry).map_or(0, |entry| entry.calls().count().saturating_sub(1));
+    let spent = placed.usage().map(|usage| {
+        let others = scene
+            .transcript
+            .get(placed.place.entry)
+            .map_or(0, |entry| entry.calls().count().saturating_sub(1));
         let shared = if others > 0 {
             format!(", shared with {}", count(others as u64, "call"))
         } else {
             String::new()
         };
-        format!("request {}{shared}", phrases::spent(usage, told.entry.model.as_ref(), theme.ascii))
+        format!("request {}{shared}", phrases::spent(usage, placed.entry.model.as_ref(), theme.ascii))
     });
     let text =
         |words: Option<String>| words.map(|words| vec![Span::styled(words, theme.text)]).unwrap_or_default();
@@ -130,24 +132,24 @@ fn ended(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Vec<Piece>> {
 }
 
 /// `p94 of 38 bash calls`: where its duration stands among those of its tool; and how these spread.
-fn rank(scene: &Scene<'_>, told: &Told<'_>) -> Option<(String, String)> {
-    let durations = scene.indexes.calls.tool(&told.call.name)?.durations();
+fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, String)> {
+    let durations = scene.indexes.calls.tool(&placed.call.name)?.durations();
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
-    let took = told.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
+    let took = placed.took().filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
     let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
     let [p50, p95, max] =
         [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
     let rank = percent(u64::from(no_longer), u64::from(spread.count));
-    let name = wrap::head(&told.call.name, 40);
+    let name = wrap::head(&placed.call.name, 40);
     let rank = format!("p{rank} of {} {name} calls", spread.count);
     Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
 }
 
 /// Earlier calls that asked for the same, with what came of them.
-fn before(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
+fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
     let calls = &scene.indexes.calls;
-    let earlier = calls.earlier_known(scene.transcript, told.place, LOOKED_AT);
+    let earlier = calls.earlier(scene.transcript, placed.place, LOOKED_AT);
     if earlier.calls.is_empty() {
         let words = match earlier.unread.len() {
             0 => "no earlier call asked for the same".to_owned(),
@@ -158,7 +160,7 @@ fn before(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
     let at_least = if earlier.is_cut || !earlier.unread.is_empty() { "at least " } else { "" };
     let times = count(earlier.calls.len() as u64, "time");
     let mut spans = vec![Span::styled(format!("same call before, {at_least}{times}:"), theme.warn)];
-    for other in earlier.calls.iter().take(NAMED).filter_map(|place| Told::at(scene, *place)) {
+    for other in earlier.calls.iter().take(NAMED).filter_map(|place| PlacedCall::at(scene, *place)) {
         let (sign, style) = other.status(scene).sign(theme);
         let number = calls.number(other.place).unwrap_or(0);
         spans.push(Span::styled(format!("  #{number} "), theme.accent));
@@ -169,8 +171,8 @@ fn before(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
 }
 
 /// What the lint found.
-fn findings(scene: &Scene<'_>, told: &Told<'_>) -> Vec<Piece> {
-    let mut found: Vec<_> = told.findings(scene).collect();
+fn findings(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
+    let mut found: Vec<_> = placed.findings(scene).collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let mut spans = Vec::new();
     for finding in found {
@@ -193,14 +195,14 @@ pub(crate) struct Examples {
 
 impl Examples {
     /// Of these calls of one tool, in the order of the file.
-    pub(crate) fn of(scene: &Scene<'_>, places: &[Place]) -> Self {
-        let told = || places.iter().filter_map(|place| Told::at(scene, *place));
-        let timed = told().filter_map(|told| Some((told.took()?.ms, told.place)));
-        let sized = told().filter_map(|told| Some((told.bytes()?, told.place)));
-        let failed = told().rfind(|told| Outcome::of(&told.call.state) == Outcome::Failed);
+    pub(crate) fn of(scene: &PageScene<'_>, places: &[Place]) -> Self {
+        let placed = || places.iter().filter_map(|place| PlacedCall::at(scene, *place));
+        let timed = placed().filter_map(|placed| Some((placed.took()?.ms, placed.place)));
+        let sized = placed().filter_map(|placed| Some((placed.bytes()?, placed.place)));
+        let failed = placed().rfind(|placed| Outcome::of(&placed.call.state) == Outcome::Failed);
         Self {
             slowest: timed.max_by_key(|(ms, _)| *ms).map(|(_, place)| place),
-            failed: failed.map(|told| told.place),
+            failed: failed.map(|placed| placed.place),
             biggest: sized.max_by_key(|(bytes, _)| *bytes).map(|(_, place)| place),
         }
     }
@@ -208,7 +210,7 @@ impl Examples {
 
 /// A tool in four lines: what became of its calls, and those that stand out.
 pub(crate) fn of_tool(
-    scene: &Scene<'_>,
+    scene: &PageScene<'_>,
     (name, tool): (&Name, &Tool),
     examples: &Examples,
 ) -> Vec<Line<'static>> {
@@ -235,8 +237,8 @@ pub(crate) fn of_tool(
         untimed,
     ];
     let example = |word: &str, place: Option<Place>| {
-        let told = place.and_then(|place| Told::at(scene, place));
-        told.map_or_else(Line::default, |told| line(scene, vec![named(scene, word, &told)]))
+        let placed = place.and_then(|place| PlacedCall::at(scene, place));
+        placed.map_or_else(Line::default, |placed| line(scene, vec![named(scene, word, &placed)]))
     };
     vec![
         line(scene, head),
@@ -247,17 +249,17 @@ pub(crate) fn of_tool(
 }
 
 /// `slowest  #203 41.2s 51 KB cargo test`
-fn named(scene: &Scene<'_>, word: &str, told: &Told<'_>) -> Vec<Piece> {
+fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
-    let number = scene.indexes.calls.number(told.place).unwrap_or(0);
-    let (sign, style) = told.status(scene).sign(theme);
-    let size = told.bytes().map(figures::bytes).unwrap_or_default();
-    let argument = without_sgr(wrap::head(told.argument(scene), 1_000)).into_owned();
+    let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
+    let (sign, style) = placed.status(scene).sign(theme);
+    let size = placed.bytes().map(figures::bytes).unwrap_or_default();
+    let argument = without_sgr(wrap::head(placed.argument(scene), 1_000)).into_owned();
     vec![
         Span::styled(format!("{word:<15}"), theme.dim),
         Span::styled(format!("#{number:<6}"), theme.accent),
         Span::styled(format!("{sign} "), style),
-        Span::styled(format!("{:>8} {size:>8}  ", took(told, scene)), theme.text),
+        Span::styled(format!("{:>8} {size:>8}  ", took(placed, scene)), theme.text),
         Span::styled(argument, theme.text),
     ]
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: what is not known comes last, whichever way rows are sorted; equal rows keep their order.
 
-use crate::app::action::Way;
+use crate::app::input::action::Way;
 use crate::app::views::table::{Order, Table};
 
 /// A column and a direction.
@@ -54,7 +54,7 @@ impl Sort {
 #[cfg(test)]
 mod tests {
     use super::Sort;
-    use crate::app::action::Way;
+    use crate::app::input::action::Way;
     use crate::app::views::table::{Column, Order, Table};
 
     const COLUMNS: &[Column] =

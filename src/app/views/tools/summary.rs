@@ -5,7 +5,7 @@ use ratatui::text::Span;
 use super::call::at_most;
 use super::order::Sort;
 use crate::analysis::calls::{Outcome, Tool, Tools};
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, gauge};
 use crate::model::figures::{self, percent};
 use crate::model::text::Name;
@@ -61,7 +61,7 @@ pub fn open(tool: &Tool) -> usize {
 
 /// The cells of a tool; `all` is the time of all tools in ms.
 pub(crate) fn cells(
-    scene: &Scene<'_>,
+    scene: &PageScene<'_>,
     (name, tool): (&Name, &Tool),
     all: u64,
     is_chosen: bool,
@@ -92,7 +92,7 @@ pub(crate) fn cells(
     ]
 }
 
-fn share(sum: u64, all: u64, scene: &Scene<'_>) -> String {
+fn share(sum: u64, all: u64, scene: &PageScene<'_>) -> String {
     if all == 0 {
         return String::new();
     }

@@ -1,16 +1,16 @@
-//! What is told of the chosen node: a branch against the active path, a sub-agent with what it started.
+//! The details of the chosen node: a branch against the active path, a sub-agent with what it started.
 
 use ratatui::text::{Line, Span};
 
 use super::nodes::Node;
-use super::rows::{branch_of, call_of, of_lane as started_by, told};
+use super::rows::{branch_of, call_of, fate_label, of_lane as started_by};
 use crate::analysis::account::PathFacts;
 use crate::analysis::agents::Fate;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::{Compared, Sides};
 use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::app::views::tools::foot::line;
 use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, EntryId};
@@ -55,7 +55,7 @@ fn figures(facts: &PathFacts) -> String {
 }
 
 /// A branch against the active path.
-pub(crate) fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
+pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let Some(branch) = branch_of(scene, number) else { return Vec::new() };
     let text = |words: String| vec![Span::styled(words, theme.text)];
@@ -104,7 +104,7 @@ pub(crate) fn of_branch(scene: &Scene<'_>, number: usize, sides: &Sides) -> Vec<
     ]
 }
 
-fn own(scene: &Scene<'_>, branch: &Branch) -> PathFacts {
+fn own(scene: &PageScene<'_>, branch: &Branch) -> PathFacts {
     PathFacts::of(branch.entries.iter().filter_map(|id| scene.transcript.get(*id)))
 }
 
@@ -113,7 +113,7 @@ fn first(compared: &Compared, side: usize) -> Option<Place> {
 }
 
 /// One of the two sides: how much lies on it, and what it did otherwise.
-fn side(scene: &Scene<'_>, name: &str, facts: &PathFacts, differs: Option<Place>) -> Line<'static> {
+fn side(scene: &PageScene<'_>, name: &str, facts: &PathFacts, differs: Option<Place>) -> Line<'static> {
     let theme = scene.theme;
     let mut spans = vec![
         Span::styled(format!("{name:<SIDE$}"), theme.dim),
@@ -131,7 +131,7 @@ fn side(scene: &Scene<'_>, name: &str, facts: &PathFacts, differs: Option<Place>
 }
 
 /// A prompt or a call in a few words.
-fn step(scene: &Scene<'_>, place: Place) -> Vec<Piece> {
+fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
     if let Some(call) = call_of(scene, place) {
         let headline = without_sgr(wrap::head(&call.headline, TEXT)).into_owned();
@@ -140,11 +140,11 @@ fn step(scene: &Scene<'_>, place: Place) -> Vec<Piece> {
             Span::styled(headline, theme.text),
         ];
     }
-    vec![Span::styled("you ", theme.user), Span::styled(said(scene, place.entry), theme.text)]
+    vec![Span::styled("you ", theme.voice.user), Span::styled(said(scene, place.entry), theme.text)]
 }
 
 /// What an entry says, or calls.
-fn said(scene: &Scene<'_>, id: EntryId) -> String {
+fn said(scene: &PageScene<'_>, id: EntryId) -> String {
     let Some(entry) = scene.transcript.get(id) else { return String::new() };
     let says = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
@@ -157,12 +157,12 @@ fn said(scene: &Scene<'_>, id: EntryId) -> String {
 }
 
 /// A sub-agent: who started it, for what, what it spent with those that it started, and what it did last.
-pub(crate) fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
+pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<Line<'static>> {
     let Some(lane) = scene.transcript.lane(name) else { return Vec::new() };
     let theme = scene.theme;
     let dim = |words: String| vec![Span::styled(words, theme.dim)];
     let (call, fate) = started_by(scene, lane);
-    let (sign, style, word) = told(fate, call.map(|(_, call)| call), theme);
+    let (sign, style, word) = fate_label(fate, call.map(|(_, call)| call), theme);
     let models = model_of(scene, lane);
     let started = match call {
         Some((place, call)) => {
@@ -205,18 +205,23 @@ pub(crate) fn of_lane(scene: &Scene<'_>, name: &Name, whole: &Whole) -> Vec<Line
     lines
 }
 
-fn labelled(scene: &Scene<'_>, label: &str, words: &str) -> Vec<Piece> {
+fn labelled(scene: &PageScene<'_>, label: &str, words: &str) -> Vec<Piece> {
     let words = without_sgr(wrap::head(words, TEXT)).replace('\n', " ");
     vec![Span::styled(format!("{label:<SIDE$}"), scene.theme.dim), Span::styled(words, scene.theme.text)]
 }
 
 /// The model that answered first in a sub-agent.
-fn model_of<'a>(scene: &Scene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
+fn model_of<'a>(scene: &PageScene<'a>, lane: &LaneFacts) -> Option<&'a Name> {
     lane.entries.iter().find_map(|id| scene.transcript.get(*id)?.model.as_ref())
 }
 
 /// The active path with all that hangs on it, or a turn.
-pub(crate) fn of_whole(scene: &Scene<'_>, node: &Node, own: &PathFacts, whole: &Whole) -> Vec<Line<'static>> {
+pub(crate) fn of_whole(
+    scene: &PageScene<'_>,
+    node: &Node,
+    own: &PathFacts,
+    whole: &Whole,
+) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let text = |words: String| vec![Span::styled(words, theme.text)];
     let left = scene.transcript.branches().list.iter().filter(|branch| !branch.is_active).count();

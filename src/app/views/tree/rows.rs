@@ -9,9 +9,9 @@ use crate::analysis::agents::{Fate, fate};
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::phrases;
 use crate::app::outline::row::title_of;
-use crate::app::views::page::Scene;
+use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Table};
-use crate::app::views::tools::call::{Told, took_words};
+use crate::app::views::tools::call::{PlacedCall, took_words};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -36,11 +36,11 @@ const fn columns(title: usize) -> [Column; 7] {
 
 const NARROW: &[Column] = &columns(22);
 const WIDE: &[Column] = &columns(34);
-/// Rows with so many columns of the screen need not tell all in a few words.
+/// Rows with so many columns of the screen need not say all in a few words.
 const WIDE_FROM: usize = 60;
 
 /// The columns for a screen.
-pub(crate) fn columns_of(scene: &Scene<'_>) -> &'static [Column] {
+pub(crate) fn columns_of(scene: &PageScene<'_>) -> &'static [Column] {
     if scene.columns() < WIDE_FROM { NARROW } else { WIDE }
 }
 
@@ -57,10 +57,10 @@ pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) 
     while let Some(one) = at.filter(|one| one.depth > 0) {
         let is_own = one.depth == twig.depth;
         parts.push(match (is_own, one.is_last) {
-            (true, true) => format!("{} ", glyphs.last_twig),
-            (true, false) => format!("{} ", glyphs.twig),
+            (true, true) => format!("{} ", glyphs.line.last_twig),
+            (true, false) => format!("{} ", glyphs.line.twig),
             (false, true) => "  ".to_owned(),
-            (false, false) => format!("{} ", glyphs.lane),
+            (false, false) => format!("{} ", glyphs.lane.within),
         });
         at = nodes.above(one);
     }
@@ -79,7 +79,7 @@ pub(crate) fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) 
 
 /// A row as the table has it; what leads to it is dim.
 pub(crate) fn line(
-    scene: &Scene<'_>,
+    scene: &PageScene<'_>,
     table: &Table,
     (front, node): (&str, &Node),
     facts: &PathFacts,
@@ -95,7 +95,7 @@ pub(crate) fn line(
     let plain = if words.is_dim { theme.dim } else { theme.text };
     let work = &facts.work;
     let failed = if work.facts.errors > 0 {
-        format!(" {}{}", work.facts.errors, theme.glyphs().failed)
+        format!(" {}{}", work.facts.errors, theme.glyphs().outcome.failed)
     } else {
         String::new()
     };
@@ -118,7 +118,7 @@ pub(crate) fn line(
 }
 
 /// How long it took; of what is recorded elsewhere as long as its call took.
-fn took(scene: &Scene<'_>, node: &Node, facts: &PathFacts) -> String {
+fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let own = facts.work.took_ms().filter(|ms| *ms > 0).map(figures::duration);
     let of_call = || {
         let place = match node {
@@ -126,7 +126,7 @@ fn took(scene: &Scene<'_>, node: &Node, facts: &PathFacts) -> String {
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
             Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
         };
-        Told::at(scene, place)?.took().map(|took| took_words(took, scene.theme))
+        PlacedCall::at(scene, place)?.took().map(|took| took_words(took, scene.theme))
     };
     own.or_else(of_call).unwrap_or_default()
 }
@@ -154,7 +154,7 @@ struct Words {
     is_dim: bool,
 }
 
-fn words(scene: &Scene<'_>, node: &Node) -> Words {
+fn words(scene: &PageScene<'_>, node: &Node) -> Words {
     let transcript = scene.transcript;
     let theme = scene.theme;
     let glyphs = theme.glyphs();
@@ -165,7 +165,7 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
                 Some(title) => format!("active path  {title}"),
                 None => "active path".to_owned(),
             },
-            fate: (glyphs.running, theme.good, "active".to_owned()),
+            fate: (glyphs.outcome.running, theme.good, "active".to_owned()),
             at: transcript.entries().find_map(|entry| entry.at),
             is_dim: false,
         },
@@ -183,9 +183,9 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
             Some(branch) => Words {
                 title: format!("branch {number}  {}", title_of_branch(scene, branch)),
                 fate: if branch.is_active {
-                    (glyphs.running, theme.good, "active again".to_owned())
+                    (glyphs.outcome.running, theme.good, "active again".to_owned())
                 } else {
-                    (glyphs.left, theme.dim, left(branch.why).to_owned())
+                    (glyphs.outcome.left, theme.dim, left(branch.why).to_owned())
                 },
                 at: transcript.left_at(branch),
                 is_dim: !branch.is_active,
@@ -201,7 +201,7 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
             let tool = call.map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40))).unwrap_or_default();
             Words {
                 title: format!("{tool}{}", lane.label),
-                fate: told(fate, call.map(|(_, call)| call), theme),
+                fate: fate_label(fate, call.map(|(_, call)| call), theme),
                 at: first.or_else(|| call.and_then(|(_, call)| call.started)),
                 is_dim: false,
             }
@@ -209,7 +209,7 @@ fn words(scene: &Scene<'_>, node: &Node) -> Words {
         Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
             Some((entry, call)) => Words {
                 title: format!("{}  {}", wrap::head(&call.name, 40), call.headline),
-                fate: told(
+                fate: fate_label(
                     fate(transcript, None, Some(call), scene.is_at_work_on(place.entry)),
                     Some(call),
                     theme,
@@ -232,16 +232,16 @@ fn left(why: Why) -> &'static str {
 }
 
 /// The branch of a number.
-pub(crate) fn branch_of<'a>(scene: &Scene<'a>, number: usize) -> Option<&'a Branch> {
+pub(crate) fn branch_of<'a>(scene: &PageScene<'a>, number: usize) -> Option<&'a Branch> {
     scene.transcript.branches().list.get(number.checked_sub(1)?)
 }
 
 /// The call at a place.
-pub(crate) fn call_of<'a>(scene: &Scene<'a>, place: Place) -> Option<&'a ToolCall> {
+pub(crate) fn call_of<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a ToolCall> {
     call_at(scene.transcript.get(place.entry)?, place.block)
 }
 
-fn title_of_branch(scene: &Scene<'_>, branch: &Branch) -> String {
+fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
     let entries = || branch.entries.iter().filter_map(|id| scene.transcript.get(*id));
     let prompt = entries().find(|entry| entry.marks.prompt);
     let says = |entry: &&Entry| {
@@ -251,7 +251,10 @@ fn title_of_branch(scene: &Scene<'_>, branch: &Branch) -> String {
 }
 
 /// The call that started a sub-agent, and how it fares.
-pub(crate) fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Place, &'a ToolCall)>, Fate) {
+pub(crate) fn of_lane<'a>(
+    scene: &PageScene<'a>,
+    lane: &'a LaneFacts,
+) -> (Option<(Place, &'a ToolCall)>, Fate) {
     let place = caller(scene.transcript, lane);
     let call = place.and_then(|place| Some((place, call_of(scene, place)?)));
     let last = lane.entries.last().map(|id| Place { entry: *id, block: 0 });
@@ -261,26 +264,30 @@ pub(crate) fn of_lane<'a>(scene: &Scene<'a>, lane: &'a LaneFacts) -> (Option<(Pl
 
 /// Whether the agent is at work on the turn that something stands in: a sub-agent may go on by itself when its call
 /// was answered.
-fn is_worked_on(scene: &Scene<'_>, place: Place) -> bool {
+fn is_worked_on(scene: &PageScene<'_>, place: Place) -> bool {
     let last = scene.transcript.turns().len().checked_sub(1);
     scene.is_at_work && scene.indexes.account.turn_of(scene.transcript, place.entry) == last
 }
 
 /// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
 /// known all the same.
-pub(crate) fn told(fate: Fate, call: Option<&ToolCall>, theme: &Theme) -> (&'static str, Style, String) {
+pub(crate) fn fate_label(
+    fate: Fate,
+    call: Option<&ToolCall>,
+    theme: &Theme,
+) -> (&'static str, Style, String) {
     let glyphs = theme.glyphs();
     let (sign, style) = match fate {
-        Fate::Done => (glyphs.done, theme.good),
-        Fate::Failed => (glyphs.failed, theme.bad),
-        Fate::Refused => (glyphs.refused, theme.warn),
-        Fate::Interrupted | Fate::Open => (glyphs.lost, theme.warn),
-        Fate::Running => (glyphs.running, theme.warn),
-        Fate::Waiting => (glyphs.waits, theme.warn),
+        Fate::Done => (glyphs.outcome.done, theme.good),
+        Fate::Failed => (glyphs.outcome.failed, theme.bad),
+        Fate::Refused => (glyphs.outcome.refused, theme.warn),
+        Fate::Interrupted | Fate::Open => (glyphs.outcome.lost, theme.warn),
+        Fate::Running => (glyphs.outcome.running, theme.warn),
+        Fate::Waiting => (glyphs.outcome.waits, theme.warn),
         Fate::Missing if call.is_some_and(|call| matches!(call.state, ToolState::Done(_))) => {
-            (glyphs.done, theme.dim)
+            (glyphs.outcome.done, theme.dim)
         }
-        Fate::Missing | Fate::Unknown => (glyphs.lost, theme.dim),
+        Fate::Missing | Fate::Unknown => (glyphs.outcome.lost, theme.dim),
     };
     (sign, style, fate.word().to_owned())
 }

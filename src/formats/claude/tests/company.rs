@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Claude, feed_file, of_role, tell};
+use super::{Claude, feed_file, of_role, transcript_of};
 use crate::formats::decoder::{Format, Place};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Role};
@@ -45,7 +45,7 @@ fn team(late: bool) -> Transcript {
     let path = Path::new("team/subagents/agent-acompact-5eed5eed5eed5eed.jsonl");
     feed_file(&mut *decoder, HELPER, 5, Place::CompanionLine(path), &mut out);
     decoder.finish(&mut out);
-    tell(out)
+    transcript_of(out)
 }
 
 fn said(transcript: &Transcript) -> Vec<&str> {
@@ -88,9 +88,9 @@ fn a_prompt_that_was_queued_counts_once_where_it_was_given() {
 }
 
 fn queue(lines: &[&str]) -> Transcript {
-    let line = |(number, told): (usize, &&str)| {
+    let line = |(number, event): (usize, &&str)| {
         let time = format!("2026-03-02T09:00:{number:02}.000Z");
-        match told.split_once(' ').unwrap_or((told, "")) {
+        match event.split_once(' ').unwrap_or((event, "")) {
             ("given", words) => format!(
                 r#"{{"type":"attachment","uuid":"u{number}","isSidechain":false,"timestamp":"{time}","attachment":{{"type":"queued_command","prompt":"{words}","commandMode":"prompt"}}}}"#
             ),
@@ -107,8 +107,8 @@ fn queue(lines: &[&str]) -> Transcript {
 }
 
 #[test]
-fn what_the_queue_tells_in_any_order_counts_once() {
-    for (told, expected) in [
+fn what_the_queue_says_in_any_order_counts_once() {
+    for (events, expected) in [
         (&["enqueue one", "remove"][..], &["one"][..]),
         (&["enqueue one", "given one", "remove"], &["one"]),
         (&["enqueue one", "remove", "given one"], &["one"]),
@@ -120,9 +120,9 @@ fn what_the_queue_tells_in_any_order_counts_once() {
         (&["enqueue one"], &[]),
         (&["remove", "dequeue"], &[]),
     ] {
-        let transcript = queue(told);
-        assert_eq!(said(&transcript), expected, "{told:?}");
-        assert_eq!(transcript.turns().len(), expected.len(), "{told:?}");
+        let transcript = queue(events);
+        assert_eq!(said(&transcript), expected, "{events:?}");
+        assert_eq!(transcript.turns().len(), expected.len(), "{events:?}");
     }
 }
 
@@ -152,7 +152,7 @@ fn a_helper_by_itself_asks_for_no_other_file() {
     let mut out = Batch::default();
     feed_file(&mut *Claude.decoder(), &started, 0, Place::Line, &mut out);
     assert!(out.wanted.is_empty(), "{:?}", out.wanted);
-    let transcript = tell(out);
+    let transcript = transcript_of(out);
     assert_eq!(transcript.lanes().len(), 0);
     assert_eq!(transcript.find("msg_h1").and_then(|id| transcript.lane_at(id)), None);
 }

@@ -13,11 +13,11 @@ fn output_without_a_reason_for_its_end_is_at_least_so_much() {
             "stop_reason": Some(stop).filter(|stop| !stop.is_empty())});
         json!({"type": "assistant", "uuid": format!("u{number}"), "message": message}).to_string()
     };
-    let told = |stops: [&str; 2]| {
+    let partial = |stops: [&str; 2]| {
         let text = format!("{}\n{}\n", line(1, stops[0]), line(2, stops[1]));
         read(&text).totals().sum().partial
     };
-    assert_eq!([told(["end_turn", "tool_use"]), told(["end_turn", ""]), told(["", ""])], [0, 1, 2]);
+    assert_eq!([partial(["end_turn", "tool_use"]), partial(["end_turn", ""]), partial(["", ""])], [0, 1, 2]);
     // The lines of one message come one by one; the last one says why it stopped.
     let text = format!("{}\n{}\n", line(1, ""), line(1, "end_turn"));
     assert_eq!(read(&text).totals().sum().partial, 0);

@@ -30,7 +30,7 @@ pub(super) struct Said<'m> {
     /// Its text.
     pub(super) text: &'m str,
     /// What the text is if it is JSON.
-    pub(super) told: &'m Json<'m>,
+    pub(super) payload: &'m Json<'m>,
     /// The message itself.
     pub(super) json: &'m Json<'m>,
     /// Its key.
@@ -76,7 +76,7 @@ pub(super) fn blocks(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
 }
 
 fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
-    let Said { kind, text, told, json, key } = *said;
+    let Said { kind, text, payload, json, key } = *said;
     let asked =
         |name, input, state| Asked { key: key.clone(), name, input, state, at: json.get("ts").moment() };
     let shown = match kind {
@@ -84,8 +84,8 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
             BlockKind::Text(out.prose(text))
         }
         "reasoning" => BlockKind::Thinking(out.prose(text)),
-        "tool" => match told.get("tool").filled() {
-            Some(name) => return call::blocks(asked(name, told, ToolState::Pending), out),
+        "tool" => match payload.get("tool").filled() {
+            Some(name) => return call::blocks(asked(name, payload, ToolState::Pending), out),
             None => raw("tool", text, out),
         },
         "command" => {
@@ -93,19 +93,19 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
             return call::blocks(asked("execute_command", &input, ToolState::Pending), out);
         }
         "use_mcp_server" => {
-            let name = told.get("type").filled().unwrap_or("use_mcp_tool");
-            return call::blocks(asked(name, told, ToolState::Pending), out);
+            let name = payload.get("type").filled().unwrap_or("use_mcp_tool");
+            return call::blocks(asked(name, payload, ToolState::Pending), out);
         }
         "browser_action" | "browser_action_launch" => {
             let launch = Json::Object(vec![("url".into(), Json::Str(text.into()))]);
-            let input = if told.is_object() { told } else { &launch };
+            let input = if payload.is_object() { payload } else { &launch };
             return call::blocks(asked("browser_action", input, ToolState::Pending), out);
         }
         "task_progress" => return plan(text, key, out),
-        "use_subagents" | "subagent" => return agents(told, text, key, out),
+        "use_subagents" | "subagent" => return agents(payload, text, key, out),
         "api_req_started" => {
-            let request = raw("request to the model", told.get("request").str().unwrap_or(text), out);
-            return std::iter::once(request).chain(broken_off(told).map(BlockKind::Break)).collect();
+            let request = raw("request to the model", payload.get("request").str().unwrap_or(text), out);
+            return std::iter::once(request).chain(broken_off(payload).map(BlockKind::Break)).collect();
         }
         "deleted_api_reqs" => raw("spent by requests that were taken back", text, out),
         "subagent_usage" => raw("spent by sub-agents", text, out),
@@ -113,8 +113,8 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
         "command_output" | "mcp_server_response" | "browser_action_result" => {
             BlockKind::Raw(Raw { title: Text::clean(&kind.replace('_', " ")), body: output(said, out).0 })
         }
-        "followup" | "plan_mode_respond" | "act_mode_respond" => question(told, text, out),
-        _ => match line(kind, text, told, json) {
+        "followup" | "plan_mode_respond" | "act_mode_respond" => question(payload, text, out),
+        _ => match line(kind, text, payload, json) {
             Some(line) => BlockKind::Break(line),
             None => other(kind, text, json, out),
         },
@@ -124,9 +124,9 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
 
 /// What a command or a server put out, and the screen of the browser.
 pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
-    if said.kind == "browser_action_result" && said.told.is_object() {
-        let lines = ["currentUrl", "logs"].map(|name| said.told.get(name).str_or_empty());
-        let images = said.told.get("screenshot").filled().map(|data| image(data, out));
+    if said.kind == "browser_action_result" && said.payload.is_object() {
+        let lines = ["currentUrl", "logs"].map(|name| said.payload.get(name).str_or_empty());
+        let images = said.payload.get("screenshot").filled().map(|data| image(data, out));
         return (out.output(&lines.join("\n")), images.into_iter().collect());
     }
     (out.output(said.text), Vec::new())
@@ -138,7 +138,7 @@ pub(super) fn checkpoint(said: &Said<'_>, out: &mut Batch) -> BlockKind {
 }
 
 /// Messages that are a line across the transcript.
-fn line(kind: &str, text: &str, told: &Json<'_>, json: &Json<'_>) -> Option<Break> {
+fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<Break> {
     let short = |text: &str| Text::stub(text, 200);
     Some(match kind {
         "error"
@@ -149,18 +149,20 @@ fn line(kind: &str, text: &str, told: &Json<'_>, json: &Json<'_>) -> Option<Brea
         | "rooignore_error"
         | "shell_integration_warning"
         | "command_permission_denied"
-        | "condense_context_error" => Break::Error(short(told.get("message").filled().unwrap_or(text))),
-        "error_retry" => Break::Error(Text::clean(&retry(told))),
+        | "condense_context_error" => Break::Error(short(payload.get("message").filled().unwrap_or(text))),
+        "error_retry" => Break::Error(Text::clean(&retry(payload))),
         "resume_task" => Break::Resumed(short("the task was interrupted and opened again")),
         "resume_completed_task" => Break::Resumed(short("the task was done and opened again")),
         "condense_context" => {
             let condensed = json.get("contextCondense");
             compacted(condensed.get("prevContextTokens"), condensed.get("newContextTokens"), "")
         }
-        "compaction" => match told.get("status").str_or_empty() {
-            "completed" => {
-                compacted(told.get("tokensBefore"), told.get("tokensAfter"), told.get("mode").str_or_empty())
-            }
+        "compaction" => match payload.get("status").str_or_empty() {
+            "completed" => compacted(
+                payload.get("tokensBefore"),
+                payload.get("tokensAfter"),
+                payload.get("mode").str_or_empty(),
+            ),
             status => Break::Setting(Text::clean(&format!("compaction {status}"))),
         },
         _ => return None,
@@ -173,9 +175,9 @@ fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
 }
 
 /// What a failed try of a request comes to.
-pub(super) fn retry(told: &Json<'_>) -> String {
-    let [attempt, of] = ["attempt", "maxAttempts"].map(|name| told.get(name).count().unwrap_or(0));
-    let end = if told.get("failed").is_true() { "gave up" } else { "failed" };
+pub(super) fn retry(payload: &Json<'_>) -> String {
+    let [attempt, of] = ["attempt", "maxAttempts"].map(|name| payload.get(name).count().unwrap_or(0));
+    let end = if payload.get("failed").is_true() { "gave up" } else { "failed" };
     format!("request {end}, try {attempt} of {of}")
 }
 
@@ -196,8 +198,8 @@ fn plan(text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
 }
 
 /// Sub-agents of the extension, which have no files: each a call with what it was asked and what it said.
-fn agents(told: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
-    let (items, prompts) = (told.get("items").items(), told.get("prompts").items());
+fn agents(payload: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<BlockKind> {
+    let (items, prompts) = (payload.get("items").items(), payload.get("prompts").items());
     let mut shown = Vec::new();
     for (number, item) in items.iter().chain(prompts).enumerate() {
         let prompt = Json::Object(vec![("prompt".into(), item.clone())]);
@@ -227,10 +229,10 @@ fn with_result(mut blocks: Vec<BlockKind>, verdict: Verdict, text: &str, out: &m
 }
 
 /// A question with the answers that it offers, the chosen one marked.
-fn question(told: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
-    let asked = told.get("question").filled().or(told.get("response").filled()).unwrap_or(text);
-    let selected = told.get("selected").filled();
-    let options = told.get("options").items().iter().filter_map(Json::str);
+fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
+    let asked = payload.get("question").filled().or(payload.get("response").filled()).unwrap_or(text);
+    let selected = payload.get("selected").filled();
+    let options = payload.get("options").items().iter().filter_map(Json::str);
     let mark = |option: &str| {
         if selected == Some(option) { format!("- **{option}**") } else { format!("- {option}") }
     };
@@ -238,12 +240,12 @@ fn question(told: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
     BlockKind::Text(out.prose(&lines.join("\n")))
 }
 
-fn broken_off(told: &Json<'_>) -> Option<Break> {
+fn broken_off(payload: &Json<'_>) -> Option<Break> {
     // The message may itself be a JSON text.
-    let why = told.get("streamingFailedMessage").filled();
+    let why = payload.get("streamingFailedMessage").filled();
     let parsed = why.and_then(|why| json::parse(why).ok());
     let why = parsed.as_ref().and_then(|parsed| parsed.get("message").filled()).or(why);
-    match (told.get("cancelReason").filled(), why) {
+    match (payload.get("cancelReason").filled(), why) {
         (Some("user_cancelled"), _) => Some(Break::Interrupted(Text::clean("cancelled by the user"))),
         (None, None) => None,
         (reason, why) => {

@@ -1,4 +1,4 @@
-//! The requests that the panel tells of: what they cost, and the results in their texts.
+//! The requests that the panel mentions: what they cost, and the results in their texts.
 
 use crate::formats::cline::history::result_title;
 use crate::formats::cline::metrics;
@@ -12,15 +12,15 @@ const NOTES: [&str; 3] = ["\n<environment_details>", "\n# task_progress", "\n<fe
 const SPEAKING: [&str; 4] =
     ["attempt_completion", "ask_followup_question", "plan_mode_respond", "act_mode_respond"];
 
-/// The usage that a message tells.
-pub(in crate::formats::cline) fn usage(kind: &str, told: &Json<'_>, out: &mut Batch) -> Option<Usage> {
+/// The usage that a message records.
+pub(in crate::formats::cline) fn usage(kind: &str, payload: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     let scope = match kind {
         "api_req_started" => Scope::Request,
         // Of requests whose messages the user took back, and of sub-agents without files of their own.
         "deleted_api_reqs" | "subagent_usage" => Scope::Extra,
         _ => return None,
     };
-    metrics::of_request(told, scope, out)
+    metrics::of_request(payload, scope, out)
 }
 
 /// The results in the text of a request, each with its title.
@@ -31,7 +31,7 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     for line in text.split_inclusive('\n') {
         match (result_title(line), found.last_mut()) {
             (Some((title, rest)), _) => found.push((title, rest.trim_start().to_owned())),
-            (None, Some((_, told))) => told.push_str(line),
+            (None, Some((_, result))) => result.push_str(line),
             (None, None) => {}
         }
     }
@@ -52,10 +52,10 @@ mod tests {
     fn results_end_where_the_notes_begin() {
         let request = "[read_file for 'a'] Result:\n1\n[x] not one\n2\n\n[attempt_completion] Result: Done\n\n\
                        [list_files for '.'] Result:\nb\n\n\n<environment_details>\n[read_file for 'z'] Result:";
-        let told: Vec<_> = results(request);
-        assert_eq!(told.len(), 2);
-        assert_eq!(told[0], ("read_file for 'a'", "1\n[x] not one\n2".to_owned()));
-        assert_eq!(told[1].1, "b");
+        let found: Vec<_> = results(request);
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0], ("read_file for 'a'", "1\n[x] not one\n2".to_owned()));
+        assert_eq!(found[1].1, "b");
         assert!(results("<task>\nx\n</task>").is_empty());
     }
 }

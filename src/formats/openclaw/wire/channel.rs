@@ -36,9 +36,9 @@ pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> E
 
 /// A message as Telegram sends it, alone or in an update.
 pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
-    let told = if json.has("message_id") { json } else { update(json) };
-    let from = told.get("from");
-    let chat = told.get("chat");
+    let recorded = if json.has("message_id") { json } else { update(json) };
+    let from = recorded.get("from");
+    let chat = recorded.get("chat");
     let names = ["first_name", "last_name"].map(|name| from.get(name).filled());
     let full = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let sender = Some(full).filter(|name| !name.is_empty());
@@ -47,13 +47,13 @@ pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
     facts.push("Telegram".to_owned());
     facts.extend(word(chat.get("type")));
     facts.extend(word(chat.get("title")));
-    facts.extend(word(told.get("message_thread_id")).map(|id| format!("thread {id}")));
-    facts.extend(word(told.at(&["reply_to_message", "message_id"])).map(|id| format!("reply to {id}")));
+    facts.extend(word(recorded.get("message_thread_id")).map(|id| format!("thread {id}")));
+    facts.extend(word(recorded.at(&["reply_to_message", "message_id"])).map(|id| format!("reply to {id}")));
     let media = ["photo", "document", "voice", "audio", "video", "video_note", "sticker", "location"];
-    facts.extend(media.iter().filter(|name| told.has(name)).map(|name| (*name).replace('_', " ")));
-    let text = ["text", "caption"].iter().find_map(|name| told.get(name).filled());
+    facts.extend(media.iter().filter(|name| recorded.has(name)).map(|name| (*name).replace('_', " ")));
+    let text = ["text", "caption"].iter().find_map(|name| recorded.get(name).filled());
     let is_own = from.get("is_bot").is_true();
-    native(json, told.get("date"), is_own, &facts, text, out)
+    native(json, recorded.get("date"), is_own, &facts, text, out)
 }
 
 /// A message as WhatsApp sends it.
@@ -68,11 +68,11 @@ pub(crate) fn whatsapp(json: &Json<'_>, out: &mut Batch) -> Entry {
     }];
     facts.push("WhatsApp".to_owned());
     facts.extend(chat.filter(|chat| chat.ends_with("@g.us")).map(|chat| format!("group {chat}")));
-    let told = contents(json.get("message"));
-    let (name, content) = told.members().first().map_or(("", told), |(name, value)| (&**name, value));
+    let recorded = contents(json.get("message"));
+    let (name, content) = recorded.members().first().map_or(("", recorded), |(name, value)| (&**name, value));
     let kind = name.strip_suffix("Message").filter(|kind| *kind != "extendedText");
     facts.extend(kind.map(str::to_owned));
-    let texts = [told.get("conversation"), content.get("text"), content.get("caption")];
+    let texts = [recorded.get("conversation"), content.get("text"), content.get("caption")];
     let text = texts.iter().find_map(|text| text.filled());
     let at = json.get("messageTimestamp");
     let at = if at.is_object() { at.get("low") } else { at };
@@ -107,8 +107,8 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(out.origin_key(), Role::Assistant, json.get("timestamp").moment());
     let text = json.get("text").filled().or_else(|| json.get("content").filled()).unwrap_or_default();
     if json.get("isError").is_true() {
-        let told = if text.is_empty() { "the reply is an error" } else { text };
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(told)))));
+        let recorded = if text.is_empty() { "the reply is an error" } else { text };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(Text::clean(recorded)))));
     } else {
         entry.blocks.extend(block::text(text, out));
     }

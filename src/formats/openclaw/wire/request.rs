@@ -43,7 +43,7 @@ impl Requests {
         let piece = if asked.is_some() { Piece::of(&out.origin_key()) } else { Piece(0) };
         let mut blocks = vec![block::tree(&title, json, out)];
         if is_failed {
-            let told =
+            let recorded =
                 error.get("message").filled().or_else(|| error.filled()).unwrap_or("the request failed");
             let code = error.get("code");
             let code = if code.is_null() {
@@ -51,7 +51,7 @@ impl Requests {
             } else {
                 format!(" ({})", code.to_source().trim_matches('"'))
             };
-            let failure = Break::Error(Text::clean(&format!("{told}{code}")));
+            let failure = Break::Error(Text::clean(&format!("{recorded}{code}")));
             blocks.push(Batch::block(Piece(0), BlockKind::Break(failure)));
         }
         entry.blocks = blocks.into_iter().map(|block| Batch::block(piece, block.kind)).collect();
@@ -62,11 +62,11 @@ impl Requests {
 fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     let method = json.get("method").str_or_empty();
     let params = json.get("params");
-    let told = params.get("message");
-    if told.has("From") || told.has("Text") {
-        return channel::received(told, json, out);
+    let recorded = params.get("message");
+    if recorded.has("From") || recorded.has("Text") {
+        return channel::received(recorded, json, out);
     }
-    let text = told.filled().or_else(|| params.get("text").filled());
+    let text = recorded.filled().or_else(|| params.get("text").filled());
     let Some(text) = text else {
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
         entry.blocks.push(block::tree(&format!("request: {method}"), json, out));

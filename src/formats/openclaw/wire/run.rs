@@ -64,11 +64,11 @@ impl Runs {
         let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
         let said = texts.join("\n");
         run.stop = match state {
-            "delta" => Stop::Untold,
+            "delta" => Stop::Unrecorded,
             "final" => Stop::Done,
             _ => Stop::Other,
         };
-        if run.stop == Stop::Untold {
+        if run.stop == Stop::Unrecorded {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
             run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
         } else {
@@ -77,10 +77,10 @@ impl Runs {
             let usage = usage::read(message.get("usage"), Scope::Request, out).map(Box::new);
             run.usage = usage.or_else(|| run.usage.take());
         }
-        let told = payload.get("errorMessage").filled();
+        let recorded = payload.get("errorMessage").filled();
         let ending = match state {
-            "error" => Some(Break::Error(Text::clean(told.unwrap_or("the run failed")))),
-            "aborted" => Some(Break::Interrupted(Text::clean(told.unwrap_or("aborted")))),
+            "error" => Some(Break::Error(Text::clean(recorded.unwrap_or("the run failed")))),
+            "aborted" => Some(Break::Interrupted(Text::clean(recorded.unwrap_or("aborted")))),
             _ => None,
         };
         if let Some(ending) = ending {
@@ -102,11 +102,11 @@ impl Runs {
                 self.tool(payload, phase, at, out)
             }
             ("error", _) | ("lifecycle", "error") => {
-                let told =
+                let recorded =
                     ["error", "message", "errorMessage"].iter().find_map(|name| data.get(name).filled());
                 let (run, is_new) = self.run(payload, at, out)?;
                 run.stop = Stop::Other;
-                let error = Break::Error(Text::clean(told.unwrap_or("the run failed")));
+                let error = Break::Error(Text::clean(recorded.unwrap_or("the run failed")));
                 run.parts.end(error, block::tree(&format!("agent {stream}"), payload, out));
                 Some(self.hold(payload, is_new, out))
             }
@@ -114,7 +114,7 @@ impl Runs {
             ("lifecycle", "end") => {
                 let key = run_key(payload)?;
                 let Some(run) = self.known.get_mut(&key) else { return Some(Fate::Passed("end of a run")) };
-                run.stop = if run.stop == Stop::Untold { Stop::Done } else { run.stop };
+                run.stop = if run.stop == Stop::Unrecorded { Stop::Done } else { run.stop };
                 self.let_go_of_others(&key, out);
                 self.held = Some(key);
                 Some(Fate::Merged)
@@ -149,7 +149,7 @@ impl Runs {
         let body = out.prose(said);
         let blocks =
             if said.trim().is_empty() { Vec::new() } else { vec![Batch::block(Piece(0), kind(body))] };
-        run.stop = Stop::Untold;
+        run.stop = Stop::Unrecorded;
         if whole.is_some() {
             run.parts.say(voice, said, blocks, delta.is_some(), out.origin());
         } else {
@@ -178,15 +178,15 @@ impl Runs {
             return Some(self.hold(payload, is_new, out));
         }
         let key = Text::clean(&format!("result of {call}"));
-        let mut told = result::read(key, &as_result(data.get("result")), at, out);
-        if data.get("isError").is_true() && told.verdict == Verdict::Done {
-            told.verdict = Verdict::Failed;
+        let mut recorded = result::read(key, &as_result(data.get("result")), at, out);
+        if data.get("isError").is_true() && recorded.verdict == Verdict::Done {
+            recorded.verdict = Verdict::Failed;
         }
-        told.duration_ms = told.duration_ms.or_else(|| run.parts.since_start(&call, at));
+        recorded.duration_ms = recorded.duration_ms.or_else(|| run.parts.since_start(&call, at));
         run.parts.call(block::call(&as_call(data), ToolState::Running, out), ToolState::Running, None);
         let lane = run.lane.clone();
         let fate = self.hold(payload, is_new, out);
-        self.results.push(Edit::Result { call, result: Box::new(told), lane });
+        self.results.push(Edit::Result { call, result: Box::new(recorded), lane });
         Some(fate)
     }
 
@@ -214,7 +214,7 @@ impl Runs {
             usage: None,
             facts,
             parts: Parts::default(),
-            stop: Stop::Untold,
+            stop: Stop::Unrecorded,
         });
         run.at = run.at.or(at);
         Some((run, is_new))
@@ -242,7 +242,7 @@ impl Run {
         entry.model.clone_from(&self.model);
         entry.usage.clone_from(&self.usage);
         entry.stop = self.stop;
-        entry.marks.open = self.stop == Stop::Untold;
+        entry.marks.open = self.stop == Stop::Unrecorded;
         entry.blocks.push(self.facts.clone());
         entry.blocks.extend(self.parts.blocks());
         entry
@@ -278,9 +278,9 @@ fn as_call<'a>(data: &Json<'a>) -> Json<'a> {
 }
 
 /// What a tool gave back in the form of a result message.
-fn as_result<'a>(told: &Json<'a>) -> Json<'a> {
-    if told.has("content") || told.has("details") {
-        return told.clone();
+fn as_result<'a>(recorded: &Json<'a>) -> Json<'a> {
+    if recorded.has("content") || recorded.has("details") {
+        return recorded.clone();
     }
-    Json::Object(vec![("content".into(), told.clone())])
+    Json::Object(vec![("content".into(), recorded.clone())])
 }

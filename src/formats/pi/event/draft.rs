@@ -1,4 +1,4 @@
-//! A message that is told by deltas: put together from its parts, in the form that its last line would
+//! A message that comes as deltas: put together from its parts, in the form that its last line would
 //! have.
 
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ pub(crate) struct Draft {
     /// Members other than the content, as JSON.
     head: BTreeMap<String, String>,
     /// The content by its index.
-    parts: BTreeMap<u64, Part>,
+    parts: BTreeMap<u64, DraftPart>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum DraftPart {
     Text(String),
     Thinking(String),
     Call {
@@ -30,7 +30,7 @@ enum Part {
     Whole(String),
 }
 
-/// Whether a line of this type tells a part of a message.
+/// Whether a line of this type holds a part of a message.
 pub(crate) fn is_part(kind: &str) -> bool {
     let step = kind.strip_prefix("text_").or_else(|| kind.strip_prefix("thinking_"));
     let step = step.or_else(|| kind.strip_prefix("toolcall_"));
@@ -38,11 +38,11 @@ pub(crate) fn is_part(kind: &str) -> bool {
 }
 
 impl Draft {
-    /// Takes over a message that is told whole as far as it is.
+    /// Takes over a message that is written whole as far as it is.
     pub(crate) fn set(&mut self, message: &Json<'_>) {
         self.head = members(message, &["content"]);
         let blocks = message.get("content").blocks().iter();
-        self.parts = (0..).zip(blocks.map(Part::of)).collect();
+        self.parts = (0..).zip(blocks.map(DraftPart::of)).collect();
     }
 
     /// Takes a part.
@@ -51,7 +51,7 @@ impl Draft {
         let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
         let last = self.parts.keys().next_back().copied();
         let index = event.get("contentIndex").count().or(last).unwrap_or(0);
-        let part = self.parts.entry(index).or_insert_with(|| Part::new(what));
+        let part = self.parts.entry(index).or_insert_with(|| DraftPart::new(what));
         match step {
             "start" => part.begin(event),
             "delta" => part.push(event.get("delta").str_or_empty()),
@@ -59,7 +59,7 @@ impl Draft {
         }
     }
 
-    /// Takes the outcome that a proxy tells instead of the message.
+    /// Takes the outcome that a proxy sends instead of the message.
     pub(crate) fn end(&mut self, json: &Json<'_>) {
         let reason = json.get("reason");
         self.head.insert("stopReason".to_owned(), reason.to_source());
@@ -71,13 +71,13 @@ impl Draft {
         let mut members = vec![r#""role":"assistant""#.to_owned()];
         let head = self.head.iter().filter(|(name, _)| *name != "role");
         members.extend(head.map(|(name, value)| format!("{}:{value}", quoted(name))));
-        let parts: Vec<String> = self.parts.values().map(Part::source).collect();
+        let parts: Vec<String> = self.parts.values().map(DraftPart::source).collect();
         members.push(format!("\"content\":[{}]", parts.join(",")));
         format!("{{{}}}", members.join(","))
     }
 }
 
-impl Part {
+impl DraftPart {
     fn new(what: &str) -> Self {
         match what {
             "thinking" => Self::Thinking(String::new()),
@@ -107,8 +107,8 @@ impl Part {
     fn begin(&mut self, event: &Json<'_>) {
         if let Self::Call { id, name, .. } = self {
             event.get("id").str_or_empty().clone_into(id);
-            let told = event.get("toolName").str().or_else(|| event.get("name").str());
-            told.unwrap_or_default().clone_into(name);
+            let tool = event.get("toolName").str().or_else(|| event.get("name").str());
+            tool.unwrap_or_default().clone_into(name);
         }
     }
 
@@ -125,7 +125,7 @@ impl Part {
         }
     }
 
-    /// A block that was told whole goes on after all.
+    /// A block that was written whole goes on after all.
     fn opened(source: &str) -> Option<Self> {
         let block = json::parse(source).ok()?;
         match block.get("type").str_or_empty() {
@@ -136,11 +136,11 @@ impl Part {
     }
 
     fn end(&mut self, event: &Json<'_>) {
-        let told = event.get("content").str();
+        let content = event.get("content").str();
         match self {
             Self::Text(text) | Self::Thinking(text) => {
-                if let Some(told) = told {
-                    told.clone_into(text);
+                if let Some(content) = content {
+                    content.clone_into(text);
                 }
             }
             Self::Call { .. } if event.get("toolCall").is_object() => {
@@ -169,7 +169,7 @@ impl Part {
     }
 }
 
-/// No record holds the texts of a message that is told by deltas, so they stay in their stubs and are
+/// No record holds the texts of a message that comes as deltas, so they stay in their stubs and are
 /// never left on disk.
 pub(crate) fn keep_texts(entry: &mut Entry) {
     for body in entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()) {

@@ -1,13 +1,13 @@
-//! Executions of tools: what they put out while they run, and calls that no message has told (yet).
+//! Executions of tools: what they put out while they run, and calls that no message holds (yet).
 //!
-//! Invariant: calls that only their executions tell of are gathered in one entry a turn. The first message
+//! Invariant: calls that only their executions mention are gathered in one entry a turn. The first message
 //! that begins with some of them takes that entry's place, and what it leaves has an entry of its own until
 //! another message comes for it. So no call is shown twice and none is lost.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::formats::json::Json;
-use crate::formats::pi::{block, entry, result};
+use crate::formats::pi::{block, decode, result};
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role};
@@ -23,9 +23,9 @@ const CALLS_TOGETHER: usize = 64;
 /// The executions of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Executions {
-    /// Calls that messages told, each with the message that told it last.
+    /// Calls that messages hold, each with the message that held it last.
     in_messages: HashMap<Key, Key>,
-    /// Calls of this turn that no message told.
+    /// Calls of this turn that no message holds.
     born: Option<Box<Entry>>,
     /// Results of this turn: they go where their calls go, and stay when a message leaves its call out.
     results: BTreeMap<Key, Box<ToolResult>>,
@@ -64,7 +64,7 @@ impl Executions {
         self.in_messages.contains_key(call)
     }
 
-    /// Whether a message held the call when it was told before, and now does not.
+    /// Whether a message held the call when it came before, and now does not.
     fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
         self.in_messages.get(call) == Some(&message.key) && message.calls().all(|held| held.key != *call)
     }
@@ -83,7 +83,7 @@ impl Executions {
         }
     }
 
-    /// Notes when a tool started, if that is told.
+    /// Notes when a tool started, if that is recorded.
     pub(crate) fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
         if let Some(at) = at.filter(|_| identifies(call)) {
             self.started.entry(call.clone()).or_insert(at);
@@ -108,7 +108,7 @@ impl Executions {
         self.lasted.get(call).copied()
     }
 
-    /// Adds a call that no message told to the entry of its turn. Whether that entry is new.
+    /// Adds a call that no message holds to the entry of its turn. Whether that entry is new.
     pub(crate) fn bear(&mut self, call: ToolCall, at: Option<Timestamp>, out: &Batch) -> (Box<Entry>, bool) {
         let is_full = |entry: &Entry| entry.blocks.len() >= CALLS_TOGETHER;
         let holds = |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
@@ -208,7 +208,7 @@ impl Executions {
     }
 }
 
-/// The call that an execution tells of.
+/// The call that an execution mentions.
 pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
     ToolCall { state, ..block::execution(json, key, out) }
 }
@@ -222,14 +222,14 @@ pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
 /// The result that an execution ends with.
 pub(crate) fn result(json: &Json<'_>, call: &Key, out: &mut Batch) -> ToolResult {
     let at = json.get("timestamp").moment();
-    let mut told = payload(result_key(call), json.get("result"), at, out);
+    let mut result = payload(result_key(call), json.get("result"), at, out);
     if json.get("isError").is_true() {
-        told.body.flags.unmarked = false;
-        if told.verdict == Verdict::Done {
-            told.verdict = Verdict::Failed;
+        result.body.flags.unmarked = false;
+        if result.verdict == Verdict::Done {
+            result.verdict = Verdict::Failed;
         }
     }
-    told
+    result
 }
 
 /// Any value that a tool gives back: mostly content and details, else it is content by itself.
@@ -243,5 +243,5 @@ fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -
 
 /// What the result of a call is known by, whichever line brings it.
 pub(crate) fn result_key(call: &Key) -> Key {
-    entry::result_key(call)
+    decode::result_key(call)
 }

@@ -1,4 +1,4 @@
-//! Entries that a stream is still telling: when another one comes, or the stream ends, they are closed.
+//! Entries that a stream is still writing: when another one comes, or the stream ends, they are closed.
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -7,18 +7,18 @@ use crate::model::entry::{Entry, Piece};
 /// The entries that are open.
 #[derive(Default)]
 pub(crate) struct Growing {
-    /// The one that was told last.
+    /// The one that was emitted last.
     entry: Option<Box<Entry>>,
     /// One that another came after.
     aside: Option<Box<Entry>>,
-    /// The one that was told with blocks last.
+    /// The one that was emitted with blocks last.
     filled: Option<Key>,
 }
 
 impl Growing {
-    /// Tells an entry, in place of what was told of it before.
-    pub(crate) fn tell(&mut self, entry: Box<Entry>, out: &mut Batch) {
-        if self.entry.as_ref().is_some_and(|told| told.key != entry.key) {
+    /// Emits an entry, in place of what was emitted of it before.
+    pub(crate) fn emit(&mut self, entry: Box<Entry>, out: &mut Batch) {
+        if self.entry.as_ref().is_some_and(|open| open.key != entry.key) {
             self.aside = self.entry.take().or(self.aside.take());
         }
         self.aside = self.aside.take().filter(|aside| aside.key != entry.key);

@@ -3,8 +3,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::super::session::{News, SessionRows};
-use super::super::{Todo, catalog};
+use super::super::catalog;
+use super::super::look::{News, Todo};
+use super::super::session::SessionRows;
 use super::{PORTION, SMALL_PIECE};
 use crate::formats::REGISTRY;
 use crate::formats::tables::{Growth, Queries};
@@ -120,7 +121,7 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     let most = usize::try_from(2 * PORTION).unwrap() + 1;
     assert!(portions.iter().all(|rows| *rows <= most), "{portions:?}");
     assert_eq!(portions.iter().sum::<usize>(), 6_001);
-    assert_eq!((session.known.len(), session.expected), (6_001, 6_001));
+    assert_eq!((session.known.len(), session.expected()), (6_001, 6_001));
 
     // What is new, and a piece of what is old.
     assert!(look(&mut session, &path, true).unwrap().is_empty());
@@ -155,10 +156,10 @@ fn what_changed_far_back_is_found_when_it_is_quiet() {
         found.extend(rows(&look(&mut session, &path, true).unwrap()));
     }
     assert_eq!(found, [(2, 7), (2, 2900)], "any other one in turn, also while rows are written");
-    assert!(!session.walk.is_settled());
+    assert!(!session.is_settled());
     writer.execute_batch("UPDATE part SET time_updated = 10 WHERE rowid = 2900").unwrap();
     let mut found = rows(&look(&mut session, &path, true).unwrap());
-    while !session.walk.is_settled() {
+    while !session.is_settled() {
         found.extend(rows(&look(&mut session, &path, false).unwrap()));
     }
     assert_eq!(found, [(2, 2900)]);

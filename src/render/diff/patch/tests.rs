@@ -1,7 +1,7 @@
 use super::{is_patch, lines};
 use crate::render::diff::{DiffLine, Sign};
 
-fn told(text: &str) -> Vec<(Sign, Option<u32>, String)> {
+fn parsed(text: &str) -> Vec<(Sign, Option<u32>, String)> {
     assert!(is_patch(text), "{text}");
     let line = |line: &DiffLine| {
         (line.sign, line.new.or(line.old), line.parts.iter().map(|(_, text)| text.as_str()).collect())
@@ -10,12 +10,12 @@ fn told(text: &str) -> Vec<(Sign, Option<u32>, String)> {
 }
 
 fn heads(text: &str) -> Vec<String> {
-    told(text).into_iter().filter(|line| line.0 == Sign::File).map(|line| line.2).collect()
+    parsed(text).into_iter().filter(|line| line.0 == Sign::File).map(|line| line.2).collect()
 }
 
 #[test]
 fn unified_diffs_have_numbers() {
-    let shown = told("--- a/x\n+++ b/x\n@@ -43,2 +43,3 @@ fn f\n a\n-b\n+c\n+d\n");
+    let shown = parsed("--- a/x\n+++ b/x\n@@ -43,2 +43,3 @@ fn f\n a\n-b\n+c\n+d\n");
     assert_eq!(shown[0], (Sign::File, None, "x".to_owned()));
     assert_eq!(shown[1], (Sign::Note, None, "fn f".to_owned()));
     assert_eq!(shown[2], (Sign::Same, Some(43), "a".to_owned()));
@@ -25,7 +25,7 @@ fn unified_diffs_have_numbers() {
 
 #[test]
 fn numbered_lines_are_a_patch() {
-    let shown = told("     ...\n  9 a\n-10 b\n+10 c\n 11 \n");
+    let shown = parsed("     ...\n  9 a\n-10 b\n+10 c\n 11 \n");
     assert_eq!(shown[2], (Sign::Removed, Some(10), "b".to_owned()));
     assert_eq!(shown[3], (Sign::Added, Some(10), "c".to_owned()));
     assert_eq!(shown[0].0, Sign::Note);
@@ -34,15 +34,15 @@ fn numbered_lines_are_a_patch() {
 #[test]
 fn patches_with_heads_and_search_blocks() {
     let text = "*** Begin Patch\n*** Update File: a.rs\n@@\n-x\n+y\n*** Add File: b.rs\n+z\n*** End Patch\n";
-    let flags: Vec<Sign> = told(text).iter().map(|line| line.0).collect();
+    let flags: Vec<Sign> = parsed(text).iter().map(|line| line.0).collect();
     assert_eq!(flags, [Sign::File, Sign::Removed, Sign::Added, Sign::File, Sign::Added]);
     assert_eq!(heads(text), ["a.rs", "b.rs (new)"]);
-    let shown = told("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
+    let shown = parsed("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
     assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);
 }
 
 #[test]
-fn heads_tell_what_became_of_a_file() {
+fn heads_say_what_became_of_a_file() {
     let git = "diff --git a/old.rs b/new.rs\nsimilarity index 100%\nrename from old.rs\nrename to new.rs\n\
                diff --git a/x b/x\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n\
                diff --git a/y b/y\ndeleted file mode 100644\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n";

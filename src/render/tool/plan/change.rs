@@ -1,6 +1,6 @@
 //! What changed from one plan to the next: tasks are the same by their words, whatever their place.
 //!
-//! Invariant: every task of both plans is told once.
+//! Invariant: every task of both plans is listed once.
 
 use std::collections::HashSet;
 
@@ -38,13 +38,13 @@ pub(crate) fn between(before: &[Task], after: &[Task]) -> Vec<Changed> {
     for (task, partner) in after.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
         *partner = take(&mut left, |old| is_alike(&old.text, &task.text));
     }
-    let told = after
+    let kept = after
         .iter()
         .zip(partners)
         .map(|(task, partner)| Changed { task: task.clone(), change: change(partner, task) });
     let gone = left.iter().flatten().filter(|old| old.state != State::Dropped);
     let gone = gone.map(|old| Changed { task: (*old).clone(), change: Change::Gone });
-    told.chain(gone).collect()
+    kept.chain(gone).collect()
 }
 
 fn take<'t>(left: &mut [Option<&'t Task>], fits: impl Fn(&Task) -> bool) -> Option<&'t Task> {

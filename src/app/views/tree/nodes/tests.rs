@@ -1,4 +1,4 @@
-//! Who hangs on whom, and that nothing is lost or told twice.
+//! Who hangs on whom, and that nothing is lost or listed twice.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ fn key(number: usize) -> Text {
 }
 
 /// Sub-agents by number, each started by a call of the main agent or of another one.
-fn told(callers: &[Option<usize>]) -> Transcript {
+fn transcript_of(callers: &[Option<usize>]) -> Transcript {
     let mut started = vec![Vec::new(); callers.len() + 1];
     for (number, caller) in callers.iter().enumerate() {
         started[caller.map_or(0, |caller| caller + 1)].push(number);
@@ -75,7 +75,7 @@ fn words(nodes: &Nodes) -> Vec<String> {
 
 #[test]
 fn sub_agents_hang_on_those_that_started_them() {
-    let transcript = told(&[None, Some(0), Some(0), None]);
+    let transcript = transcript_of(&[None, Some(0), Some(0), None]);
     let nodes = nodes(&transcript);
     let shown = ["active", "  turn", "    lane0", "      lane1", "      lane2", "    lane3"];
     assert_eq!(words(&nodes), shown);
@@ -86,7 +86,7 @@ fn sub_agents_hang_on_those_that_started_them() {
 
 #[test]
 fn sub_agents_that_started_each_other_are_there() {
-    let transcript = told(&[Some(1), Some(0), Some(2)]);
+    let transcript = transcript_of(&[Some(1), Some(0), Some(2)]);
     assert_eq!(words(&nodes(&transcript)), ["active", "  lane0", "    lane1", "  lane2"]);
 }
 
@@ -96,7 +96,7 @@ proptest! {
         callers in prop::collection::vec(prop::option::of(0usize..12), 0..12),
     ) {
         let callers: Vec<Option<usize>> = callers.iter().map(|n| n.filter(|n| *n < callers.len())).collect();
-        let nodes = nodes(&told(&callers));
+        let nodes = nodes(&transcript_of(&callers));
         let lanes = nodes.twigs.iter().filter(|twig| matches!(twig.node, Node::Lane(_)));
         assert_eq!(lanes.count(), callers.len());
         for (place, twig) in nodes.twigs.iter().enumerate() {

@@ -25,13 +25,13 @@ pub(crate) enum Voice {
 /// The parts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    told: Vec<Part>,
+    emitted: Vec<RunPart>,
     ending: Vec<Block>,
     is_concluded: bool,
 }
 
 #[derive(Debug)]
-enum Part {
+enum RunPart {
     Said {
         voice: Voice,
         text: String,
@@ -46,10 +46,10 @@ impl Parts {
     /// All blocks, in order.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
-        for part in &self.told {
+        for part in &self.emitted {
             match part {
-                Part::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
-                Part::Call(call) => blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone()))),
+                RunPart::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
+                RunPart::Call(call) => blocks.push(Batch::block(Piece(0), BlockKind::Call(call.clone()))),
             }
         }
         blocks.extend(self.ending.iter().cloned());
@@ -67,7 +67,7 @@ impl Parts {
                 *shown = blocks;
             }
             Some(_) => self.add(voice, &said, from),
-            None => self.told.push(Part::Said { voice, text: said, blocks, is_sealed: false }),
+            None => self.emitted.push(RunPart::Said { voice, text: said, blocks, is_sealed: false }),
         }
     }
 
@@ -79,7 +79,7 @@ impl Parts {
             return;
         }
         let (text, blocks) = (delta.to_owned(), kept(voice, delta, from));
-        self.told.push(Part::Said { voice, text, blocks, is_sealed: false });
+        self.emitted.push(RunPart::Said { voice, text, blocks, is_sealed: false });
     }
 
     /// The run's answer is complete: it takes the place of what was said since the last tool.
@@ -98,13 +98,13 @@ impl Parts {
             }
         }
         let again: Vec<Key> = blocks.iter().filter_map(call_of).map(|call| call.key.clone()).collect();
-        self.told.retain(|part| match part {
-            Part::Said { voice: Voice::Thought, .. } => !has_thoughts,
-            Part::Said { is_sealed, .. } => *is_sealed,
-            Part::Call(call) => !again.contains(&call.key),
+        self.emitted.retain(|part| match part {
+            RunPart::Said { voice: Voice::Thought, .. } => !has_thoughts,
+            RunPart::Said { is_sealed, .. } => *is_sealed,
+            RunPart::Call(call) => !again.contains(&call.key),
         });
         if !blocks.is_empty() {
-            self.told.push(Part::Said { voice: Voice::Answer, text: said, blocks, is_sealed: false });
+            self.emitted.push(RunPart::Said { voice: Voice::Answer, text: said, blocks, is_sealed: false });
         }
     }
 
@@ -115,20 +115,20 @@ impl Parts {
 
     /// A call, or how it fares.
     pub(crate) fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
-        let known = self.told.iter_mut().find_map(|part| match part {
-            Part::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
-            Part::Call(_) | Part::Said { .. } => None,
+        let known = self.emitted.iter_mut().find_map(|part| match part {
+            RunPart::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
+            RunPart::Call(_) | RunPart::Said { .. } => None,
         });
         if let Some(known) = known {
             known.state = state;
             return;
         }
-        for part in &mut self.told {
-            if let Part::Said { is_sealed, .. } = part {
+        for part in &mut self.emitted {
+            if let RunPart::Said { is_sealed, .. } = part {
                 *is_sealed = true;
             }
         }
-        self.told.push(Part::Call(Box::new(ToolCall { state, started: at, ..made })));
+        self.emitted.push(RunPart::Call(Box::new(ToolCall { state, started: at, ..made })));
     }
 
     /// How long a call has run.
@@ -137,19 +137,19 @@ impl Parts {
     }
 
     fn known_call(&self, key: &Key) -> Option<&ToolCall> {
-        self.told.iter().find_map(|part| match part {
-            Part::Call(call) if identifies(key) && call.key == *key => Some(&**call),
-            Part::Call(_) | Part::Said { .. } => None,
+        self.emitted.iter().find_map(|part| match part {
+            RunPart::Call(call) if identifies(key) && call.key == *key => Some(&**call),
+            RunPart::Call(_) | RunPart::Said { .. } => None,
         })
     }
 
     /// What is being said now.
     fn open(&mut self, in_voice: Voice) -> Option<(&mut String, &mut Vec<Block>)> {
-        self.told.iter_mut().rev().find_map(|part| match part {
-            Part::Said { voice, text, blocks, is_sealed: false } if *voice == in_voice => {
+        self.emitted.iter_mut().rev().find_map(|part| match part {
+            RunPart::Said { voice, text, blocks, is_sealed: false } if *voice == in_voice => {
                 Some((text, blocks))
             }
-            Part::Said { .. } | Part::Call(_) => None,
+            RunPart::Said { .. } | RunPart::Call(_) => None,
         })
     }
 
@@ -163,8 +163,8 @@ impl Parts {
     ) -> (String, Vec<Block>) {
         let mut rest = said;
         let mut is_cut = false;
-        for part in &self.told {
-            let Part::Said { voice, text, is_sealed: true, .. } = part else { continue };
+        for part in &self.emitted {
+            let RunPart::Said { voice, text, is_sealed: true, .. } = part else { continue };
             if *voice != in_voice || text.trim().is_empty() {
                 continue;
             }

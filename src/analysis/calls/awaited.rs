@@ -1,0 +1,66 @@
+//! Which calls may still get their results: the one judgement of it, for figures, findings, rows and time alike.
+//!
+//! A result may still come to a call of the newest answer of its lane, in the newest turn of a session that has
+//! not ended, as long as the history was not shortened since. The model was asked again after all others; what
+//! lies on a branch that the session left is asked of nobody.
+
+use crate::analysis::activity;
+use crate::model::entry::EntryId;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
+use crate::model::transcript::Transcript;
+
+/// What the judgement of all calls leans on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Awaited {
+    /// Place of the newest turn in the order, and when it began.
+    turn: (usize, Option<Timestamp>),
+    /// Whether the session has ended.
+    has_ended: bool,
+}
+
+impl Awaited {
+    /// Of a settled transcript.
+    pub(crate) fn of(transcript: &Transcript) -> Self {
+        let newest = transcript.turns().last();
+        let at = newest.and_then(|turn| transcript.get(turn.prompt)?.at);
+        Self { turn: (newest.map_or(0, |turn| turn.first), at), has_ended: activity::has_ended(transcript) }
+    }
+
+    /// Place of the newest turn in the order.
+    pub(crate) fn newest_turn(&self) -> usize {
+        self.turn.0
+    }
+
+    /// Whether the session has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Whether calls of an entry that have no result may still get one.
+    pub(crate) fn has(&self, transcript: &Transcript, id: EntryId) -> bool {
+        !self.has_ended
+            && transcript.latest_answer(transcript.lane_at(id)) == Some(id)
+            && !transcript.branches().abandoned.contains(&id)
+            && self.is_in_turn(transcript, id)
+    }
+
+    /// Sub-agents may have files of their own, which stand behind all else: time says more of them.
+    fn is_in_turn(&self, transcript: &Transcript, id: EntryId) -> bool {
+        let (first, began) = self.turn;
+        let is_main = transcript.lane_at(id).is_none();
+        let said = if is_main { None } else { transcript.get(id).and_then(|entry| entry.at) };
+        match said.zip(began) {
+            Some((said, began)) => said >= began,
+            None => transcript.place_of(id).is_some_and(|place| place >= first),
+        }
+    }
+
+    /// The word for a call's state in JSON outputs: a call without a result that none will come for is lost.
+    pub(crate) fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
+        if call.state.is_open() && !self.has(transcript, id) { "lost" } else { call.state.word() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

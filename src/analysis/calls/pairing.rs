@@ -1,0 +1,191 @@
+//! How calls and results pair up.
+
+use super::awaited::Awaited;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::tool::is_textual;
+use crate::model::tool::{ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+/// Counts as in `tv.stats/1`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairingCounts {
+    /// Distinct calls.
+    pub(crate) calls: u64,
+    /// Distinct results, duplicates not counted.
+    pub(crate) results: u64,
+    /// Calls with exactly their own result.
+    pub(crate) paired: u64,
+    /// Results marked as errors.
+    pub(crate) failed: u64,
+    /// Calls without a result that may still get one.
+    pub pending: u64,
+    /// Other calls without a result.
+    pub orphan_calls: u64,
+    /// Results whose call does not exist.
+    pub orphan_results: u64,
+    /// Further results of a call that has one.
+    pub(crate) duplicate_results: u64,
+    /// Calls that the model wrote into its text. They have no ids, so whether they pair is not known,
+    /// and they are not among the other counts.
+    pub(crate) textual_calls: u64,
+}
+
+/// Counts all lanes and branches.
+pub fn count(transcript: &Transcript) -> PairingCounts {
+    let awaited = Awaited::of(transcript);
+    let mut counts = PairingCounts::default();
+    for id in transcript.order() {
+        let Some(entry) = transcript.get(*id) else { continue };
+        count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
+    }
+    counts.results = counts.paired + counts.orphan_results;
+    counts
+}
+
+fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: &mut PairingCounts) {
+    for block in &entry.blocks {
+        match &block.kind {
+            BlockKind::Call(call) if is_textual(&call.key) => counts.textual_calls += 1,
+            BlockKind::Call(call) => {
+                counts.calls += 1;
+                match &call.state {
+                    ToolState::Done(result) | ToolState::Failed(result) | ToolState::Refused(result) => {
+                        counts.paired += 1;
+                        counts.failed += u64::from(is_error(result));
+                    }
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) if may_go_on => {
+                        counts.pending += 1;
+                    }
+                    ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+                        counts.orphan_calls += 1;
+                    }
+                }
+            }
+            BlockKind::Result(stray) => {
+                // The call may have come after the stray was made, so the mark alone does not say.
+                let call_exists = !transcript.entries_with_call(&stray.call).is_empty();
+                if stray.duplicate || call_exists {
+                    counts.duplicate_results += 1;
+                } else {
+                    counts.orphan_results += 1;
+                }
+                counts.failed += u64::from(is_error(&stray.result));
+            }
+            BlockKind::Text(_)
+            | BlockKind::Thinking(_)
+            | BlockKind::Image(_)
+            | BlockKind::Break(_)
+            | BlockKind::Raw(_) => {}
+        }
+    }
+}
+
+fn is_error(result: &ToolResult) -> bool {
+    result.verdict != Verdict::Done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PairingCounts, count};
+    use crate::model::body::Tree;
+    use crate::model::edit::{Batch, Edit, MetaEdit};
+    use crate::model::entry::{BlockKind, Marks, Piece, Role};
+    use crate::model::text::Text;
+    use crate::model::tool::textual_key;
+    use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+    use crate::model::transcript::Transcript;
+
+    fn prompt(out: &mut Batch, key: &str) {
+        let mut entry = out.new_entry(Text::clean(key), Role::User, None);
+        entry.marks = Marks { prompt: true, ..Marks::default() };
+        out.entry(entry);
+    }
+
+    fn call(out: &mut Batch, key: &str, state: ToolState) {
+        let mut entry = out.new_entry(Text::clean(&format!("answer {key}")), Role::Assistant, None);
+        let call = ToolCall {
+            key: Text::clean(key),
+            name: Text::clean("bash"),
+            kind: ToolKind::Run,
+            headline: Text::default(),
+            input: out.tree(&Text::default(), 0, || Tree::Null),
+            state,
+            started: None,
+            lane: None,
+        };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        out.entry(entry);
+    }
+
+    fn result(out: &mut Batch, key: &str, call: &str, verdict: Verdict) {
+        let result = ToolResult {
+            key: Text::clean(key),
+            tool: None,
+            verdict,
+            body: out.output("done"),
+            patch: None,
+            images: Vec::new(),
+            facts: Text::default(),
+            at: None,
+            duration_ms: None,
+        };
+        out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+    }
+
+    fn counted(fill: impl FnOnce(&mut Batch)) -> PairingCounts {
+        let mut batch = Batch::default();
+        fill(&mut batch);
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        count(&transcript)
+    }
+
+    #[test]
+    fn every_anomaly_has_its_own_count() {
+        let counts = counted(|out| {
+            prompt(out, "p1");
+            call(out, "a", ToolState::Pending);
+            result(out, "r1", "a", Verdict::Failed);
+            result(out, "r2", "a", Verdict::Done);
+            call(out, "b", ToolState::Pending);
+            result(out, "r3", "nobody", Verdict::Refused);
+            prompt(out, "p2");
+            call(out, "d", ToolState::Lost);
+            call(out, &textual_key(&Text::clean("p2"), 0), ToolState::Pending);
+            call(out, "c", ToolState::Running);
+        });
+        let expected = PairingCounts {
+            calls: 4,
+            results: 2,
+            paired: 1,
+            failed: 2,
+            pending: 1,
+            orphan_calls: 2,
+            orphan_results: 1,
+            duplicate_results: 1,
+            textual_calls: 1,
+        };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn nothing_is_pending_after_the_end() {
+        let counts = counted(|out| {
+            prompt(out, "p1");
+            call(out, "a", ToolState::Pending);
+            out.meta(MetaEdit::Live(Some(false)));
+        });
+        assert_eq!((counts.pending, counts.orphan_calls), (0, 1));
+    }
+
+    #[test]
+    fn a_second_result_before_its_call_is_a_duplicate() {
+        let counts = counted(|out| {
+            result(out, "r1", "a", Verdict::Done);
+            result(out, "r2", "a", Verdict::Done);
+            call(out, "a", ToolState::Pending);
+        });
+        assert_eq!((counts.paired, counts.duplicate_results, counts.orphan_results), (1, 1, 0));
+    }
+}

@@ -1,0 +1,285 @@
+//! Where the prompt cache was missed: a request that reads fewer tokens from it than the request before it
+//! had left there, with the likely cause and the price.
+//!
+//! A rate of hits over a whole session hides this: within a turn nearly everything is read, so that only the
+//! first request of each turn shows whether the cache was of use.
+//!
+//! Invariant: a provider that does not cache, as far as the file shows, has no breaks.
+
+use crate::analysis::money::{models, prices};
+use crate::model::entry::EntryId;
+use crate::model::figures;
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
+use crate::model::usage::Usage;
+
+/// Fewer tokens than these are no break where the provider reports what it wrote: they are fewer than the
+/// smallest prefix that any provider caches.
+const LEAST_REPORTED: u64 = 1_024;
+/// The same where writes are not reported. Such caches are made of blocks that the provider cuts, of up to
+/// so many tokens, and the last one is not complete.
+const LEAST_UNREPORTED: u64 = 4_096;
+/// How long a cache lives that was written for five minutes, or without saying for how long, in ms. Each use
+/// starts it anew.
+const SHORT_MS: u64 = 5 * 60 * 1000;
+/// How long one lives that was written for an hour, in ms.
+const LONG_MS: u64 = 60 * 60 * 1000;
+
+/// What a request had to do with the cache.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// The model.
+    pub(crate) model: Option<Name>,
+    /// When it was answered.
+    pub(crate) at: Option<Timestamp>,
+    /// All tokens of the prompt.
+    pub(crate) prompt: u64,
+    /// Those that were read from the cache.
+    pub(crate) read: u64,
+    /// Those that were written to it.
+    pub(crate) write: u64,
+    /// How many of these for an hour.
+    pub(crate) write_1h: u64,
+}
+
+impl Asked {
+    /// Of a request's usage.
+    pub(crate) fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
+        Self {
+            model: model.cloned(),
+            at,
+            prompt: usage.prompt(),
+            read: usage.cache_read.unwrap_or(0),
+            write: usage.cache_write.unwrap_or(0),
+            write_1h: usage.cache_write_1h.unwrap_or(0),
+        }
+    }
+}
+
+/// What is known of a lane's cache so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cache {
+    /// The request before.
+    last: Option<Asked>,
+    /// The most that is known to be the system prompt and the tools: what the first request read, which
+    /// others had written, or what was left when all else was missed.
+    fixed: u64,
+    /// Whether the provider reports what it writes.
+    reports_writes: bool,
+    /// Whether anything was ever read or written.
+    is_used: bool,
+    /// Whether what was written last lives for an hour.
+    is_long: bool,
+}
+
+/// What happened between two requests of a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Between {
+    /// A compaction.
+    pub(crate) compaction: Option<EntryId>,
+    /// The session went on from an earlier place.
+    pub(crate) rewind: bool,
+    /// The session was closed and opened again.
+    pub(crate) resumed: Option<EntryId>,
+    /// A system prompt or a list of tools was recorded, other than at the beginning.
+    pub(crate) instructions: Option<EntryId>,
+    /// Only outputs of tools were dropped.
+    pub(crate) pruned: Option<EntryId>,
+    /// The model was asked to think more or less.
+    pub(crate) thinking: Option<EntryId>,
+    /// Whether a turn began.
+    pub(crate) turn: bool,
+}
+
+/// Why the cache was of no use, as far as the file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The history was replaced by a summary.
+    Compaction,
+    /// Another model answered.
+    Model,
+    /// The session went on from an earlier place.
+    Rewind,
+    /// Nobody asked for longer than the cache lives, in ms.
+    Idle {
+        /// How long nobody asked.
+        ms: u64,
+        /// How long the cache lived.
+        lives: u64,
+    },
+    /// The session was closed and opened again, which sends the history in another form.
+    Resumed,
+    /// The model was asked to think more or less.
+    Thinking,
+    /// The history became shorter: old outputs of tools were dropped.
+    Pruned {
+        /// Whether the file says so; else only the prompt is smaller.
+        is_recorded: bool,
+    },
+    /// The system prompt or the tools are others.
+    Instructions {
+        /// Whether the file holds them; else less of the beginning was read than before.
+        is_recorded: bool,
+    },
+    /// The beginning was read, which is the system prompt and the tools; what comes after it was not.
+    History,
+    /// Nothing in the file says it.
+    Unknown,
+}
+
+/// A request that had to pay again for what had been in the cache.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CacheBreak {
+    /// Tokens that the request before had left in the cache.
+    pub(crate) held: u64,
+    /// Tokens that were read of them.
+    pub(crate) read: u64,
+    /// Tokens of this prompt that were paid for again, at most.
+    pub(crate) again: u64,
+    /// The likely cause.
+    pub(crate) cause: Cause,
+    /// Whether it happened within a turn.
+    pub(crate) is_inside: bool,
+    /// What these tokens cost more than reading them would have, in USD by the price table: an estimate.
+    pub(crate) usd: Option<f64>,
+    /// Whether they were written to the cache again; else they were paid as plain input.
+    pub(crate) is_written: bool,
+}
+
+impl Cause {
+    /// In plain words.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Compaction => "compacted: another history is before the model".to_owned(),
+            Self::Model => "another model, which has a cache of its own".to_owned(),
+            Self::Rewind => "the session went on from an earlier place".to_owned(),
+            Self::Idle { ms, lives } => {
+                let (idle, lives) = (figures::duration(ms), figures::duration(lives));
+                format!("idle for {idle}, longer than the {lives} that its cache was sure to live")
+            }
+            Self::Resumed => {
+                "the session was opened again, which sends its history in another form".to_owned()
+            }
+            Self::Thinking => "told to think more or less".to_owned(),
+            Self::Pruned { is_recorded: true } => "old outputs of tools were dropped".to_owned(),
+            Self::Pruned { is_recorded: false } => {
+                "the history was shortened, of which the file says nothing".to_owned()
+            }
+            Self::Instructions { is_recorded: true } => "another system prompt or other tools".to_owned(),
+            Self::Instructions { is_recorded: false } => {
+                "not even the beginning was the same: other tools or another system prompt".to_owned()
+            }
+            Self::History => {
+                "the beginning was read, but not the messages: they were sent in another form, or \
+                              were gone from the cache"
+                    .to_owned()
+            }
+            Self::Unknown => "unknown: the file tells nothing that explains it".to_owned(),
+        }
+    }
+}
+
+impl CacheBreak {}
+
+impl Cache {
+    /// Judges the next request of the lane, and takes note of it.
+    pub(crate) fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
+        let found = self.last.as_ref().and_then(|last| self.judge(last, &now, between));
+        let is_beginning =
+            self.last.is_none() || found.as_ref().is_some_and(|found| found.read <= found.held / 2);
+        if is_beginning {
+            self.fixed = self.fixed.max(now.read);
+        }
+        self.reports_writes |= now.write > 0;
+        self.is_used |= now.read > 0 || now.write > 0;
+        if now.write > 0 {
+            self.is_long = now.write_1h.saturating_mul(2) >= now.write;
+        }
+        self.last = Some(now);
+        found
+    }
+
+    /// What the request before left in the cache. Where writes are reported, what was neither read nor written
+    /// stood behind the last mark and could not be read; else all of the prompt could.
+    fn held(&self, last: &Asked) -> u64 {
+        if self.reports_writes {
+            last.read.saturating_add(last.write)
+        } else if self.is_used {
+            last.prompt
+        } else {
+            0
+        }
+    }
+
+    fn judge(&self, last: &Asked, now: &Asked, between: &Between) -> Option<CacheBreak> {
+        let held = self.held(last);
+        let least = if self.reports_writes { LEAST_REPORTED } else { LEAST_UNREPORTED };
+        // A prompt that is smaller now pays only for what is left of it.
+        let again = held.saturating_sub(now.read).min(now.prompt.saturating_sub(now.read));
+        if again < least {
+            return None;
+        }
+        Some(CacheBreak {
+            held,
+            read: now.read,
+            again,
+            cause: self.cause(last, now, between, held),
+            is_inside: !between.turn,
+            usd: price(now, again),
+            is_written: now.write > 0,
+        })
+    }
+
+    fn cause(&self, last: &Asked, now: &Asked, between: &Between, held: u64) -> Cause {
+        let name = |asked: &Asked| asked.model.as_ref().map(|name| models::canonical(name));
+        let lives = if self.is_long { LONG_MS } else { SHORT_MS };
+        let idle = last.at.zip(now.at).map_or(0, |(last, now)| now.since(last));
+        // A cache that has run out is read in no part, but for what other sessions use, too.
+        let is_gone = now.read <= self.fixed.max(held / 2);
+        let is_other = name(last).zip(name(now)).is_some_and(|(last, now)| last != now);
+        let is_smaller = now.prompt.saturating_add(LEAST_REPORTED) < last.prompt;
+        if between.compaction.is_some() {
+            Cause::Compaction
+        } else if is_other {
+            Cause::Model
+        } else if between.rewind {
+            Cause::Rewind
+        } else if idle > lives && is_gone {
+            Cause::Idle { ms: idle, lives }
+        } else if between.instructions.is_some() {
+            Cause::Instructions { is_recorded: true }
+        } else if between.resumed.is_some() {
+            Cause::Resumed
+        } else if between.thinking.is_some() {
+            Cause::Thinking
+        } else if between.pruned.is_some() {
+            Cause::Pruned { is_recorded: true }
+        } else if is_smaller {
+            Cause::Pruned { is_recorded: false }
+        } else if now.read == 0 || !self.reports_writes {
+            // Where the provider cuts the blocks, it may lose any of them.
+            Cause::Unknown
+        } else if now.read < self.fixed.saturating_sub(LEAST_REPORTED) {
+            Cause::Instructions { is_recorded: false }
+        } else {
+            Cause::History
+        }
+    }
+}
+
+/// What tokens cost more than reading them would have. USD.
+fn price(now: &Asked, tokens: u64) -> Option<f64> {
+    let [input, _, read, short, long] = prices::of_model(now.model.as_ref()?)?.rates_of(now.prompt);
+    let paid = if now.write == 0 {
+        input
+    } else if now.write_1h.saturating_mul(2) >= now.write {
+        long
+    } else {
+        short
+    };
+    // Prices are USD × 10⁻⁶ for a million tokens.
+    Some(tokens as f64 * paid.saturating_sub(read) as f64 / 1e12)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! What the model saw at a place of the session: the entries of its lane on the path to that place, from
+//! the last compaction on, with what that kept.
+//!
+//! **Prompts are recorded, what they were made of is estimated.** Files record the tokens of whole prompts; which texts
+//! filled them is judged from what the model saw by then (`analysis::seen`: the path, the last compaction with what
+//! it kept), from what each format says was sent of a block (`model::entry::Sent`) and from sizes that stay in
+//! memory, at as many bytes a token as the session's own growth shows. A missed cache is judged from two requests and
+//! what the file says between them (`analysis::cache_breaks`); where it says nothing, the cause is unknown.
+//!
+//! Invariant: what is known of a place depends on what stands before it and on the branches, never on what
+//! comes later in its lane.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::analysis::index::Index;
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// Links that are followed from a record that is no entry to the entry that it belongs to.
+const FAR: usize = 1_000;
+
+/// Whether the history before an entry was replaced by a summary. Dropping only old outputs of tools is
+/// something else.
+pub(crate) fn is_compaction(entry: &Entry) -> bool {
+    entry
+        .blocks
+        .iter()
+        .any(|block| matches!(block.kind, BlockKind::Break(Break::Compaction { partial: false, .. })))
+}
+
+/// Whether an entry is the answer with which the model wrote the summary of a compaction: it still saw all
+/// that the compaction drops.
+pub(crate) fn is_summary(transcript: &Transcript, entry: &Entry) -> bool {
+    entry.role == Role::Assistant && (is_compaction(entry) || asked_by(transcript, entry).is_some())
+}
+
+/// The line of the compaction that an answer summarizes for: agents that ask for summaries in the session
+/// itself put the line above the request.
+fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
+    let asked = transcript.get(transcript.find(entry.parent.as_ref()?)?)?;
+    let says = |asked: &Entry| asked.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_)));
+    (asked.lane == entry.lane && is_compaction(asked) && !says(asked)).then_some(asked)
+}
+
+/// Where compactions stand, by lane. Grows with the session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cuts {
+    /// By place in the order of the transcript.
+    lanes: HashMap<Option<Name>, BTreeMap<usize, EntryId>>,
+}
+
+impl Index for Cuts {
+    type Reads = ();
+
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        if let Some(entry) = transcript.get(id).filter(|entry| is_compaction(entry)) {
+            self.lanes.entry(entry.lane.clone()).or_default().insert(place, id);
+        }
+    }
+
+    /// An answer may have become a summary.
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
+        if is_compaction(entry) {
+            self.add(transcript, place, id);
+        } else if let Some(lane) = self.lanes.get_mut(&entry.lane) {
+            lane.remove(&place);
+        }
+        true
+    }
+}
+
+impl Cuts {
+    /// Compactions of a lane before a place, the last one first.
+    fn before<'a>(&'a self, lane: Option<&Name>, end: usize) -> impl Iterator<Item = (usize, EntryId)> + 'a {
+        let lane = self.lanes.get(&lane.cloned());
+        lane.into_iter().flat_map(move |lane| lane.range(..end).rev()).map(|(place, id)| (*place, *id))
+    }
+}
+
+/// The way from the beginning of the session to an entry: how far it follows the active path, and each of
+/// the branches that the session left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Path {
+    active: Option<usize>,
+    left: BTreeMap<usize, usize>,
+}
+
+impl Path {
+    /// The way to an entry, which belongs to it.
+    pub(crate) fn to(transcript: &Transcript, id: EntryId) -> Self {
+        let branches = transcript.branches();
+        let mut path = Self::default();
+        let mut at = Some(id);
+        while let Some((id, place)) = at.and_then(|id| Some((id, transcript.place_of(id)?))) {
+            let Some(branch) = branches.of(id).filter(|_| branches.abandoned.contains(&id)) else {
+                path.active = Some(place);
+                break;
+            };
+            // A branch that is met again would lead in a circle.
+            if path.left.insert(branch.number, place).is_some() {
+                break;
+            }
+            at = branch.point;
+        }
+        path
+    }
+
+    /// Whether an entry of the lane lies on the way.
+    pub(crate) fn holds(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
+        let branches = transcript.branches();
+        let limit = match branches.of(id).filter(|_| branches.abandoned.contains(&id)) {
+            Some(branch) => self.left.get(&branch.number).copied(),
+            None => self.active,
+        };
+        limit.is_some_and(|limit| place <= limit)
+    }
+
+    /// How far the active path is followed: the place of the last entry on it.
+    pub(crate) fn active(&self) -> Option<usize> {
+        self.active
+    }
+}
+
+/// What a compaction left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The entry of the compaction.
+    pub(crate) id: EntryId,
+    /// Its place.
+    pub(crate) place: usize,
+    /// From which place on it kept what stood before it.
+    pub(crate) kept: Option<usize>,
+}
+
+/// The context at an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sight {
+    lane: Option<Name>,
+    /// Place of the entry.
+    at: usize,
+    /// Whether the entry itself was before the model: its own words were not.
+    is_own: bool,
+    path: Path,
+    /// The last compaction that had taken effect.
+    pub(crate) cut: Option<Cut>,
+}
+
+impl Sight {
+    /// What the model saw when it wrote an entry; of other entries what it saw with them.
+    pub(crate) fn at(transcript: &Transcript, cuts: &Cuts, id: EntryId) -> Option<Self> {
+        let at = transcript.place_of(id)?;
+        let entry = transcript.get(id)?;
+        let path = Path::to(transcript, id);
+        let is_own = entry.role != Role::Assistant;
+        let writes_summary_of = asked_by(transcript, entry).map(|asked| &asked.key);
+        let end = at + usize::from(is_own);
+        let cut = cuts.before(entry.lane.as_ref(), end).find(|(place, id)| {
+            let key = transcript.get(*id).map(|cut| &cut.key);
+            path.holds(transcript, *id, *place) && key != writes_summary_of
+        });
+        let cut = cut.map(|(place, id)| Cut { id, place, kept: kept(transcript, id, place) });
+        Some(Self { lane: entry.lane.clone(), at, is_own, path, cut })
+    }
+
+    /// Whether the model saw an entry.
+    pub(crate) fn sees(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
+        let is_before = place < self.at || (place == self.at && self.is_own);
+        let Some(entry) = transcript.get(id).filter(|entry| is_before && entry.lane == self.lane) else {
+            return false;
+        };
+        let is_left = self.cut.is_some_and(|cut| {
+            place < cut.place && (cut.kept.is_none_or(|kept| place < kept) || is_compaction(entry))
+        });
+        !is_left && !entry.marks.copy && !entry.marks.unsent && self.path.holds(transcript, id, place)
+    }
+
+    /// Whether an entry had been before the model, or never was, at this place: it stands before it in the
+    /// lane, but was not seen. Copies stand for others.
+    pub(crate) fn has_lost(&self, transcript: &Transcript, id: EntryId) -> bool {
+        let Some(place) = transcript.place_of(id).filter(|place| *place < self.at) else { return false };
+        let is_concerned =
+            transcript.get(id).is_some_and(|entry| entry.lane == self.lane && !entry.marks.copy);
+        is_concerned && !self.sees(transcript, id, place)
+    }
+
+    /// All entries that the model saw: the summary first, then what was kept, then the rest in order.
+    pub(crate) fn entries(&self, transcript: &Transcript) -> Vec<EntryId> {
+        let first = self.cut.map_or(0, |cut| cut.kept.unwrap_or(cut.place).min(cut.place));
+        let order = transcript.order().iter().enumerate().take(self.at + 1).skip(first);
+        let seen = order.filter(|(place, id)| self.sees(transcript, **id, *place));
+        let rest = seen.map(|(_, id)| *id).filter(|id| self.cut.is_none_or(|cut| cut.id != *id));
+        let summary = self.cut.map(|cut| cut.id);
+        summary.into_iter().chain(rest).collect()
+    }
+}
+
+/// From which place on a compaction kept what stands before it, as recorded. The first record that it kept
+/// may be a result: then that is kept with the answer that holds its call.
+pub(crate) fn kept(transcript: &Transcript, compaction: EntryId, place: usize) -> Option<usize> {
+    let mut key = transcript.print_of(transcript.kept_by(&transcript.get(compaction)?.key)?);
+    for _ in 0..FAR {
+        if let Some(id) = transcript.find_print(key) {
+            return transcript.place_of(id).filter(|kept| *kept < place);
+        }
+        key = transcript.parent_of(key)??;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

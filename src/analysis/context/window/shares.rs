@@ -1,0 +1,79 @@
+//! What a prompt was made of, in tokens: estimates from sizes, held to the prompt that was recorded.
+
+use std::collections::BTreeMap;
+
+use super::Request;
+use super::weigh::{Class, parts};
+use crate::analysis::context::seen::{Cuts, Sight};
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+
+/// Bytes that make a token in most texts that agents handle.
+pub(crate) const USUAL: f64 = 4.0;
+/// No text of a session has fewer or more bytes to a token than these.
+const BOUNDS: (f64, f64) = (2.0, 6.0);
+/// Growth of fewer tokens than these says nothing about texts.
+const ENOUGH: u64 = 4_000;
+
+/// A prompt by what it was made of. All but its size is estimated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shares {
+    /// Tokens by class.
+    pub(crate) classes: Vec<(Class, u64)>,
+    /// What no entry explains: the system prompt and the tools, as far as the file does not hold them.
+    pub(crate) rest: u64,
+    /// Whether the estimates were more than the prompt, and were cut down to it. Then nothing is known of
+    /// the rest.
+    pub(crate) is_scaled: bool,
+}
+
+/// Bytes that made a token, from how prompts grew by texts of a known size.
+pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
+    if tokens < ENOUGH {
+        return USUAL;
+    }
+    (bytes as f64 / tokens as f64).clamp(BOUNDS.0, BOUNDS.1)
+}
+
+/// Tokens that so many bytes make, roughly.
+pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "float casts saturate")]
+    let tokens = (bytes as f64 / density).round() as u64;
+    tokens
+}
+
+/// A prompt by class.
+pub fn of(request: &Request, density: f64) -> Shares {
+    let estimates = Class::ALL.map(|class| (class, tokens_of(request.sizes.of(class), density)));
+    let sum: u64 = estimates.iter().map(|(_, tokens)| tokens).sum();
+    let is_scaled = sum > request.prompt;
+    let scaled = |tokens: u64| {
+        let exact = u128::from(tokens) * u128::from(request.prompt) / u128::from(sum.max(1));
+        u64::try_from(exact).unwrap_or(u64::MAX)
+    };
+    let classes = estimates.map(|(class, tokens)| (class, if is_scaled { scaled(tokens) } else { tokens }));
+    let classes: Vec<_> = classes.into_iter().filter(|(_, tokens)| *tokens > 0).collect();
+    let known: u64 = classes.iter().map(|(_, tokens)| tokens).sum();
+    Shares { classes, rest: if is_scaled { 0 } else { request.prompt.saturating_sub(known) }, is_scaled }
+}
+
+/// Bytes of results that the model saw at a request, by tool, the largest first.
+pub(crate) fn results_by_tool(transcript: &Transcript, cuts: &Cuts, request: EntryId) -> Vec<(Name, u64)> {
+    let Some(sight) = Sight::at(transcript, cuts, request) else { return Vec::new() };
+    let now = transcript.get(request).and_then(|entry| entry.at);
+    let mut sizes: BTreeMap<Name, u64> = BTreeMap::new();
+    for entry in sight.entries(transcript).into_iter().filter_map(|id| transcript.get(id)) {
+        for (block, class, bytes) in parts(entry, now) {
+            let name = match entry.blocks.get(block).map(|block| &block.kind) {
+                Some(BlockKind::Call(call)) if class == Class::Result => call.name.clone(),
+                Some(BlockKind::Result(stray)) => stray.result.tool.clone().unwrap_or_default(),
+                _ => continue,
+            };
+            *sizes.entry(name).or_default() += bytes;
+        }
+    }
+    let mut sizes: Vec<_> = sizes.into_iter().collect();
+    sizes.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    sizes
+}

@@ -1,0 +1,374 @@
+//! Requests with what filled them, compactions with what they left, and rows that grow as the whole has them.
+
+use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
+
+use super::weigh::{self, Class};
+use super::{Request, Row, TokenCount, Windows, shares};
+use crate::analysis::context::cache_breaks::Cause;
+use crate::analysis::index::Live;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+use crate::model::transcript::Transcript;
+use crate::model::usage::Usage;
+
+fn say(out: &mut Batch, key: &str, role: Role, bytes: usize) -> Entry {
+    let mut entry = out.new_entry(Key::from(key), role, Some(Timestamp(1_700_000_000_000)));
+    entry.marks = Marks { prompt: role == Role::User, ..Marks::default() };
+    entry.model = (role == Role::Assistant).then(|| Text::from("claude-opus-4-6"));
+    let body = out.prose(&"x".repeat(bytes));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    entry
+}
+
+fn spent(entry: &mut Entry, [input, read, write]: [u64; 3]) {
+    entry.usage = Some(Box::new(Usage {
+        input: Some(input),
+        cache_read: Some(read),
+        cache_write: Some(write),
+        output: Some(100),
+        ..Usage::default()
+    }));
+}
+
+fn call(out: &mut Batch, key: &str, name: &str) -> BlockKind {
+    BlockKind::Call(Box::new(ToolCall {
+        key: Text::clean(key),
+        name: Text::clean(name),
+        kind: ToolKind::Read,
+        headline: Text::from("src/big.rs"),
+        input: out.prose("{}"),
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }))
+}
+
+fn result(out: &mut Batch, of: &str, bytes: usize) {
+    let result = ToolResult {
+        key: Text::clean(&format!("r{of}")),
+        tool: None,
+        verdict: Verdict::Done,
+        body: out.output(&"y".repeat(bytes)),
+        patch: None,
+        images: Vec::new(),
+        facts: Text::default(),
+        at: None,
+        duration_ms: None,
+    };
+    out.push(Edit::Result { call: Text::clean(of), result: Box::new(result), lane: None });
+}
+
+fn compaction(out: &mut Batch, key: &str, before: Option<u64>, after: Option<u64>) -> Entry {
+    let mut entry = say(out, key, Role::Harness, 4_000);
+    let line = Break::Compaction { before, after, trigger: Text::default(), partial: false };
+    entry.blocks.insert(0, Batch::block(Piece(9), BlockKind::Break(line)));
+    entry
+}
+
+fn windows_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Live<Windows>) {
+    let mut transcript = Transcript::new();
+    let mut batch = Batch::default();
+    fill(&mut batch);
+    transcript.apply(batch);
+    transcript.settle();
+    let mut windows = Live::<Windows>::default();
+    while !windows.follow(&transcript, 3) {}
+    (transcript, windows)
+}
+
+fn requests(windows: &Windows) -> Vec<&Request> {
+    windows.rows(None).iter().filter_map(Row::request).collect()
+}
+
+#[test]
+fn a_prompt_is_what_was_said_before_it() {
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        let mut entry = say(out, "a1", Role::Assistant, 8_000);
+        spent(&mut entry, [3, 0, 20_000]);
+        let called = call(out, "t1", "read");
+        entry.blocks.push(Batch::block(Piece(1), called));
+        out.entry(entry);
+        result(out, "t1", 40_000);
+        let mut entry = say(out, "a2", Role::Assistant, 400);
+        spent(&mut entry, [3, 20_000, 12_000]);
+        out.entry(entry);
+    });
+    let requests = requests(&windows);
+    let [first, second] = requests.as_slice() else { panic!("{requests:?}") };
+    assert_eq!((first.sizes.of(Class::Prompt), first.sizes.total()), (4_000, 4_000));
+    assert!(first.opens_turn && !second.opens_turn);
+    assert_eq!(second.sizes.of(Class::Result), 40_000);
+    assert_eq!(second.sizes.of(Class::Answer), 8_000);
+    assert_eq!(second.before, Some(20_003));
+    let grown = second.grown.unwrap();
+    assert_eq!((grown.class, grown.bytes, grown.block), (Class::Result, 40_000, 1));
+    assert_eq!(transcript.get(grown.entry).unwrap().key.as_str(), "a1");
+    assert_eq!(second.limit, Some(200_000));
+    // 48,006 bytes of texts made 12,000 tokens.
+    assert!((windows.density(None) - 4.0).abs() < 0.01, "{}", windows.density(None));
+    let shares = shares::of(second, windows.density(None));
+    assert!(!shares.is_scaled);
+    let sum: u64 = shares.classes.iter().map(|(_, tokens)| tokens).sum();
+    assert_eq!(sum + shares.rest, second.prompt, "what no entry explains is the rest");
+    assert!((18_900..19_100).contains(&shares.rest), "{shares:?}");
+    let tools = shares::results_by_tool(&transcript, windows.cuts(), second.entry);
+    assert_eq!(tools, [(Text::from("read"), 40_000)]);
+}
+
+#[test]
+fn estimates_never_surpass_the_prompt() {
+    let (_, windows) = windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 400_000);
+        out.entry(entry);
+        let mut entry = say(out, "a1", Role::Assistant, 10);
+        spent(&mut entry, [20_000, 0, 0]);
+        out.entry(entry);
+    });
+    let shares = shares::of(requests(&windows)[0], 4.0);
+    assert!(shares.is_scaled);
+    assert_eq!((shares.rest, shares.classes.as_slice()), (0, &[(Class::Prompt, 20_000)][..]));
+}
+
+fn compacted(recorded: (Option<u64>, Option<u64>)) -> (Transcript, Live<Windows>) {
+    windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 80_000);
+        out.entry(entry);
+        let mut entry = say(out, "a1", Role::Assistant, 8_000);
+        spent(&mut entry, [3, 0, 40_000]);
+        out.entry(entry);
+        let entry = compaction(out, "c", recorded.0, recorded.1);
+        out.entry(entry);
+        let entry = say(out, "u2", Role::User, 400);
+        out.entry(entry);
+        let mut entry = say(out, "a2", Role::Assistant, 8);
+        spent(&mut entry, [3, 0, 12_000]);
+        out.entry(entry);
+    })
+}
+
+fn compaction_row(windows: &Windows) -> (Option<TokenCount>, Option<TokenCount>) {
+    let row = windows.rows(None).iter().find_map(|row| match row {
+        Row::Compaction(row) => Some((row.before, row.after)),
+        Row::Request(_) => None,
+    });
+    row.unwrap()
+}
+
+#[test]
+fn the_size_of_a_compaction_is_recorded_or_that_of_the_requests_around_it() {
+    let (_, windows) = compacted((Some(41_000), Some(9_000)));
+    let recorded = |tokens| Some(TokenCount { tokens, is_recorded: true });
+    assert_eq!(compaction_row(&windows), (recorded(41_000), recorded(9_000)));
+    let (_, windows) = compacted((None, None));
+    let around = |tokens| Some(TokenCount { tokens, is_recorded: false });
+    assert_eq!(compaction_row(&windows), (around(40_103), around(12_003)));
+    let requests = requests(&windows);
+    assert_eq!(requests[1].sizes.of(Class::Summary), 4_000);
+    assert_eq!(requests[1].sizes.total(), 4_400, "what came before it is gone");
+    assert_eq!(requests[1].before, None);
+    assert_eq!(requests[1].cache_break.as_ref().unwrap().cause, Cause::Compaction);
+    assert_eq!(windows.sums(None).compactions, 1);
+}
+
+#[test]
+fn lanes_have_windows_of_their_own() {
+    let (transcript, windows) = windows_of(|out| {
+        for (key, lane) in [("a1", None), ("x1", Some("scout")), ("a2", None)] {
+            let mut entry = say(out, key, Role::Assistant, 4_000);
+            entry.lane = lane.map(Text::from);
+            spent(&mut entry, [9_000, 0, 0]);
+            out.entry(entry);
+        }
+    });
+    let lanes: Vec<_> = windows.lanes().map(|lane| lane.map(ToString::to_string)).collect();
+    assert_eq!(lanes, [None, Some("scout".to_owned())]);
+    assert_eq!(requests(&windows).len(), 2);
+    assert_eq!(windows.sums(Some(&Text::from("scout"))).requests, 1);
+    let id = transcript.find("x1").unwrap();
+    assert_eq!(windows.row_at(id), Some((Some(&Text::from("scout")), 0)));
+}
+
+#[test]
+fn a_branch_that_was_left_does_not_fill_the_next() {
+    let (_, windows) = windows_of(|out| {
+        out.meta(MetaEdit::LinkedTree);
+        let links = [("u1", None), ("a1", Some("u1")), ("u2", Some("a1")), ("a2", Some("u2"))];
+        for (key, parent) in links.into_iter().chain([("v2", Some("a1")), ("b2", Some("v2"))]) {
+            let is_answer = !key.starts_with(['u', 'v']);
+            let role = if is_answer { Role::Assistant } else { Role::User };
+            let mut entry = say(out, key, role, 4_000);
+            entry.parent = parent.map(Key::from);
+            if is_answer {
+                spent(&mut entry, [3, 0, 10_000]);
+            }
+            out.entry(entry);
+        }
+    });
+    let requests = requests(&windows);
+    let totals: Vec<u64> = requests.iter().map(|request| request.sizes.total()).collect();
+    assert_eq!(totals, [4_000, 12_000, 12_000]);
+    let causes: Vec<_> =
+        requests.iter().map(|one| one.cache_break.as_ref().map(|found| found.cause)).collect();
+    assert_eq!(causes, [None, Some(Cause::Unknown), Some(Cause::Rewind)]);
+}
+
+/// One record of a session.
+#[derive(Clone, Debug)]
+enum Step {
+    Prompt(u8, Option<u8>),
+    Answer(u8, Option<u8>, bool, [u64; 3], bool),
+    Result(u8, u16),
+    Compaction(u8, bool),
+    Model(u8),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let parent = || prop::option::weighted(0.8, 0u8..16);
+    let tokens = [0u64..9_000, 0u64..90_000, 0u64..9_000];
+    let step = prop_oneof![
+        2 => (0u8..16, parent()).prop_map(|(key, parent)| Step::Prompt(key, parent)),
+        6 => (0u8..16, parent(), prop::bool::weighted(0.2), tokens, prop::bool::ANY)
+            .prop_map(|(key, parent, lane, tokens, has_call)| Step::Answer(key, parent, lane, tokens, has_call)),
+        3 => (0u8..16, 0u16..9_000).prop_map(|(call, bytes)| Step::Result(call, bytes)),
+        1 => (16u8..19, prop::bool::ANY).prop_map(|(key, says)| Step::Compaction(key, says)),
+        1 => (0u8..16).prop_map(Step::Model),
+    ];
+    prop::collection::vec(step, 0..40)
+}
+
+fn batch(step: &Step) -> Batch {
+    let mut out = Batch::default();
+    let name = |number: u8| format!("k{number}");
+    let key = |number: u8| Key::from(name(number).as_str());
+    match step {
+        Step::Prompt(number, parent) => {
+            let mut entry = say(&mut out, &name(*number), Role::User, 400);
+            entry.parent = parent.filter(|parent| parent < number).map(key);
+            out.entry(entry);
+        }
+        Step::Answer(number, parent, lane, tokens, has_call) => {
+            let mut entry = say(&mut out, &name(*number), Role::Assistant, 800);
+            entry.parent = parent.filter(|parent| parent < number).map(key);
+            entry.lane = lane.then(|| Text::from("scout"));
+            spent(&mut entry, *tokens);
+            if *has_call {
+                let called = call(&mut out, &format!("t{number}"), "read");
+                entry.blocks.push(Batch::block(Piece(1), called));
+            }
+            out.entry(entry);
+        }
+        Step::Result(of, bytes) => result(&mut out, &format!("t{of}"), usize::from(*bytes)),
+        Step::Compaction(number, says) => {
+            let mut entry = compaction(&mut out, &name(*number), None, None);
+            if !says {
+                entry.blocks.truncate(1);
+            }
+            // What a compaction kept is counted with it, and once.
+            if *number > 16 {
+                out.meta(MetaEdit::Kept { compaction: key(*number), first: key(number - 14) });
+            }
+            out.entry(entry);
+        }
+        Step::Model(number) => {
+            let mut entry = say(&mut out, &name(*number), Role::Assistant, 800);
+            entry.model = Some(Text::from("claude-haiku-4-5"));
+            out.entry(entry);
+        }
+    }
+    out
+}
+
+proptest! {
+    /// What is kept up to date is what the whole has, whatever comes late or goes elsewhere.
+    #[test]
+    fn growing_windows_are_those_of_the_whole(
+        is_tree: bool,
+        steps in steps(),
+        pace in 1usize..4,
+    ) {
+        let mut transcript = Transcript::new();
+        if is_tree {
+            let mut tree = Batch::default();
+            tree.meta(MetaEdit::LinkedTree);
+            transcript.apply(tree);
+        }
+        let mut growing = Live::<Windows>::default();
+        for step in &steps {
+            let touched = transcript.apply(batch(step));
+            transcript.settle();
+            growing.note(&transcript, &touched);
+            growing.follow(&transcript, pace);
+        }
+        while !growing.follow(&transcript, pace) {}
+        let whole = Live::<Windows>::of(&transcript);
+        for lane in [None, Some(Text::from("scout"))] {
+            assert_eq!(growing.rows(lane.as_ref()), whole.rows(lane.as_ref()));
+            assert_eq!(growing.sums(lane.as_ref()), whole.sums(lane.as_ref()));
+            assert!((growing.density(lane.as_ref()) - whole.density(lane.as_ref())).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn what_the_agent_does_not_send_fills_nothing() {
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        let mut left_out = say(out, "failed", Role::Assistant, 9_000);
+        left_out.marks.unsent = true;
+        out.entry(left_out);
+        let mut entry = say(out, "run", Role::User, 100);
+        let output = Raw { title: Text::from("output"), body: out.prose(&"z".repeat(700)) };
+        entry.blocks.push(Block { sent: Sent::Whole, ..Batch::block(Piece(1), BlockKind::Raw(output)) });
+        let aside = BlockKind::Text(out.prose(&"z".repeat(800)));
+        entry.blocks.push(Block { sent: Sent::Never, ..Batch::block(Piece(2), aside) });
+        let asked = BlockKind::Text(out.prose(&"z".repeat(900)));
+        let words = Sent::As(Box::new(Text::from("ran a tool")));
+        entry.blocks.push(Block { sent: words, ..Batch::block(Piece(3), asked) });
+        out.entry(entry);
+        let mut entry = say(out, "a1", Role::Assistant, 8_000);
+        spent(&mut entry, [3, 0, 20_000]);
+        out.entry(entry);
+    });
+    let requests = requests(&windows);
+    assert_eq!(requests[0].sizes.of(Class::Prompt), 4_000 + 100 + 700 + 10);
+    assert_eq!(requests[0].sizes.total(), requests[0].sizes.of(Class::Prompt));
+    let lost = transcript.get(transcript.find("failed").unwrap()).unwrap();
+    assert!(weigh::parts(lost, None).is_empty());
+}
+
+#[test]
+fn a_result_that_is_dropped_fills_the_window_until_then() {
+    let start = 1_700_000_000_000;
+    let (transcript, windows) = windows_of(|out| {
+        let entry = say(out, "u1", Role::User, 4_000);
+        out.entry(entry);
+        for (number, sent) in [Sent::Until(Timestamp(start + 3_000)), Sent::Usual].into_iter().enumerate() {
+            let key = format!("t{number}");
+            let mut entry = say(out, &format!("a{number}"), Role::Assistant, 80);
+            spent(&mut entry, [3, 0, 20_000]);
+            let called = call(out, &key, "read");
+            entry.blocks.push(Block { sent, ..Batch::block(Piece(1), called) });
+            out.entry(entry);
+            result(out, &key, 40_000);
+        }
+        for (key, second) in [("before", 2), ("after", 4)] {
+            let mut entry = say(out, key, Role::Assistant, 80);
+            entry.at = Some(Timestamp(start + second * 1_000));
+            spent(&mut entry, [3, 20_000, 12_000]);
+            out.entry(entry);
+        }
+    });
+    let results: Vec<u64> = requests(&windows).iter().map(|one| one.sizes.of(Class::Result)).collect();
+    assert_eq!(results, [0, 40_000, 80_000, 40_000]);
+    let tools =
+        |key: &str| shares::results_by_tool(&transcript, windows.cuts(), transcript.find(key).unwrap());
+    assert_eq!(tools("before"), [(Text::from("read"), 80_000)]);
+    assert_eq!(tools("after"), [(Text::from("read"), 40_000)]);
+}

@@ -1,0 +1,165 @@
+//! How much of an entry the model saw, by what it was: sizes in bytes, because files record the tokens of
+//! whole prompts only.
+
+use crate::analysis::context::seen::is_compaction;
+use crate::model::body::Image;
+use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolResult;
+
+/// What fills a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// System prompts, as far as the file holds them.
+    System,
+    /// Summaries of what was dropped or left.
+    Summary,
+    /// What the user said.
+    Prompt,
+    /// What the program added: files, reminders, the state of the editor.
+    Added,
+    /// The model's reasoning.
+    Thinking,
+    /// What the model said.
+    Answer,
+    /// What the model asked of tools.
+    Call,
+    /// What tools gave back.
+    Result,
+}
+
+impl Class {
+    /// All of them, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::System,
+        Self::Summary,
+        Self::Prompt,
+        Self::Added,
+        Self::Thinking,
+        Self::Answer,
+        Self::Call,
+        Self::Result,
+    ];
+
+    /// A word for readers.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Summary => "summaries",
+            Self::Prompt => "prompts",
+            Self::Added => "added",
+            Self::Thinking => "thinking",
+            Self::Answer => "answers",
+            Self::Call => "calls",
+            Self::Result => "results",
+        }
+    }
+}
+
+/// Sizes by class, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sizes([u64; 8]);
+
+impl Sizes {
+    /// The size of a class.
+    pub(crate) fn of(&self, class: Class) -> u64 {
+        Class::ALL.iter().zip(self.0).find(|(one, _)| **one == class).map_or(0, |(_, bytes)| bytes)
+    }
+
+    /// All of it.
+    pub(crate) fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+
+    /// Adds to a class.
+    pub(crate) fn add(&mut self, class: Class, bytes: u64) {
+        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
+            && let Some(sum) = self.0.get_mut(at)
+        {
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+
+    /// Takes away from a class.
+    pub(crate) fn remove(&mut self, class: Class, bytes: u64) {
+        if let Some(at) = Class::ALL.iter().position(|one| *one == class)
+            && let Some(sum) = self.0.get_mut(at)
+        {
+            *sum = sum.saturating_sub(bytes);
+        }
+    }
+}
+
+/// An image weighs as much as this text, whatever its own size: providers scale images down, to some
+/// 1,500 tokens at most.
+const IMAGE: u64 = 6_000;
+
+/// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
+/// program wrote for its own use, and of lines across the transcript, it saw nothing.
+pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
+    if entry.marks.copy || entry.marks.trace || entry.marks.unsent {
+        return Vec::new();
+    }
+    let is_summary = is_compaction(entry)
+        || entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Break(Break::Branch(_))));
+    let said = match entry.role {
+        _ if is_summary => Class::Summary,
+        Role::User => Class::Prompt,
+        Role::Assistant => Class::Answer,
+        Role::System => Class::System,
+        Role::Harness => Class::Added,
+    };
+    let mut parts = Vec::new();
+    for (number, block) in entry.blocks.iter().enumerate() {
+        let mut push = |class, bytes: u64| {
+            if bytes > 0 {
+                parts.push((number, class, bytes));
+            }
+        };
+        let instead = match &block.sent {
+            Sent::Never => continue,
+            Sent::As(words) => Some(bytes(words.len())),
+            Sent::Usual | Sent::Whole | Sent::Until(_) => None,
+        };
+        match &block.kind {
+            BlockKind::Call(call) => {
+                push(Class::Call, u64::from(call.input.bytes) + bytes(call.name.len()));
+                let given = call.state.result().map(result_size).filter(|_| !is_dropped(&block.sent, now));
+                let never_came = if call.state.is_open() { None } else { instead };
+                push(Class::Result, given.or(never_came).unwrap_or(0));
+            }
+            _ if instead.is_some() => push(said, instead.unwrap_or(0)),
+            BlockKind::Text(body) => push(said, body.bytes.into()),
+            BlockKind::Thinking(body) => push(Class::Thinking, body.bytes.into()),
+            BlockKind::Image(image) => push(said, image_size(image)),
+            BlockKind::Result(stray) if !stray.duplicate => push(Class::Result, result_size(&stray.result)),
+            // What the program adds to the context has no better form in many files.
+            BlockKind::Raw(raw)
+                if block.sent == Sent::Whole || (entry.role == Role::Harness && entry.marks.quiet) =>
+            {
+                push(said, raw.body.bytes.into());
+            }
+            BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Break(_) => {}
+        }
+    }
+    parts
+}
+
+/// Whether a result is sent no more at a time. Without one, what was dropped once is dropped.
+pub(crate) fn is_dropped(sent: &Sent, now: Option<Timestamp>) -> bool {
+    matches!(sent, Sent::Until(end) if now.is_none_or(|now| *end <= now))
+}
+
+/// The size of a result as the model saw it; the patch is for readers.
+fn result_size(result: &ToolResult) -> u64 {
+    let images = result.images.iter().map(image_size).fold(0, u64::saturating_add);
+    u64::from(result.body.bytes).saturating_add(images)
+}
+
+fn image_size(image: &Image) -> u64 {
+    image.bytes.unwrap_or(IMAGE).min(IMAGE)
+}
+
+fn bytes(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,172 @@
+//! Names of models: one name for one model, whichever provider's spelling an agent recorded.
+
+/// The name without provider, region, date and variant: `us.anthropic.claude-opus-4-1-20250805-v1:0`
+/// and `anthropic/claude-opus-4.1` are both `claude-opus-4-1`.
+///
+/// A suffix that changes the price (`-fast`) stays, so that the name finds no price by accident.
+pub fn canonical(name: &str) -> String {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    // Bedrock writes `region.vendor.model-v1:0`.
+    let name = name.rsplit_once("anthropic.").map_or(name, |(_, model)| model);
+    let name = name.split(['@', ':', '[']).next().unwrap_or_default();
+    let name = without_version(name);
+    let name = name.strip_suffix("-latest").unwrap_or(name);
+    let name = without_date(name);
+    // Gateways name the thinking variant apart; it costs the same.
+    let name = name.strip_suffix("-thinking").unwrap_or(name);
+    if !name.starts_with("claude") {
+        return name.to_owned();
+    }
+    // Anthropic writes `4-5`, OpenRouter and Copilot write `4.5`; `4-0` is an alias of `4`.
+    let name = name.replace('.', "-");
+    name.strip_suffix("-4-0").map(|family| format!("{family}-4")).unwrap_or(name)
+}
+
+/// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), and not if it
+/// runs on the reader's own machine or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`).
+pub(crate) fn has_list_price(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    let (path, last) = name.rsplit_once('/').unwrap_or_default();
+    let last = if path.is_empty() { name.as_str() } else { last };
+    let is_own = |part: &str| OWN_PROVIDERS.contains(&part);
+    let tag = last.split_once(':').map(|(_, tag)| tag);
+    !path.split('/').any(is_own) && tag.is_none_or(|tag| tag != "free" && !is_tag_of_ollama(tag))
+}
+
+/// Whose models run on machines of one's own, or are paid by the month.
+const OWN_PROVIDERS: [&str; 8] =
+    ["ollama", "ollama_chat", "ollama-cloud", "lmstudio", "lm-studio", "lm_studio", "llama.cpp", "llamacpp"];
+
+/// Ollama writes `model:tag`, with the place or the size as the tag: `cloud`, `120b-cloud`, `8b`, `latest`.
+fn is_tag_of_ollama(tag: &str) -> bool {
+    let size = tag.split('-').next().unwrap_or_default();
+    let number = size.strip_suffix(['b', 'm']).unwrap_or_default();
+    let is_size = number.starts_with(|c: char| c.is_ascii_digit())
+        && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_size || tag == "latest" || tag == "cloud" || tag.ends_with("-cloud")
+}
+
+/// Whether Bedrock runs the model within a region, for a tenth more than anywhere: `us.anthropic.…`, and
+/// `anthropic.…` within the region that is called; `global.anthropic.…` is anywhere. So it is since version 4.5.
+pub(crate) fn is_regional(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.rsplit('/').next().unwrap_or_default();
+    let is_within = match name.split_once("anthropic.") {
+        Some((region, _)) => region.strip_suffix('.').unwrap_or(region) != "global",
+        None => false,
+    };
+    is_within && version(&canonical(name)).is_some_and(|version| version >= (4, 5))
+}
+
+/// The version of a model of Anthropic's by its canonical name: `claude-opus-4-1` is 4.1.
+fn version(name: &str) -> Option<(u32, u32)> {
+    let mut parts = name.strip_prefix("claude-")?.split('-').filter_map(|part| part.parse().ok());
+    Some((parts.next()?, parts.next().unwrap_or(0)))
+}
+
+/// Strips `-v1`, `-v2`, … of Bedrock.
+fn without_version(name: &str) -> &str {
+    match name.rsplit_once("-v") {
+        Some((model, version))
+            if model.starts_with("claude") && version.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            model
+        }
+        _ => name,
+    }
+}
+
+/// Strips `-20250929` and `-2025-09-29`.
+fn without_date(name: &str) -> &str {
+    let is_number =
+        |part: &str, digits: usize| part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((model, date)) = name.rsplit_once('-')
+        && is_number(date, 8)
+    {
+        return model;
+    }
+    let mut parts = name.rsplitn(4, '-');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(day), Some(month), Some(year), Some(model))
+            if is_number(day, 2) && is_number(month, 2) && is_number(year, 4) =>
+        {
+            model
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{canonical, has_list_price, is_regional};
+
+    #[test]
+    fn spellings_of_one_model_are_one_name() {
+        for name in [
+            "claude-opus-4-1",
+            "claude-opus-4-1-20250805",
+            "claude-opus-4-1@20250805",
+            "anthropic/claude-opus-4.1",
+            "us.anthropic.claude-opus-4-1-20250805-v1:0",
+            "openrouter/anthropic/claude-opus-4.1:thinking",
+            "claude-opus-4-1[1m]",
+            "claude-opus-4-1-thinking",
+        ] {
+            assert_eq!(canonical(name), "claude-opus-4-1", "{name}");
+        }
+        assert_eq!(canonical("claude-sonnet-4-0"), canonical("claude-sonnet-4-20250514"));
+        assert_eq!(canonical("gpt-4o-2024-08-06"), "gpt-4o");
+        assert_eq!(canonical("openai/gpt-5.1-codex"), "gpt-5.1-codex");
+        assert_eq!(canonical("claude-3-5-sonnet-latest"), "claude-3-5-sonnet");
+        assert_eq!(canonical(""), "");
+    }
+
+    #[test]
+    fn what_runs_at_home_or_by_subscription_has_no_list_price() {
+        for name in [
+            "openai/gpt-4o:free",
+            "glm-5:cloud",
+            "gpt-oss:120b-cloud",
+            "qwen3:8b",
+            "ollama/glm-5",
+            "qwen3:0.6b-q4",
+            "glm-5:latest",
+        ] {
+            assert!(!has_list_price(name), "{name}");
+        }
+        for name in [
+            "glm-5",
+            "openrouter/anthropic/claude-opus-4.1:thinking",
+            "us.anthropic.claude-opus-4-1-20250805-v1:0",
+            "claude-opus-4-1[1m]",
+        ] {
+            assert!(has_list_price(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn regions_of_bedrock_are_not_the_world() {
+        for name in [
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "bedrock/eu.anthropic.claude-opus-5-v1:0",
+            "anthropic.claude-haiku-4-5-20251001-v1:0",
+        ] {
+            assert!(is_regional(name), "{name}");
+        }
+        for name in [
+            "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "us.anthropic.claude-sonnet-4-20250514-v1:0",
+            "us.anthropic.claude-3-7-sonnet-20250219-v1:0",
+            "claude-sonnet-4-5",
+            "anthropic/claude-sonnet-4.5",
+        ] {
+            assert!(!is_regional(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_suffix_with_its_own_price_stays() {
+        assert_eq!(canonical("anthropic/claude-opus-4.8-fast"), "claude-opus-4-8-fast");
+    }
+}

@@ -1,0 +1,264 @@
+//! The price table: list prices and context windows by model, read from `assets/prices.json` when first
+//! needed, with the reader's own prices before it.
+//!
+//! Invariant: a model that neither names has no price.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use serde_json::Value;
+
+use super::models;
+use crate::model::totals::{PROMPT_LIMITS, Tokens, Unpriced};
+use crate::model::usage::{Scope, Usage};
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
+static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
+
+/// What one kind of token costs after the other, in the order of [`Tokens`]; USD × 10⁻⁶ for a million of
+/// them, so that prices are integers.
+pub(crate) type Rates = [u64; 5];
+
+/// Prices of one model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// Of requests whose prompt surpasses no limit.
+    pub(crate) rates: Rates,
+    /// Of requests whose prompt surpasses so many tokens, the smallest limit first.
+    pub(crate) above: Vec<(u64, Rates)>,
+    /// Of requests in batches.
+    pub(crate) batch: Option<Rates>,
+    /// A search of the web, in USD × 10⁻⁶.
+    pub(crate) search: u64,
+    /// The context window in tokens.
+    pub(crate) window: Option<u64>,
+    /// Where the provider says so.
+    pub(crate) source: String,
+}
+
+/// Which of a model's prices a request is charged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tier {
+    /// That of most requests.
+    #[default]
+    Usual,
+    /// That of prompts of more than so many tokens.
+    Above(u64),
+    /// That of requests in batches.
+    Batch,
+}
+
+/// The table and where it comes from.
+#[derive(Debug, Default)]
+struct Table {
+    date: String,
+    source: String,
+    models: HashMap<String, Prices>,
+    /// The same models where Bedrock runs them within a region.
+    regional: HashMap<String, Prices>,
+}
+
+impl Prices {
+    /// What was not recorded, in USD.
+    pub(crate) fn of(&self, unpriced: &Unpriced) -> f64 {
+        self.picos(unpriced) as f64 / 1e12
+    }
+
+    /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
+    /// of them are the same however they are grouped.
+    pub(crate) fn picos(&self, unpriced: &Unpriced) -> u128 {
+        let mut sum = u128::from(self.search) * u128::from(unpriced.searches) * 1_000_000;
+        for (surpassed, tokens) in unpriced.bands.iter().enumerate() {
+            sum += product(&self.rates_beyond(surpassed), tokens);
+        }
+        sum + product(&self.batch.unwrap_or(self.rates), &unpriced.batch)
+    }
+
+    /// What they are where Bedrock runs the model within a region.
+    fn within_region(&self) -> Self {
+        let more = |rates: Rates| rates.map(|rate| rate + rate / 10);
+        Self {
+            rates: more(self.rates),
+            above: self.above.iter().map(|(limit, rates)| (*limit, more(*rates))).collect(),
+            batch: self.batch.map(more),
+            ..self.clone()
+        }
+    }
+
+    /// The rates of prompts that surpass so many of the [`PROMPT_LIMITS`].
+    fn rates_beyond(&self, surpassed: usize) -> Rates {
+        let limit = surpassed.checked_sub(1).and_then(|n| PROMPT_LIMITS.get(n)).copied().unwrap_or(0);
+        self.above.iter().rfind(|(above, _)| *above <= limit).map_or(self.rates, |(_, rates)| *rates)
+    }
+
+    /// The rates of a request with a prompt of so many tokens.
+    pub(crate) fn rates_of(&self, prompt: u64) -> Rates {
+        self.rates_beyond(PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count())
+    }
+
+    /// Which of the prices a record of usage is charged by. Sums of requests say nothing of a prompt's size.
+    pub(crate) fn tier_of(&self, usage: &Usage) -> Tier {
+        if usage.is_batch {
+            return Tier::Batch;
+        }
+        let is_one = usage.scope == Scope::Request;
+        let surpassed = self.above.iter().rfind(|(limit, _)| is_one && usage.prompt() > *limit);
+        surpassed.map_or(Tier::Usual, |(limit, _)| Tier::Above(*limit))
+    }
+
+    /// The rates of a tier.
+    pub(crate) fn rates_at(&self, tier: Tier) -> Rates {
+        let above =
+            |limit: u64| self.above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
+        let rates = match tier {
+            Tier::Usual => None,
+            Tier::Above(limit) => above(limit),
+            Tier::Batch => self.batch,
+        };
+        rates.unwrap_or(self.rates)
+    }
+}
+
+/// USD × 10⁻¹².
+fn product(rates: &Rates, tokens: &Tokens) -> u128 {
+    rates.iter().zip(tokens).map(|(rate, n)| u128::from(*rate) * u128::from(*n)).sum()
+}
+
+/// The prices of a model, however its name is spelled: the reader's own, else those of the table.
+pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
+    let own = OWN.get();
+    if let Some(prices) = own.and_then(|own| own.get(name).or_else(|| own.get(&models::canonical(name)))) {
+        return Some(prices);
+    }
+    if !models::has_list_price(name) {
+        return None;
+    }
+    let models = if models::is_regional(name) { &TABLE.regional } else { &TABLE.models };
+    models.get(models::canonical(name).as_str())
+}
+
+/// Where the prices of the table come from, and when they were taken.
+pub(crate) fn provenance() -> (&'static str, &'static str) {
+    (&TABLE.source, &TABLE.date)
+}
+
+/// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
+/// later calls change nothing.
+pub fn install(own: Vec<(String, Prices)>) {
+    // A second call would give one session two prices.
+    let _ = OWN.set(own.into_iter().collect());
+}
+
+/// An unreadable table would leave every model without a price; a test reads it.
+fn read(text: &str) -> Table {
+    let Ok(json) = serde_json::from_str::<Value>(text) else { return Table::default() };
+    let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
+    let models = json.get("models").and_then(Value::as_object).into_iter().flatten();
+    let models: HashMap<String, Prices> =
+        models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect();
+    let regional = models.iter().map(|(name, prices)| (name.clone(), prices.within_region())).collect();
+    Table { date: word(&json, "date"), source: word(&json, "source"), models, regional }
+}
+
+fn prices(json: &Value) -> Option<Prices> {
+    let rates = rates(json, None)?;
+    let mut above: Vec<(u64, Rates)> = json
+        .get("above")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter_map(|(limit, of)| Some((limit.parse().ok()?, self::rates(of, Some(rates))?)))
+        .collect();
+    above.sort_unstable();
+    Some(Prices {
+        rates,
+        above,
+        batch: json.get("batch").and_then(|of| self::rates(of, Some(rates))),
+        search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
+        window: json.get("window").and_then(Value::as_u64),
+        source: json.get("source").and_then(Value::as_str).unwrap_or("").to_owned(),
+    })
+}
+
+/// Rates by name. What is not named costs what it costs otherwise, or as much as input.
+fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
+    let [input, output, read, short, long] =
+        ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"]
+            .map(|name| json.get(name).and_then(Value::as_u64));
+    let base = otherwise.unwrap_or_default();
+    let input = input.or(otherwise.map(|_| base[0]))?;
+    let output = output.or(otherwise.map(|_| base[1]))?;
+    let or_input =
+        |rate: Option<u64>, usual: u64| rate.unwrap_or(if usual == base[0] { input } else { usual });
+    let short_rate = or_input(short, base[3]);
+    Some([input, output, or_input(read, base[2]), short_rate, or_input(long, base[4])])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Prices, TABLE, of_model, product};
+    use crate::model::totals::{PROMPT_LIMITS, Unpriced};
+
+    #[test]
+    fn every_model_of_the_table_has_rates_a_window_and_a_source() {
+        assert!(TABLE.models.len() > 150, "{}", TABLE.models.len());
+        assert!(TABLE.source.contains("litellm") && TABLE.date.starts_with("20"), "{}", TABLE.source);
+        let json: serde_json::Value =
+            serde_json::from_str(include_str!("../../../assets/prices.json")).unwrap();
+        assert_eq!(json["models"].as_object().unwrap().len(), TABLE.models.len(), "a model is unreadable");
+        for (name, prices) in &TABLE.models {
+            assert!(prices.rates[0] > 0 && prices.rates[1] > 0, "{name}");
+            assert!(prices.rates[2] <= prices.rates[0], "{name}: a cache read costs more than input");
+            for (limit, _) in &prices.above {
+                assert!(
+                    PROMPT_LIMITS.contains(limit),
+                    "{name}: sums do not distinguish prompts beyond {limit}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_and_free_models_have_no_price() {
+        assert!(of_model("").is_none());
+        assert!(of_model("unheard-of-5").is_none());
+        assert!(of_model("claude-opus-4-8-fast").is_none());
+        assert!(of_model("openai/gpt-4o:free").is_none());
+    }
+
+    #[test]
+    fn a_region_of_bedrock_costs_a_tenth_more() {
+        let rates = |name| of_model(name).unwrap().rates;
+        let world = rates("global.anthropic.claude-sonnet-4-5-20250929-v1:0");
+        assert_eq!(world, rates("claude-sonnet-4-5"));
+        let region = rates("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
+        assert_eq!(region.map(|rate| rate * 10), world.map(|rate| rate * 11));
+    }
+
+    #[test]
+    fn tokens_cost_what_their_kind_costs() {
+        let opus = of_model("claude-opus-4-6").unwrap();
+        let mut unpriced = Unpriced::default();
+        unpriced.bands[0] = [1_000_000, 100_000, 2_000_000, 100_000, 10_000];
+        let usd = opus.of(&unpriced);
+        assert!((usd - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{usd}");
+        unpriced = Unpriced { searches: 3, ..Unpriced::default() };
+        assert!((opus.of(&unpriced) - 0.03).abs() < 1e-9);
+        unpriced = Unpriced { batch: [1_000_000, 0, 0, 0, 0], ..Unpriced::default() };
+        assert!((opus.of(&unpriced) - 2.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn long_prompts_cost_by_the_limit_that_they_surpass() {
+        let prices = Prices {
+            rates: [1, 1, 1, 1, 1],
+            above: vec![(200_000, [2, 2, 2, 2, 2]), (512_000, [3, 3, 3, 3, 3])],
+            ..Prices::default()
+        };
+        let rate = |prompt| prices.rates_of(prompt)[0];
+        assert_eq!([rate(200_000), rate(200_001), rate(300_000), rate(512_001)], [1, 2, 2, 3]);
+        let gpt = of_model("gpt-5.4").unwrap();
+        assert_eq!([gpt.rates_of(272_000)[0], gpt.rates_of(272_001)[0]], [2_500_000, 5_000_000]);
+        assert_eq!(product(&[2, 0, 0, 0, 1], &[10, 5, 5, 5, 7]), 27);
+    }
+}

@@ -1,0 +1,203 @@
+//! What the bytes of a record must hold for a pattern to match in it: decoding a record costs a hundred
+//! times more than looking for a word in it.
+//!
+//! Invariant: a record that is refused has no match. So only runs of ASCII letters, digits and `_` count,
+//! which no writer escapes; and where something stands in a record that is not shown and may tear a word
+//! apart, such as a colour, that is taken out first, or nothing is refused.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memchr3_iter;
+use regex::bytes::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
+
+/// So many words are looked for, the longest ones.
+const MOST: usize = 4;
+
+/// Words of which all must be in a record, each in one of several forms.
+#[derive(Clone, Debug, Default)]
+pub struct LiteralPrefilter(Vec<Regex>);
+
+/// Any of these.
+type Forms = Vec<String>;
+
+impl LiteralPrefilter {
+    /// What a text or a regular expression needs; nothing if that cannot be known.
+    pub(crate) fn of(typed: &str, is_literal: bool, ignores_case: bool) -> Self {
+        let hir = if is_literal {
+            Some(Hir::literal(typed.as_bytes()))
+        } else {
+            // Without regard to case, letters would be classes.
+            regex_syntax::Parser::new().parse(typed).ok()
+        };
+        let mut needs = hir.map(|hir| needs_of(&hir)).unwrap_or_default();
+        needs.sort_by_key(|forms| std::cmp::Reverse(length(forms)));
+        needs.dedup();
+        let compiled = needs.iter().take(MOST).filter_map(|forms| {
+            let forms: Vec<String> = forms.iter().map(|form| regex::escape(form)).collect();
+            RegexBuilder::new(&forms.join("|")).case_insensitive(ignores_case).build().ok()
+        });
+        Self(compiled.collect())
+    }
+
+    /// Whether a record may hold a match.
+    pub fn may_be_in(&self, record: &[u8]) -> bool {
+        self.is_met_by(record)
+            || (is_torn(record) && {
+                let plain = without_colours(record);
+                matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.is_met_by(&plain)
+            })
+    }
+
+    fn is_met_by(&self, bytes: &[u8]) -> bool {
+        self.0.iter().all(|need| need.is_match(bytes))
+    }
+}
+
+/// Whether there is something that is not shown, or stands for a letter: escape sequences, soft hyphens, escaped
+/// ASCII. Two looks for what is rare in a record take an eighth of the time of one pattern for all of it.
+fn is_torn(record: &[u8]) -> bool {
+    let is_tear = |at: usize| {
+        let rest = record.get(at..);
+        matches!(rest, Some([0x1b, ..] | [0xc2, 0x80..=0x9f | 0xad, ..] | [0xef, 0xbb, 0xbf, ..]))
+    };
+    ESCAPED.is_match(record) || memchr3_iter(0x1b, 0xc2, 0xef, record).any(is_tear)
+}
+
+/// The same in JSON's escapes.
+static ESCAPED: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF])")
+});
+
+/// The bytes without colours that are escaped, also in JSON within JSON. No JSON has others.
+fn without_colours(record: &[u8]) -> Cow<'_, [u8]> {
+    let mut plain = Vec::new();
+    let mut from = 0;
+    for found in COLOURS.find_iter(record) {
+        let before = record.get(from..found.start()).unwrap_or_default();
+        let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+        if backslashes > 0 {
+            plain.extend_from_slice(before.get(..before.len() - backslashes).unwrap_or_default());
+            from = found.end();
+        }
+    }
+    if from == 0 {
+        return Cow::Borrowed(record);
+    }
+    plain.extend_from_slice(record.get(from..).unwrap_or_default());
+    Cow::Owned(plain)
+}
+
+/// Colours without the backslashes before them: what begins with the same letters in all of them is found fastest.
+static COLOURS: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?-u)u001[bB]\[[0-9;:]*m"));
+
+#[expect(clippy::expect_used, reason = "the patterns of this file are tested")]
+fn compiled(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a pattern of this file")
+}
+
+/// How selective forms are: as much as the shortest.
+fn length(forms: &[String]) -> usize {
+    forms.iter().map(String::len).min().unwrap_or(0)
+}
+
+fn needs_of(hir: &Hir) -> Vec<Forms> {
+    match hir.kind() {
+        HirKind::Literal(literal) => words(&literal.0).map(|word| vec![word]).collect(),
+        HirKind::Concat(parts) => parts.iter().flat_map(needs_of).collect(),
+        HirKind::Capture(capture) => needs_of(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => needs_of(&repetition.sub),
+        HirKind::Alternation(branches) => {
+            let best = |branch: &Hir| needs_of(branch).into_iter().max_by_key(|forms| length(forms));
+            let forms: Option<Vec<Forms>> = branches.iter().map(best).collect();
+            forms.map(|forms| forms.concat()).into_iter().collect()
+        }
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) | HirKind::Repetition(_) => Vec::new(),
+    }
+}
+
+fn words(literal: &[u8]) -> impl Iterator<Item = String> {
+    let runs = literal.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    runs.filter(|run| run.len() > 1).map(|run| String::from_utf8_lossy(run).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LiteralPrefilter, compiled, is_torn, without_colours};
+
+    #[test]
+    fn what_tears_a_word_apart_is_what_the_patterns_say() {
+        let tears = compiled(
+            r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF])|\x1b|\xc2[\x80-\x9f\xad]|\xef\xbb\xbf",
+        );
+        let colours = compiled(r"(?-u)\\+u001[bB]\[[0-9;:]*m");
+        let parts: [&[u8]; 16] = [
+            b"a",
+            b"\\",
+            b"\\\\",
+            b"u",
+            b"u001b",
+            b"u001B",
+            b"u00ad",
+            b"u0020",
+            b"u0041",
+            b"uFeFf",
+            b"[1;31m",
+            b"[m",
+            b"\x1b",
+            b"\xc2",
+            b"\xad",
+            b"\xef\xbb\xbf",
+        ];
+        let mut count = 0;
+        for number in 0..parts.len().pow(4) {
+            let chosen = (0..4).map(|at| parts[number / parts.len().pow(at) % parts.len()]);
+            let record = chosen.collect::<Vec<_>>().concat();
+            assert_eq!(is_torn(&record), tears.is_match(&record), "{record:?}");
+            assert_eq!(without_colours(&record), colours.replace_all(&record, &b""[..]), "{record:?}");
+            count += usize::from(is_torn(&record));
+        }
+        assert!((10_000..60_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn records_without_the_words_are_refused() {
+        for (typed, record, is_worth) in [
+            ("lost keel", r#"{"text":"the keel\tis lost"}"#, true),
+            ("lost keel", r#"{"text":"the keel"}"#, false),
+            ("LOST", r#"{"text":"lost"}"#, true),
+            ("keel", r#"{"text":"ke\u001b[1;31mel\u001b[0m"}"#, true),
+            ("keel", r#"{"text":"ma\u001b[1;31mst\u001b[0m"}"#, false),
+            ("keel", "ke\u{1b}[1mel", true),
+            ("keel", r#"{"text":"ke\u001b]8;;x\u0007el"}"#, true),
+            ("keel", "ke\u{ad}el", true),
+            ("keel", r#"{"text":"ke\u006cl"}"#, true),
+            ("é", "nothing", true),
+            (".", "nothing", true),
+        ] {
+            let prefilter = LiteralPrefilter::of(typed, true, true);
+            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+        }
+    }
+
+    #[test]
+    fn patterns_need_what_each_of_their_matches_holds() {
+        for (typed, record, is_worth) in [
+            (r"fn \w+_keel\(", "fn lost_keel(", true),
+            (r"fn \w+_keel\(", "fn lost_mast(", false),
+            (r"keel|mast", "the mast", true),
+            (r"keel|mast", "the hull", false),
+            (r"(keel|.)x", "ax", true),
+            (r"(?:keel)*", "", true),
+            (r"(?:keel)+", "mast", false),
+            (r"(?i)KEEL", "keel", true),
+            (r"^\s+keel$", r"\n  keel\n", true),
+            (r"k[e3]el", "k3el", true),
+        ] {
+            let prefilter = LiteralPrefilter::of(typed, false, true);
+            assert_eq!(prefilter.may_be_in(record.as_bytes()), is_worth, "{typed} in {record}");
+        }
+        assert!(!LiteralPrefilter::of("Keel", true, false).may_be_in(b"keel"));
+    }
+}

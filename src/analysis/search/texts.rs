@@ -1,0 +1,181 @@
+//! All text of blocks, for the search and for filters: also what is folded away or still on disk.
+
+use std::sync::Arc;
+
+use regex::{Regex, RegexBuilder};
+
+use super::literal_prefilter::LiteralPrefilter;
+use super::scope::{self, Scope};
+use crate::model::body::{Body, Held, Tree};
+use crate::model::entry::{Block, BlockKind, Entry};
+use crate::model::record::Origin;
+use crate::model::text::{Text, without_sgr};
+use crate::model::tool::ToolResult;
+
+/// Patterns that become larger than this are not worth the wait.
+const LARGEST_PATTERN: usize = 1 << 22;
+
+/// All text of a block.
+#[derive(Clone, Debug)]
+pub struct BlockText {
+    /// Place of the block in its entry.
+    pub(crate) block: usize,
+    /// What it is for a search.
+    pub(crate) scopes: Vec<Scope>,
+    /// What its head row says; the input of a call may say the same again.
+    pub(crate) head: Option<Text>,
+    /// All else.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// Some text of a block.
+#[derive(Clone, Debug)]
+pub(crate) enum Piece {
+    /// Text in memory.
+    Here(Text),
+    /// A tree in memory.
+    Tree(Arc<Tree>),
+    /// On disk.
+    Away(Origin, u16),
+}
+
+/// Reads a body that is on disk.
+pub(crate) type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
+
+/// Compiles a text or a regular expression, without regard to case unless it has capitals.
+pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
+    let source = if is_literal { regex::escape(typed) } else { typed.to_owned() };
+    RegexBuilder::new(&source)
+        .case_insensitive(ignores_case(typed))
+        .multi_line(true)
+        .size_limit(LARGEST_PATTERN)
+        .build()
+        .ok()
+}
+
+/// What a record must hold to be worth reading for such a pattern.
+pub fn prefilter(typed: &str, is_literal: bool) -> LiteralPrefilter {
+    LiteralPrefilter::of(typed, is_literal, ignores_case(typed))
+}
+
+fn ignores_case(typed: &str) -> bool {
+    !typed.chars().any(char::is_uppercase)
+}
+
+/// All text of an entry.
+pub(crate) fn of_entry(entry: &Entry) -> Vec<BlockText> {
+    let blocks = entry.blocks.iter().enumerate();
+    blocks.map(|(place, block)| of_block(entry, block, place)).collect()
+}
+
+/// All text of a block.
+pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText {
+    let (head, pieces) = match &block.kind {
+        BlockKind::Text(body) | BlockKind::Thinking(body) => (None, vec![piece_of(body)]),
+        BlockKind::Call(call) => {
+            let head = Text::clean(&format!("{} {}", call.name, call.headline));
+            let input = std::iter::once(piece_of(&call.input)).chain(call.state.live().map(piece_of));
+            (Some(head), input.chain(call.state.result().into_iter().flat_map(result_pieces)).collect())
+        }
+        BlockKind::Result(stray) => (None, result_pieces(&stray.result).collect()),
+        BlockKind::Raw(raw) => (Some(raw.title.clone()), vec![piece_of(&raw.body)]),
+        BlockKind::Image(image) => (image.source.clone(), Vec::new()),
+        BlockKind::Break(what) => (Some(what.words()), Vec::new()),
+    };
+    BlockText { block: place, scopes: scope::of_block(entry, block), head, pieces }
+}
+
+fn result_pieces(result: &ToolResult) -> impl Iterator<Item = Piece> {
+    std::iter::once(piece_of(&result.body)).chain(result.patch.as_ref().map(piece_of))
+}
+
+fn piece_of(body: &Body) -> Piece {
+    match &body.held {
+        Held::Stub => Piece::Here(body.stub.clone()),
+        Held::Text(text) => Piece::Here(text.clone()),
+        Held::Tree(tree) => Piece::Tree(Arc::clone(tree)),
+        Held::Away => Piece::Away(body.from, body.slot),
+    }
+}
+
+/// How many lines of a block have a match.
+pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
+    let head = text.head.as_deref().unwrap_or_default();
+    let in_head = usize::from(!head.is_empty() && pattern.is_match(&without_sgr(head)));
+    // What the head row says is not counted again.
+    let said = if in_head > 0 { head } else { "" };
+    let mut lines = |piece: &Piece| match piece {
+        Piece::Here(text) => lines_of(pattern, text),
+        Piece::Tree(tree) => lines_of_tree(pattern, tree, said),
+        Piece::Away(origin, slot) => match read(*origin, *slot) {
+            Some(Held::Text(text)) => lines_of(pattern, &text),
+            Some(Held::Tree(tree)) => lines_of_tree(pattern, &tree, said),
+            Some(Held::Stub | Held::Away) | None => 0,
+        },
+    };
+    in_head + text.pieces.iter().map(&mut lines).sum::<usize>()
+}
+
+/// Whether a block has a match; `None` if that cannot be known without what is on disk.
+pub(crate) fn has_match(pattern: &Regex, text: &BlockText, read: Option<&mut Read<'_>>) -> Option<bool> {
+    let mut is_away = false;
+    let mut in_memory = |origin: Origin, slot: u16| {
+        is_away = true;
+        let _ = (origin, slot);
+        None
+    };
+    let found = match read {
+        Some(read) => count(pattern, text, read) > 0,
+        None => count(pattern, text, &mut in_memory) > 0,
+    };
+    (found || !is_away).then_some(found)
+}
+
+fn lines_of(pattern: &Regex, text: &str) -> usize {
+    let plain = without_sgr(text);
+    let mut lines = 0;
+    let mut next = 0;
+    for found in pattern.find_iter(&plain).filter(|found| !found.is_empty()) {
+        if found.start() >= next {
+            lines += 1;
+            let rest = plain.get(found.end()..).unwrap_or_default();
+            next = rest.find('\n').map_or(usize::MAX, |at| found.end() + at + 1);
+        }
+    }
+    lines
+}
+
+fn lines_of_tree(pattern: &Regex, tree: &Tree, said: &str) -> usize {
+    match tree {
+        Tree::Null | Tree::Bool(_) => 0,
+        Tree::Text(text) if !said.is_empty() && said.ends_with(text.trim()) => 0,
+        Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text),
+        Tree::List(items) => items.iter().map(|item| lines_of_tree(pattern, item, said)).sum(),
+        Tree::Map(members) => {
+            let member =
+                |(key, value): &(Text, Tree)| lines_of(pattern, key).max(lines_of_tree(pattern, value, said));
+            members.iter().map(member).sum()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lines_of, pattern};
+
+    #[test]
+    fn case_matters_only_with_capitals() {
+        assert!(pattern("error", false).unwrap().is_match("ERROR"));
+        assert!(!pattern("Error", false).unwrap().is_match("ERROR"));
+        assert!(pattern("foo(", false).is_none());
+        assert!(pattern("foo(", true).unwrap().is_match("a foo( b"));
+    }
+
+    #[test]
+    fn lines_are_counted_not_matches() {
+        let pattern = pattern("a+", false).unwrap();
+        assert_eq!(lines_of(&pattern, "a a\nb\nca"), 2);
+        assert_eq!(lines_of(&pattern, ""), 0);
+        assert_eq!(lines_of(&regex::Regex::new("x*").unwrap(), "abc"), 0);
+    }
+}

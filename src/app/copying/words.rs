@@ -1,0 +1,169 @@
+//! A turn as Markdown: what was asked, thought, done and answered, in the words of the session.
+
+use super::excerpt::{self, Excerpt};
+use crate::app::input::action::What;
+use crate::model::body::Body;
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
+use crate::model::figures;
+use crate::model::text::without_sgr;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::transcript::Transcript;
+use crate::render::tool::{change_text, command_of};
+
+/// A text cannot be copied: its body is on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IsAway;
+
+/// The entries of a turn in the main lane.
+pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
+    let turns = transcript.turns();
+    let Some(first) = turns.get(turn).map(|turn| turn.first) else { return Vec::new() };
+    let end = turns.get(turn + 1).map_or(transcript.order().len(), |next| next.first);
+    let of_turn = transcript.order().get(first..end).unwrap_or_default();
+    let is_shown =
+        |id: &&EntryId| transcript.get(**id).is_some_and(|entry| entry.lane.is_none() && !entry.marks.trace);
+    of_turn.iter().filter(is_shown).copied().collect()
+}
+
+/// Entries as Markdown.
+pub(crate) fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<String, IsAway> {
+    let mut parts = Vec::new();
+    let mut speaker = None;
+    for entry in entries.iter().filter_map(|id| transcript.get(*id)) {
+        let mut own = Vec::new();
+        for (at, block) in entry.blocks.iter().enumerate() {
+            own.extend(part(transcript, entry, at, block)?);
+        }
+        if own.is_empty() {
+            continue;
+        }
+        let prompt = entry.marks.prompt;
+        if speaker != Some((entry.role, prompt)) || prompt {
+            parts.push(format!("## {}{}", name(entry), at(entry)));
+        }
+        speaker = Some((entry.role, prompt));
+        parts.extend(own);
+    }
+    Ok(parts.join("\n\n"))
+}
+
+fn name(entry: &Entry) -> &'static str {
+    match entry.role {
+        Role::User => "User",
+        Role::Assistant => "Assistant",
+        Role::System => "System",
+        Role::Harness => "Note",
+    }
+}
+
+fn at(entry: &Entry) -> String {
+    entry.at.map(|at| format!(", {}", at.date_and_clock())).unwrap_or_default()
+}
+
+fn part(transcript: &Transcript, entry: &Entry, at: usize, block: &Block) -> Result<Option<String>, IsAway> {
+    Ok(match &block.kind {
+        BlockKind::Text(body) => said(body)?,
+        BlockKind::Thinking(body) => said(body)?.map(|text| quoted(&text)),
+        BlockKind::Call(call) => Some(call_words(transcript, call)?),
+        BlockKind::Result(stray) => {
+            let head = if stray.duplicate { "second result of a call" } else { "result without a call" };
+            said(&stray.result.body)?.map(|text| format!("**{head}**\n\n{}", fenced("", &text)))
+        }
+        BlockKind::Image(image) => {
+            let source = image.source.as_ref().map(|source| without_sgr(source).into_owned());
+            Some(format!("![image]({})", source.unwrap_or_default()))
+        }
+        BlockKind::Break(what) => Some(format!("*{}*", without_sgr(&what.words()))),
+        BlockKind::Raw(raw) => match excerpt::of(entry, at, What::Text) {
+            Excerpt::Text(text) => Some(format!("**{}**\n\n{}", without_sgr(&raw.title), fenced("", &text))),
+            Excerpt::Nothing(_) => None,
+            Excerpt::Away => return Err(IsAway),
+        },
+    })
+}
+
+/// A body's text, if there is any.
+fn said(body: &Body) -> Result<Option<String>, IsAway> {
+    match excerpt::whole(body) {
+        Excerpt::Text(text) => Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty())),
+        Excerpt::Nothing(_) => Ok(None),
+        Excerpt::Away => Err(IsAway),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let line = |line: &str| format!("> {line}").trim_end().to_owned();
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A call: its name and headline, what was asked for as far as that says more, and what came of it.
+fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway> {
+    if call.input.is_away() {
+        return Err(IsAway);
+    }
+    let headline = without_sgr(&call.headline).lines().next().unwrap_or_default().trim().to_owned();
+    let mut head = format!("**{}**", without_sgr(&call.name));
+    if !headline.is_empty() {
+        head.push_str(&format!(" {}", code_span(&headline)));
+    }
+    let mut parts = vec![head];
+    if let Some(lane) = transcript.lane_of_call(&call.key) {
+        let entries = figures::count(lane.entries.len() as u64, "message");
+        parts.push(format!("Sub-agent **{}** ({entries})", without_sgr(&lane.label)));
+    }
+    if let Some(change) = change_text(call) {
+        let language =
+            if change.starts_with(['+', '-', ' ']) || change.contains("\n+") { "diff" } else { "" };
+        parts.push(fenced(language, &without_sgr(&change)));
+    } else if let Some(command) = command_of(call) {
+        parts.push(fenced("sh", &without_sgr(command)));
+    } else if call.input.bytes > 2 && call.input.text().is_none_or(|text| text.trim() != headline) {
+        let language = if call.input.tree().is_some() { "json" } else { "" };
+        parts.extend(said(&call.input)?.map(|text| fenced(language, &text)));
+    }
+    match &call.state {
+        ToolState::Done(result) if call.kind != ToolKind::Edit && call.kind != ToolKind::Write => {
+            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+        }
+        ToolState::Done(_) => {}
+        ToolState::Failed(result) | ToolState::Refused(result) => {
+            let word = if matches!(call.state, ToolState::Refused(_)) { "Refused" } else { "Failed" };
+            let facts = without_sgr(&result.facts);
+            let facts = if facts.is_empty() { String::new() } else { format!(" ({facts})") };
+            parts.push(format!("{word}{facts}:"));
+            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+        }
+        ToolState::Streaming(body) => {
+            parts.push("Still running:".to_owned());
+            parts.extend(said(body)?.map(|text| fenced("", &text)));
+        }
+        ToolState::Pending | ToolState::Running => parts.push("*no result yet*".to_owned()),
+        ToolState::Lost => parts.push("*interrupted: there will be no result*".to_owned()),
+    }
+    Ok(parts.join("\n\n"))
+}
+
+/// A fence that nothing within it can close.
+fn fenced(language: &str, text: &str) -> String {
+    let longest =
+        text.lines().map(str::trim_start).map(|line| line.len() - line.trim_start_matches('`').len());
+    let fence = "`".repeat(longest.max().unwrap_or(0).max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+fn code_span(text: &str) -> String {
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{code_span, fenced, quoted};
+
+    #[test]
+    fn fences_hold_fences() {
+        assert_eq!(fenced("sh", "ls\n"), "```sh\nls\n```");
+        assert_eq!(fenced("", "```\nx\n```"), "````\n```\nx\n```\n````");
+        assert_eq!(code_span("a`b"), "`` a`b ``");
+        assert_eq!(quoted("a\n\nb"), "> a\n>\n> b");
+    }
+}

@@ -1,0 +1,239 @@
+//! What of a session is searched already: it goes outward from where the reader stands, in portions that
+//! are handed out a few at a time, so that neither a key nor memory waits for the whole.
+//!
+//! **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a time
+//! (`app::search_progress`), so memory does not grow with it and the nearest hit is known first. A record on disk is
+//! decoded only if its bytes hold the words that the pattern needs (`analysis::literal_prefilter`).
+//!
+//! Invariant: answers count in the order in which the portions lie, so what is searched has no holes.
+
+use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
+
+use crate::analysis::search::texts::{self, BlockText};
+use crate::app::text::viewport::Focus;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::transcript::Transcript;
+
+/// Portions that are out at the same time: two are being searched, two wait.
+const AT_ONCE: usize = 4;
+/// Entries of the first portion; each one is twice as large as the one before it.
+const FIRST: usize = 64;
+/// Entries of a portion at most.
+const LARGEST: usize = 2_048;
+/// Bytes of a portion, after which it is closed.
+const HEAVY: u64 = 8 << 20;
+/// Entries that may be passed over for one portion.
+const PASSED: usize = 50_000;
+
+/// All text of some entries, in the order of the file.
+pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
+
+/// A block with hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The block.
+    pub(crate) focus: Focus,
+    /// Lines of its text with a match; once it was shown, its rows with one.
+    pub(crate) lines: usize,
+}
+
+/// How far a search is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SearchProgress {
+    /// Places in the order of the file that are handed out.
+    out: Range<usize>,
+    /// Those whose hits are known.
+    done: Range<usize>,
+    size: usize,
+    goes_up: bool,
+    portions: VecDeque<Portion>,
+    next: u32,
+    known: Option<Known>,
+}
+
+#[derive(Clone, Debug)]
+struct Portion {
+    number: u32,
+    places: Range<usize>,
+    hits: Option<Vec<Hit>>,
+}
+
+/// What a search has found that was less narrow.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// The places that it has searched.
+    pub(crate) within: Range<usize>,
+    /// There, only these entries had hits.
+    pub(crate) entries: HashSet<EntryId>,
+}
+
+impl SearchProgress {
+    /// A search that begins at a place of the order.
+    pub(crate) fn from(place: usize, known: Option<Known>) -> Self {
+        Self { out: place..place, done: place..place, size: FIRST, known, ..Self::default() }
+    }
+
+    /// The next portion, if there is one and not enough are out.
+    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
+        while self.portions.len() < AT_ONCE {
+            let (above, below) = (self.out.start > 0, self.out.end < transcript.order().len());
+            if !above && !below {
+                return None;
+            }
+            let is_up = above && (self.goes_up || !below);
+            self.goes_up = !is_up;
+            let (places, entries) = self.collect(transcript, is_up);
+            self.out = self.out.start.min(places.start)..self.out.end.max(places.end);
+            self.size = (self.size * 2).min(LARGEST);
+            self.next += 1;
+            let number = self.next;
+            // Where there is nothing to search, there are no hits.
+            let hits = entries.is_empty().then(Vec::new);
+            self.portions.push_back(Portion { number, places, hits });
+            if !entries.is_empty() {
+                return Some((number, entries));
+            }
+            self.settle();
+        }
+        None
+    }
+
+    fn collect(&self, transcript: &Transcript, is_up: bool) -> (Range<usize>, Texts) {
+        let (from, order) = (self.out.clone(), transcript.order());
+        // All of a session goes by here: what is packed stays so.
+        let mut passing = transcript.passing();
+        let mut texts = Texts::new();
+        let (mut passed, mut bytes) = (0, 0);
+        let mut is_full = |place: usize| {
+            let Some(id) = order.get(place) else { return true };
+            passed += 1;
+            let is_unknown = !self.is_known_to_miss(place, *id);
+            if let Some(entry) = is_unknown.then(|| passing.get(*id)).flatten() {
+                bytes += weight(entry);
+                texts.push((*id, texts::of_entry(entry)));
+            }
+            texts.len() >= self.size || bytes >= HEAVY || passed >= PASSED
+        };
+        if is_up {
+            let first = (0..from.start).rev().find(|place| is_full(*place)).unwrap_or(0);
+            texts.reverse();
+            (first..from.start, texts)
+        } else {
+            let last = (from.end..order.len()).find(|place| is_full(*place));
+            (from.end..last.map_or(order.len(), |last| last + 1), texts)
+        }
+    }
+
+    fn is_known_to_miss(&self, place: usize, id: EntryId) -> bool {
+        self.known.as_ref().is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
+    }
+
+    /// Takes the hits of a portion. Gives those of all portions whose turn it is now.
+    pub(crate) fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
+        if let Some(portion) = self.portions.iter_mut().find(|portion| portion.number == number) {
+            portion.hits = Some(hits);
+        }
+        self.settle()
+    }
+
+    fn settle(&mut self) -> Vec<Vec<Hit>> {
+        let mut released = Vec::new();
+        let is_next = |portion: &Portion, done: &Range<usize>| {
+            portion.hits.is_some() && (portion.places.end == done.start || portion.places.start == done.end)
+        };
+        while let Some(at) = self.portions.iter().position(|portion| is_next(portion, &self.done)) {
+            let Some(portion) = self.portions.remove(at) else { break };
+            self.done = self.done.start.min(portion.places.start)..self.done.end.max(portion.places.end);
+            released.extend(portion.hits.filter(|hits| !hits.is_empty()));
+        }
+        released
+    }
+
+    /// The places whose hits are known.
+    pub(crate) fn done(&self) -> &Range<usize> {
+        &self.done
+    }
+
+    /// What was appended was searched as it came.
+    pub(crate) fn grow(&mut self, len: usize) {
+        self.out.end = self.out.end.max(len);
+        self.done.end = self.done.end.max(len);
+    }
+
+    /// Whether all of so many places are searched.
+    pub(crate) fn is_complete(&self, len: usize) -> bool {
+        self.done.start == 0 && self.done.end >= len
+    }
+
+    /// How much of so many places is searched, in percent.
+    pub(crate) fn percent(&self, len: usize) -> u8 {
+        u8::try_from(self.done.len() * 100 / len.max(1)).unwrap_or(100).min(100)
+    }
+}
+
+fn weight(entry: &Entry) -> u64 {
+    let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
+    bodies.map(|body| u64::from(body.bytes)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::{any, prop, proptest};
+
+    use super::{HEAVY, SearchProgress};
+    use crate::model::body::Key;
+    use crate::model::edit::Batch;
+    use crate::model::entry::{BlockKind, EntryId, Piece, Role};
+    use crate::model::transcript::Transcript;
+
+    fn session(are_heavy: &[bool]) -> Transcript {
+        let mut batch = Batch::default();
+        for (number, is_heavy) in are_heavy.iter().enumerate() {
+            let mut entry = batch.new_entry(Key::clean(&format!("k{number}")), Role::Assistant, None);
+            let mut body = batch.prose("mast");
+            if *is_heavy {
+                body.bytes = u32::try_from(HEAVY).unwrap();
+            }
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+            batch.entry(entry);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript
+    }
+
+    proptest! {
+        /// Wherever it begins, however large its portions are and in whatever order they are answered: what counts as
+        /// searched was answered, each entry once, and it is complete with the last answer and not before.
+        #[test]
+        fn a_search_is_complete_when_all_is_answered(
+            are_heavy in prop::collection::vec(any::<bool>(), 1..60),
+            start in 0usize..60,
+            order in prop::collection::vec(0usize..4, 1..9),
+        ) {
+            let transcript = session(&are_heavy);
+            let len = transcript.order().len();
+            let mut progress = SearchProgress::from(start.min(len), None);
+            let mut waiting: Vec<(u32, Vec<EntryId>)> = Vec::new();
+            let mut answered = HashSet::new();
+            for turn in order.iter().cycle() {
+                while let Some((number, texts)) = progress.hand_out(&transcript) {
+                    waiting.push((number, texts.iter().map(|(id, _)| *id).collect()));
+                }
+                assert_eq!(progress.is_complete(len), answered.len() == len);
+                let mut counted = transcript.order()[progress.done().clone()].iter();
+                assert!(counted.all(|id| answered.contains(id)));
+                if waiting.is_empty() {
+                    break;
+                }
+                let (number, ids) = waiting.remove(turn % waiting.len());
+                assert!(ids.into_iter().all(|id| answered.insert(id)), "each entry once");
+                progress.take(number, Vec::new());
+            }
+            assert_eq!(answered.len(), len);
+        }
+    }
+}

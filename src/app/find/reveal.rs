@@ -1,0 +1,211 @@
+//! Brings the hits of a search into sight, whatever hides them: the level, hidden thinking, a fold, lines
+//! that a preview leaves out, a body that is still on disk. Goes from row to row with a hit within a block,
+//! and on to the next block.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::search::{AtHit, Edge, Sought};
+use super::searching::in_file;
+use crate::app::layout::Frame;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::app::text::branch_folds;
+use crate::app::text::sequence::starter_of;
+use crate::app::text::viewport::{Focus, Motion, Rows};
+use crate::app::text::window::{refresh_sequence, with_layouts};
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::text::without_sgr;
+use crate::render::row::Level;
+use crate::render::row::{Fold, Row};
+
+/// Where a step leads.
+enum Step {
+    /// To another row of the same block.
+    Row(AtHit),
+    /// To a block.
+    Block(Focus, Edge),
+    /// Nowhere.
+    Nowhere,
+}
+
+/// Asks for the motions to the sought hits. While a text is being read, its hit stays sought.
+pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame) {
+    let Some(mut sought) = text.find.sought.take() else { return };
+    loop {
+        let Some(pattern) = text.find.search.as_ref().map(|search| search.pattern.clone()) else {
+            return;
+        };
+        if let Some((focus, edge)) = sought.block.take()
+            && !arrive(text, scene, frame, &pattern, (focus, edge))
+        {
+            text.find.sought = Some(Sought { block: Some((focus, edge)), ..sought });
+            return;
+        }
+        if sought.steps == 0 {
+            return;
+        }
+        let forward = sought.steps > 0;
+        sought.steps -= sought.steps.signum();
+        match step(text, scene, frame, &pattern, forward) {
+            Step::Row(at) => {
+                text.find.at_hit = Some(at);
+                text.view.ask(Motion::ShowRow(at.focus, at.row));
+            }
+            Step::Block(focus, edge) => sought.block = Some((focus, edge)),
+            Step::Nowhere => return,
+        }
+    }
+}
+
+/// Goes to a hit of a block. Answers whether its rows are known.
+fn arrive(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    frame: Frame,
+    pattern: &Regex,
+    (focus, edge): (Focus, Edge),
+) -> bool {
+    reach(text, scene, focus);
+    refresh_sequence(text, scene);
+    let known =
+        text.find.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
+    let lines = known.map_or(0, |hit| hit.lines);
+    let mut rows = rows_of(text, scene, frame, focus);
+    let mut hits = rows_with_hits(&rows, pattern);
+    let hides = rows.iter().any(|row| row.hides > 0 || row.is_away);
+    if hits.is_empty() || (hits.len() < lines && hides) {
+        open_fold(text, scene, focus);
+        rows = rows_of(text, scene, frame, focus);
+        hits = rows_with_hits(&rows, pattern);
+        if hits.len() < lines.max(1) && open_nodes(text, scene, focus, &rows) {
+            rows = rows_of(text, scene, frame, focus);
+            hits = rows_with_hits(&rows, pattern);
+        }
+    }
+    let is_away = rows.iter().any(|row| row.is_away);
+    let number = if edge == Edge::First { 0 } else { hits.len().saturating_sub(1) };
+    text.view.focus = Some(focus);
+    text.view.ask(Motion::Pause);
+    text.find.at_hit = hits.get(number).map(|row| AtHit { focus, row: *row, number });
+    match text.find.at_hit {
+        Some(at) => text.view.ask(Motion::ShowRow(focus, at.row)),
+        None => text.view.ask(Motion::Show(focus)),
+    }
+    if let Some(search) = text.find.search.as_mut().filter(|_| !is_away && !hits.is_empty()) {
+        search.correct(focus, hits.len());
+    }
+    !(hits.is_empty() && is_away)
+}
+
+/// From the hit at which the reader is, to the next or previous one.
+fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Regex, forward: bool) -> Step {
+    let focus = text.view.focus;
+    let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
+    let hits = at.map_or_else(Vec::new, |at| rows_with_hits(&rows_of(text, scene, frame, at.focus), pattern));
+    let is_at_row = at.is_some_and(|at| hits.contains(&at.row));
+    if let Some(at) = at.filter(|_| is_at_row) {
+        let mut numbered = hits.iter().copied().enumerate();
+        let next = if forward {
+            numbered.find(|(_, row)| *row > at.row)
+        } else {
+            numbered.rfind(|(_, row)| *row < at.row)
+        };
+        if let Some((number, row)) = next {
+            return Step::Row(AtHit { row, number, ..at });
+        }
+    }
+    next_block(text, scene, forward, at.is_some() && (is_at_row || hits.is_empty()))
+}
+
+/// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
+fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> Step {
+    let Some(search) = &text.find.search else { return Step::Nowhere };
+    let here = text.view.focus.map(|focus| in_file(&scene.session.transcript, focus));
+    let is_before = |focus: Focus| here.is_some_and(|here| in_file(&scene.session.transcript, focus) < here);
+    let at = search.hits.partition_point(|hit| is_before(hit.focus));
+    let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == text.view.focus;
+    let (next, around) = if forward {
+        (search.hits.get(at + usize::from(is_on_hit && is_done)), search.hits.first())
+    } else {
+        (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
+    };
+    let wraps = next.is_none();
+    let Some(hit) = next.or(around).copied() else { return Step::Nowhere };
+    if wraps {
+        scene.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
+    }
+    Step::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
+}
+
+fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
+    let Some(key) = scene.session.transcript.get(hit.entry).map(|entry| entry.key.clone()) else { return };
+    if text.folds.get(&key, hit.block) != Fold::Open {
+        text.folds.set(&key, hit.block, Fold::Open);
+        text.cache.forget(hit.entry);
+    }
+}
+
+/// Opens the nodes of a block's trees, if some are closed. Answers whether it did.
+fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) -> bool {
+    let is_closed = |row: &Row| row.node.is_some_and(|node| node.is_open == Some(false));
+    let Some(entry) = scene.session.transcript.get(hit.entry).filter(|_| rows.iter().any(is_closed)) else {
+        return false;
+    };
+    let is_news = text.folds.open_nodes(&entry.key, hit.block);
+    text.cache.forget(hit.entry);
+    is_news
+}
+
+/// The rows of the block.
+fn rows_of(text: &mut TextPane, scene: &Scene<'_>, frame: Frame, hit: Focus) -> Vec<Row> {
+    let laid: Arc<Vec<Row>> = with_layouts(text, scene, frame, |layouts, _| {
+        layouts.place(hit).map(|place| layouts.rows(place)).unwrap_or_default()
+    });
+    laid.iter().filter(|row| row.block == hit.block).cloned().collect()
+}
+
+fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
+    let has_hit = |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
+    rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
+}
+
+/// Opens all that hides an item, but for the filter and the bookkeeping's level.
+pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+    show_kind(text, scene, focus);
+    branch_folds::unfold_above(text, scene, focus.entry);
+    open_lanes_to(text, scene, focus.entry);
+}
+
+/// Thinking and level, if they leave out the item's kind.
+fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
+    let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
+    let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
+    let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
+    let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
+    if is_thinking && !text.shows.thinking {
+        text.shows.thinking = true;
+        text.look_changed();
+    }
+    if text.level == Level::Prompts && !is_prompt {
+        text.level = Level::Outline;
+        text.stale.sequence = true;
+        text.look_changed();
+    }
+}
+
+fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
+    let mut lane = scene.session.transcript.get(id).and_then(|entry| entry.lane.clone());
+    while let Some(name) = lane {
+        let starter = starter_of(&scene.session.transcript, &name);
+        if !text.open_lanes.insert(name) {
+            return;
+        }
+        text.stale.sequence = true;
+        if let Some(starter) = starter {
+            text.cache.forget(starter);
+        }
+        lane = starter.and_then(|id| scene.session.transcript.get(id)).and_then(|entry| entry.lane.clone());
+    }
+}

@@ -1,0 +1,226 @@
+//! A search and what it has found: blocks with hits, in the order of the file.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::progress::{Hit, Known, SearchProgress, Texts};
+use crate::analysis::search::literal_prefilter::LiteralPrefilter;
+use crate::analysis::search::scope::Scope;
+use crate::analysis::search::texts::{self, BlockText, Read};
+use crate::app::text::sequence::place_in_file;
+use crate::app::text::viewport::Focus;
+use crate::model::entry::EntryId;
+use crate::model::transcript::Transcript;
+
+/// A search and what it has found so far.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// What was typed.
+    pub typed: String,
+    /// What it is narrowed to.
+    pub(crate) scope: Option<Scope>,
+    /// Whether the text means itself, although it may look like a regular expression.
+    pub is_literal: bool,
+    /// The pattern.
+    pub(crate) pattern: Regex,
+    prefilter: Arc<LiteralPrefilter>,
+    /// Blocks with hits that the filter shows, in the order of the file.
+    pub(crate) hits: Vec<Hit>,
+    found: Vec<Hit>,
+    /// What is searched already.
+    pub(crate) progress: SearchProgress,
+    /// Where the view is still to go.
+    pub(crate) seeks: Option<Seek>,
+    /// Whether everything has been searched.
+    pub is_complete: bool,
+    /// How much has been searched, in percent.
+    pub(crate) percent: u8,
+    /// Distinguishes answers for this search from those for an earlier one.
+    pub(crate) generation: u32,
+}
+
+/// Which hit is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seek {
+    /// The first one at or behind the place of the reader.
+    Nearest,
+    /// The first one behind this block.
+    Behind(Focus),
+    /// The last one before this block.
+    Before(Focus),
+}
+
+/// A hit that the view is going to, and how many to go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sought {
+    /// A block with hits.
+    pub(crate) block: Option<(Focus, Edge)>,
+    /// So many hits further; back if negative.
+    pub(crate) steps: isize,
+}
+
+/// Which of a block's hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+}
+
+/// The hit at which the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AtHit {
+    /// The block.
+    pub(crate) focus: Focus,
+    /// Row of the block.
+    pub(crate) row: usize,
+    /// Number of the row among those with hits, from 0.
+    pub(crate) number: usize,
+}
+
+/// A portion of a search, for a thread of its own.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The pattern.
+    pub pattern: Regex,
+    /// What a record must hold to be worth reading.
+    pub prefilter: Arc<LiteralPrefilter>,
+    /// What it is narrowed to.
+    pub scope: Option<Scope>,
+    /// See [`Search::generation`].
+    pub generation: u32,
+    /// The number of the portion.
+    pub number: u32,
+    /// What to search, in the order of the file.
+    pub entries: Texts,
+}
+
+/// Blocks of an entry with hits.
+pub fn hits_of(
+    pattern: &Regex,
+    scope: Option<Scope>,
+    (entry, blocks): (EntryId, &[BlockText]),
+    read: &mut Read<'_>,
+) -> Vec<Hit> {
+    let wanted = blocks.iter().filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
+    let counted = wanted.map(|text| Hit {
+        focus: Focus { entry, block: text.block },
+        lines: texts::count(pattern, text, read),
+    });
+    counted.filter(|hit| hit.lines > 0).collect()
+}
+
+impl Search {
+    /// A search that has found nothing yet. Text that is no regular expression is taken literally.
+    pub(crate) fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
+        let (scope, text) = Scope::split(typed);
+        let text = if is_literal && !typed.is_empty() && text.is_empty() { typed } else { text };
+        if text.is_empty() {
+            return None;
+        }
+        let pattern = if is_literal { None } else { texts::pattern(text, false) };
+        let is_pattern = pattern.is_some();
+        let pattern = pattern.or_else(|| texts::pattern(text, true))?;
+        Some(Self {
+            typed: typed.to_owned(),
+            scope,
+            is_literal,
+            pattern,
+            prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
+            hits: Vec::new(),
+            found: Vec::new(),
+            progress: SearchProgress::default(),
+            seeks: None,
+            is_complete: false,
+            percent: 0,
+            generation,
+        })
+    }
+
+    /// Takes over hits of some entries, in place of earlier ones of the same entries.
+    pub(crate) fn replace(&mut self, transcript: &Transcript, searched: &[EntryId], hits: Vec<Hit>) {
+        let searched: HashSet<EntryId> = searched.iter().copied().collect();
+        self.found.retain(|hit| !searched.contains(&hit.focus.entry));
+        self.add(transcript, hits);
+    }
+
+    /// Adds hits that are in the order of the file, and keeps all in it.
+    pub(crate) fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
+        let place =
+            |hit: &Hit| (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
+        let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else { return };
+        if self.found.last().is_none_or(|known| place(known) < first) {
+            self.found.extend(hits);
+        } else if self.found.first().is_some_and(|known| last < place(known)) {
+            self.found.splice(0..0, hits);
+        } else {
+            self.found.extend(hits);
+            self.found.sort_by_cached_key(place);
+            self.found.dedup_by_key(|hit| hit.focus);
+        }
+    }
+
+    /// Begins at a place of the order. Where an earlier search found nothing whose hits hold all of its
+    /// own, it need not look again.
+    pub(crate) fn begin(&mut self, place: usize, earlier: Option<&Self>) {
+        let known = earlier.filter(|earlier| self.is_narrower_than(earlier)).map(|earlier| Known {
+            within: earlier.progress.done().clone(),
+            entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
+        });
+        self.progress = SearchProgress::from(place, known);
+    }
+
+    /// Whether a longer text was typed, which is found only where the shorter one was.
+    fn is_narrower_than(&self, earlier: &Self) -> bool {
+        let means_itself = |typed: &str| self.is_literal || regex::escape(typed) == typed;
+        let (scope, text) = Scope::split(&self.typed);
+        let (_, before) = Scope::split(&earlier.typed);
+        self.is_literal == earlier.is_literal
+            && scope == earlier.scope
+            && means_itself(text)
+            && !before.is_empty()
+            && text.starts_with(before)
+    }
+
+    /// The next portion to be searched, if it is time for one.
+    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
+        let (number, entries) = self.progress.hand_out(transcript)?;
+        Some(Job {
+            pattern: self.pattern.clone(),
+            prefilter: Arc::clone(&self.prefilter),
+            scope: self.scope,
+            generation: self.generation,
+            number,
+            entries,
+        })
+    }
+
+    /// Leaves out what the filter leaves out.
+    pub(crate) fn narrow(&mut self, shows: impl Fn(Focus) -> bool) {
+        self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
+    }
+
+    /// Hits altogether.
+    pub fn total(&self) -> usize {
+        self.hits.iter().map(|hit| hit.lines).sum()
+    }
+
+    /// The number (from 1) of the hit at which the reader is.
+    pub(crate) fn number_of(&self, focus: Focus, at: Option<AtHit>) -> Option<usize> {
+        let place = self.hits.iter().position(|hit| hit.focus == focus)?;
+        let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
+        let most = self.hits.get(place).map_or(0, |hit| hit.lines.saturating_sub(1));
+        let within = at.filter(|at| at.focus == focus).map_or(0, |at| at.number.min(most));
+        Some(before + within + 1)
+    }
+
+    /// Notes how many rows of a block have hits, now that they are known.
+    pub(crate) fn correct(&mut self, focus: Focus, lines: usize) {
+        for hit in self.hits.iter_mut().chain(&mut self.found).filter(|hit| hit.focus == focus) {
+            hit.lines = lines;
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The search as the reader meets it: typing, hits that come in, going from hit to hit.
+
+use tui_input::Input;
+
+use super::Typing;
+use super::mention;
+use super::progress::Hit;
+use super::search::{Edge, Search, Seek, Sought, hits_of};
+use crate::analysis::search::texts;
+use crate::app::effect::Effect;
+use crate::app::input::action::{Action, Way};
+use crate::app::input::history::Kind;
+use crate::app::input::mode::Mode;
+use crate::app::scene::{Ask, Scene};
+use crate::app::text::TextPane;
+use crate::app::text::sequence::place_in_file;
+use crate::app::text::viewport::{Focus, Motion};
+use crate::model::entry::{Entry, EntryId};
+use crate::model::transcript::{Touched, Transcript};
+use crate::render::row::Level;
+
+/// Hits that are gone over in one go.
+const MOST_STEPS: isize = 1_000;
+
+/// Starts typing, or goes to another hit.
+pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) -> Vec<Effect> {
+    let steps = isize::try_from(times).unwrap_or(MOST_STEPS).min(MOST_STEPS);
+    match action {
+        Action::Search => {
+            let from = text.position();
+            text.find.typing = Some(Box::new(Typing { text: String::new(), is_new: false, from }));
+            scene.enter(Mode::Search { input: Input::default() });
+        }
+        Action::Mention(way) => return seek_mention(text, scene, way),
+        Action::NextHit => go(text, scene, steps),
+        _ => go(text, scene, -steps),
+    }
+    Vec::new()
+}
+
+/// Takes what is typed now. It is searched for before the next frame, or before anything else is done with it: keys
+/// may come faster than patterns are made.
+pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
+    let Some(typing) = &mut text.find.typing else { return };
+    typed.clone_into(&mut typing.text);
+    typing.is_new = true;
+}
+
+/// Takes what is typed as a regular expression, or literally.
+pub(crate) fn toggle_literal(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    text.find.is_literal = !text.find.is_literal;
+    search_for_typed(text, scene)
+}
+
+/// Searches for what was typed since the last time.
+pub(crate) fn catch_up(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let is_new = |typing: &mut Box<Typing>| std::mem::take(&mut typing.is_new);
+    if text.find.typing.as_mut().is_some_and(is_new) { search_for_typed(text, scene) } else { Vec::new() }
+}
+
+/// Moving the cursor changes nothing, and so it starts nothing.
+fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(typing) = &text.find.typing else { return Vec::new() };
+    let (typed, is_literal) = (typing.text.clone(), text.find.is_literal);
+    let is_same = |search: &Search| search.typed == typed && search.is_literal == is_literal;
+    if text.find.search.as_ref().is_some_and(is_same) {
+        return Vec::new();
+    }
+    if typed.is_empty() {
+        go_back(text);
+    }
+    let search = Search::new(&typed, is_literal, text.find.next_generation());
+    start(text, scene, search, Some(Seek::Nearest))
+}
+
+/// The typed search stands; with nothing typed the last one goes on, be it one of an earlier session.
+pub(crate) fn accept(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    typed: &str,
+    last: Option<String>,
+) -> Vec<Effect> {
+    text.find.typing = None;
+    if !typed.is_empty() {
+        return Vec::new();
+    }
+    if text.find.search.is_some() {
+        go(text, scene, 1);
+        return Vec::new();
+    }
+    let Some(last) = last else { return Vec::new() };
+    let search = Search::new(&last, text.find.is_literal, text.find.next_generation());
+    let seeks = text.view.focus.map_or(Seek::Nearest, Seek::Behind);
+    start(text, scene, search, Some(seeks))
+}
+
+/// The search that is being typed is given up: the view goes back to where it was.
+pub(crate) fn give_up(text: &mut TextPane) -> Vec<Effect> {
+    go_back(text);
+    text.find.typing = None;
+    end(text)
+}
+
+/// Ends the search.
+pub fn end(text: &mut TextPane) -> Vec<Effect> {
+    text.find.search = None;
+    text.find.sought = None;
+    text.find.at_hit = None;
+    text.stale.spine = true;
+    vec![Effect::CancelSearch]
+}
+
+/// To where the reader was when the typing began.
+fn go_back(text: &mut TextPane) {
+    if let Some(from) = text.find.typing.as_ref().map(|typing| typing.from.clone()) {
+        text.go_back(&from);
+        text.find.sought = None;
+    }
+}
+
+fn start(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    search: Option<Search>,
+    seeks: Option<Seek>,
+) -> Vec<Effect> {
+    let Some(mut search) = search else { return end(text) };
+    search.seeks = seeks;
+    let place = stands_at(text).and_then(|focus| place_in_file(&scene.session.transcript, focus.entry));
+    search.begin(place.unwrap_or(0), text.find.search.as_ref());
+    text.find.search = Some(search);
+    text.find.at_hit = None;
+    go_on(text, scene)
+}
+
+/// Has the next portions searched, as soon as there is room for them.
+fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let Some(search) = &mut text.find.search {
+        while let Some(job) = search.hand_out(&scene.session.transcript) {
+            effects.push(Effect::Search(job));
+        }
+        let len = scene.session.transcript.order().len();
+        search.percent = search.progress.percent(len);
+        search.is_complete = search.progress.is_complete(len);
+    }
+    narrow(text);
+    to_sought(text, scene);
+    effects
+}
+
+/// Where the reader is, or was when the typing began.
+fn stands_at(text: &TextPane) -> Option<Focus> {
+    text.find.typing.as_ref().map_or(text.view.focus, |typing| typing.from.focus)
+}
+
+/// Searches once more, because another transcript took the place of the searched one. The view stays.
+pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(search) = text.find.search.take() else { return Vec::new() };
+    let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, text.find.at_hit);
+    let seeks = search.seeks.filter(|seeks| *seeks == Seek::Nearest);
+    let search = Search::new(&typed, is_literal, text.find.next_generation());
+    let effects = start(text, scene, search, seeks);
+    text.find.at_hit = at_hit;
+    effects
+}
+
+/// Looks for what the focused item is about. As long as the reader goes from mention to mention, that
+/// stays the same.
+fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Effect> {
+    let Some(focus) = text.view.focus else { return Vec::new() };
+    let goes_on = text.find.at_hit.is_some_and(|at| at.focus == focus);
+    let is_mention = |search: &Search| search.is_literal && search.scope.is_none();
+    if goes_on && text.find.search.as_ref().is_some_and(is_mention) {
+        go(text, scene, if way == Way::Next { 1 } else { -1 });
+        return Vec::new();
+    }
+    let root = scene.session.transcript.meta().root.clone();
+    let entry = scene.session.transcript.get(focus.entry);
+    let Some(word) = entry.and_then(|entry| mention::of_block(entry, focus.block, root.as_deref())) else {
+        scene.say("nothing in this item to look for");
+        return Vec::new();
+    };
+    text.remember_place(scene.session);
+    scene.asks.push(Ask::Keep(Kind::Search, word.clone()));
+    let seeks = if way == Way::Next { Seek::Behind(focus) } else { Seek::Before(focus) };
+    let search = Search::new(&word, true, text.find.next_generation());
+    start(text, scene, search, Some(seeks))
+}
+
+/// Takes the hits of a portion over. The view goes to the one that is sought.
+pub fn found(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    generation: u32,
+    number: u32,
+    hits: Vec<Hit>,
+) -> Vec<Effect> {
+    let Some(search) = text.find.search.as_mut().filter(|search| search.generation == generation) else {
+        return Vec::new();
+    };
+    let level = text.level;
+    let is_shown =
+        |hit: &Hit| scene.session.transcript.get(hit.focus.entry).is_some_and(|entry| has_rows(entry, level));
+    for hits in search.progress.take(number, hits) {
+        search.add(&scene.session.transcript, hits.into_iter().filter(is_shown).collect());
+    }
+    go_on(text, scene)
+}
+
+/// Leaves hits out that the filter hides.
+pub fn narrow(text: &mut TextPane) {
+    let filter = text.find.filter.as_ref();
+    if let Some(search) = &mut text.find.search {
+        search.narrow(|focus| filter.is_none_or(|filter| filter.shows(focus)));
+        text.stale.spine = true;
+    }
+}
+
+/// Bookkeeping is searched only where it is shown; prompts alone are a way to read, not all there is.
+fn has_rows(entry: &Entry, level: Level) -> bool {
+    !entry.marks.trace || level >= Level::Full
+}
+
+/// To the hit that is sought, as soon as it is sure which one that is.
+fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let Some(search) = &text.find.search else { return };
+    let Some(seeks) = search.seeks else { return };
+    let hit = chosen(search, &scene.session.transcript, seeks, stands_at(text));
+    if hit.is_none() && !search.is_complete {
+        return;
+    }
+    if let Some(search) = &mut text.find.search {
+        search.seeks = None;
+    }
+    // What an earlier, shorter pattern opened closes again.
+    go_back(text);
+    match (hit, seeks) {
+        (Some(hit), Seek::Behind(from) | Seek::Before(from)) if hit == from => {
+            scene.say("mentioned nowhere else");
+        }
+        (Some(hit), Seek::Before(_)) => {
+            text.find.sought = Some(Sought { block: Some((hit, Edge::Last)), steps: 0 });
+        }
+        (Some(hit), _) => text.find.sought = Some(Sought { block: Some((hit, Edge::First)), steps: 0 }),
+        (None, _) => {}
+    }
+}
+
+/// The hit that is sought. It is sure as soon as all between it and the place is searched.
+fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<Focus>) -> Option<Focus> {
+    let place = |focus: Focus| in_file(transcript, focus);
+    let at_or_behind =
+        |focus: Option<Focus>| search.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
+    let complete = |hit: Option<&Hit>| hit.filter(|_| search.is_complete).copied();
+    let done = search.progress.done();
+    let of_entry = |focus: Focus| place(focus).0;
+    let is_sure = |from: usize, to: usize| search.is_complete || (done.start <= from && to < done.end);
+    let hit = match seeks {
+        Seek::Nearest => {
+            let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
+            let behind = search.hits.get(at).filter(|hit| is_sure(own, of_entry(hit.focus)));
+            let is_last_part = done.end >= transcript.order().len() && done.start <= own;
+            let before = || search.hits.last().filter(|_| is_last_part && at == search.hits.len());
+            behind.or_else(before).copied().or_else(|| complete(search.hits.last()))
+        }
+        Seek::Behind(from) => {
+            let behind = search.hits.iter().find(|hit| place(hit.focus) > place(from));
+            let behind = behind.filter(|hit| is_sure(of_entry(from), of_entry(hit.focus)));
+            behind.copied().or_else(|| complete(search.hits.first()))
+        }
+        Seek::Before(from) => {
+            let before = at_or_behind(Some(from)).checked_sub(1).and_then(|at| search.hits.get(at));
+            let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
+            before.copied().or_else(|| complete(search.hits.last()))
+        }
+    };
+    hit.map(|hit| hit.focus)
+}
+
+/// A block's place in the order of the file.
+pub(crate) fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
+    (place_in_file(transcript, focus.entry).unwrap_or(0), focus.block)
+}
+
+/// So many hits on, or back. Which ones these are, only the next arrangement knows.
+fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
+    let Some(search) = &text.find.search else {
+        return scene.say("nothing is searched for; / starts a search");
+    };
+    if search.hits.is_empty() {
+        let what = match (search.is_complete, text.find.filter.is_some()) {
+            (true, true) => "no hits in what the filter shows",
+            (true, false) => "no hits",
+            (false, _) => "still searching",
+        };
+        return scene.say(what);
+    }
+    if text.find.sought.is_none() {
+        text.remember_place(scene.session);
+    }
+    let sought = text.find.sought.get_or_insert_default();
+    sought.steps = (sought.steps + steps).clamp(-MOST_STEPS, MOST_STEPS);
+    text.view.ask(Motion::Pause);
+}
+
+/// Searches entries that have just come or changed.
+pub fn note(text: &mut TextPane, scene: &mut Scene<'_>, touched: &Touched) -> Vec<Effect> {
+    let ids: Vec<EntryId> = touched.added.iter().chain(&touched.changed).copied().collect();
+    search_new(text, scene, &ids);
+    let is_underway = text.find.search.as_ref().is_some_and(|search| !search.is_complete);
+    if touched.reordered && is_underway { again(text, scene) } else { Vec::new() }
+}
+
+fn search_new(text: &mut TextPane, scene: &Scene<'_>, ids: &[EntryId]) {
+    let Some(search) = &mut text.find.search else { return };
+    let mut hits = Vec::new();
+    for id in ids {
+        let entry = scene.session.transcript.get(*id).filter(|entry| has_rows(entry, text.level));
+        let Some(entry) = entry else { continue };
+        let blocks = texts::of_entry(entry);
+        hits.extend(hits_of(&search.pattern, search.scope, (*id, &blocks), &mut |_, _| None));
+    }
+    search.replace(&scene.session.transcript, ids, hits);
+    if search.is_complete {
+        search.progress.grow(scene.session.transcript.order().len());
+    }
+    narrow(text);
+}

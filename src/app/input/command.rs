@@ -1,0 +1,381 @@
+//! What can be typed after `:`: every action by its name, and commands that take an argument.
+//!
+//! Invariant: a command prints as it is parsed.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::action::Action;
+use crate::analysis::expression::Expr;
+use crate::analysis::expression::parse;
+use crate::analysis::expression::parse::Mistake;
+use crate::app::alarms::{Ring, Wish};
+use crate::app::text::wrapping::Numbers;
+use crate::model::timestamp::{Clock, Timestamp};
+use crate::render::manual::{self, Page};
+use crate::render::picture::canvas::Choice;
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Command {
+    /// An action.
+    Act(Action),
+    /// To a place in the session.
+    Goto(Place),
+    /// Another look.
+    Set(Setting),
+    /// Show only what fits.
+    Filter(Expr),
+    /// Pipe the item's record to a shell command.
+    Pipe(String),
+    /// Ring when this comes about.
+    Watch(Wish),
+    /// Show what is watched.
+    Watched,
+    /// Watch this no longer, by its number or expression; without a name nothing.
+    Unwatch(String),
+    /// Delete what is kept of the session.
+    Forget,
+    /// List what the model saw at the cursor.
+    Context,
+    /// Show a page of the manual.
+    Help(&'static Page),
+}
+
+/// A place in the session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// The entry with this number, from 1.
+    Entry(usize),
+    /// The entry of this line (1-based) of the file, or the next one.
+    Line(u32),
+    /// So far down, in percent.
+    Percent(u8),
+    /// The first entry at or after this time of the day at which the reader is.
+    Clock(Clock),
+    /// The first entry at or after this time.
+    Timestamp(Timestamp),
+}
+
+/// A look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// The colours with this name.
+    Theme(String),
+    /// The line of hints.
+    Hints(bool),
+    /// Thinking.
+    Thinking(bool),
+    /// What calls are for, before what they do.
+    Intents(bool),
+    /// The outline.
+    Outline(bool),
+    /// The mouse.
+    Mouse(bool),
+    /// The inspector.
+    Inspector(bool),
+    /// The time strip.
+    Strip(bool),
+    /// Lanes of calls in flight.
+    Lanes(bool),
+    /// Long times between entries.
+    Rulers(bool),
+    /// Long lines wrapped.
+    Wrap(bool),
+    /// What the model did not see at the cursor dimmed.
+    AsOf(bool),
+    /// Numbers in the gutter.
+    Gutter(Numbers),
+    /// How images are shown.
+    Images(Choice),
+    /// How the reader is notified of alarms.
+    Notify(Ring),
+    /// Marks for characters that are not seen.
+    Marks(bool),
+    /// Copies without control characters and such as are not seen.
+    Clean(bool),
+    /// Copies with keys and tokens masked.
+    Redact(bool),
+}
+
+/// A command that takes an argument: its name, what can follow, and what it does.
+pub struct Form {
+    /// The name.
+    pub name: &'static str,
+    /// What follows the name.
+    pub argument: &'static str,
+    /// In plain words.
+    pub(crate) doc: &'static str,
+}
+
+/// All commands that take an argument.
+pub const FORMS: &[Form] = &[
+    Form {
+        name: "goto",
+        argument: "LINE",
+        doc: "to the entry of this line of the file; a bare number does the same",
+    },
+    Form { name: "goto", argument: "#ENTRY", doc: "to the entry with this number" },
+    Form { name: "goto", argument: "NN%", doc: "so far down" },
+    Form { name: "goto", argument: "HH:MM[:SS]", doc: "to the first entry from this time of the day on" },
+    Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
+    Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
+    Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
+    Form {
+        name: "watch",
+        argument: "EXPRESSION [| COMMAND]",
+        doc: "ring when this comes about: waiting, err, silent>90s, cost>2 \u{2026}; alone: what is watched",
+    },
+    Form { name: "unwatch", argument: "", doc: "watch nothing any more" },
+    Form { name: "unwatch", argument: "NUMBER", doc: "end this alarm" },
+    Form { name: "forget", argument: "", doc: "delete the marks and all else that is kept of this session" },
+    Form { name: "context", argument: "", doc: "list what the model saw at the cursor; y copies the list" },
+    Form { name: "set", argument: "theme=dark|light|mono", doc: "other colours" },
+    Form { name: "set", argument: "[no]mouse", doc: "wheel, clicks, dividers" },
+    Form { name: "set", argument: "[no]wrap", doc: "long lines wrapped, or cut" },
+    Form { name: "set", argument: "gutter=none|lines|bytes", doc: "numbers beside the text" },
+    Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
+    Form { name: "set", argument: "[no]thinking", doc: "thinking" },
+    Form { name: "set", argument: "[no]intents", doc: "what calls are for, before their commands" },
+    Form { name: "set", argument: "[no]outline", doc: "the outline" },
+    Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
+    Form { name: "set", argument: "[no]strip", doc: "the time strip" },
+    Form { name: "set", argument: "asof=on|off", doc: "dim what the model did not see at the cursor" },
+    Form { name: "set", argument: "lanes=on|off", doc: "lanes of calls in flight beside the text" },
+    Form { name: "set", argument: "rulers=on|off", doc: "long times between entries" },
+    Form {
+        name: "set",
+        argument: "images=HOW",
+        doc: "how images are shown: auto, kitty, iterm2, sixel, blocks or off",
+    },
+    Form { name: "set", argument: "notify=bell|osc|both|off", doc: "how alarms are told" },
+    Form { name: "set", argument: "marks=on|off", doc: "marks in the text for characters that are not seen" },
+    Form {
+        name: "set",
+        argument: "[no]clean",
+        doc: "copy without control characters and such as are not seen",
+    },
+    Form { name: "set", argument: "[no]redact", doc: "copy with keys and tokens masked" },
+];
+
+impl FromStr for Command {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let what = match typed.split_once(' ') {
+            Some(("goto", place)) => return place.parse().map(Self::Goto),
+            Some(("pipe", command)) if !command.trim().is_empty() => {
+                return Ok(Self::Pipe(command.trim().to_owned()));
+            }
+            Some(("help", topic)) => {
+                let wrong =
+                    || format!("the manual has nothing on {}, but on {}", topic.trim(), manual::topics());
+                return manual::find(topic.trim()).map(Self::Help).ok_or_else(wrong);
+            }
+            Some(("set", setting)) => return setting.parse().map(Self::Set),
+            Some(("filter", typed)) => {
+                let expr = parse::parse(typed.trim());
+                return expr
+                    .map(Self::Filter)
+                    .map_err(|wrong| format!("filter, at {}: {}", wrong.at + 1, wrong.what));
+            }
+            Some(("watch", typed)) => {
+                let wish = typed.trim().parse();
+                return wish
+                    .map(Self::Watch)
+                    .map_err(|wrong: Mistake| format!("watch, at {}: {}", wrong.at + 1, wrong.what));
+            }
+            Some(("unwatch", name)) => return Ok(Self::Unwatch(name.trim().to_owned())),
+            _ if typed == "watch" => return Ok(Self::Watched),
+            _ if typed == "unwatch" => return Ok(Self::Unwatch(String::new())),
+            _ if typed == "forget" => return Ok(Self::Forget),
+            _ if typed == "context" => return Ok(Self::Context),
+            _ => typed.parse().map(Self::Act).or_else(|_unknown| typed.parse().map(Self::Goto)),
+        };
+        what.map_err(|_unknown: String| format!("no command is called {typed}"))
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Act(action) => write!(f, "{action}"),
+            Self::Goto(place) => write!(f, "goto {place}"),
+            Self::Set(setting) => write!(f, "set {setting}"),
+            Self::Filter(expr) => write!(f, "filter {expr}"),
+            Self::Pipe(command) => write!(f, "pipe {command}"),
+            Self::Watch(wish) => write!(f, "watch {wish}"),
+            Self::Watched => f.write_str("watch"),
+            Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
+            Self::Unwatch(name) => write!(f, "unwatch {name}"),
+            Self::Forget => f.write_str("forget"),
+            Self::Context => f.write_str("context"),
+            Self::Help(page) => write!(f, "help {}", page.topic),
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        let entry = typed.strip_prefix('#').and_then(|number| number.parse().ok()).map(Self::Entry);
+        let percent = typed
+            .strip_suffix('%')
+            .and_then(|number| number.parse().ok())
+            .map(|n: u8| Self::Percent(n.min(100)));
+        let line = || typed.parse().ok().map(Self::Line);
+        let clock = || Clock::parse(typed).map(Self::Clock);
+        let timestamp = || Timestamp::parse_local(typed).map(Self::Timestamp);
+        let place = entry.or(percent).or_else(line).or_else(clock).or_else(timestamp);
+        place.ok_or_else(|| format!("{typed} is no place; a line, #entry, 50%, 10:42 or 2026-01-31 are"))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry(number) => write!(f, "#{number}"),
+            Self::Line(line) => write!(f, "{line}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+            Self::Clock(clock) => write!(f, "{clock}"),
+            Self::Timestamp(timestamp) => f.write_str(&timestamp.date_and_clock()),
+        }
+    }
+}
+
+impl FromStr for Setting {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let typed = typed.trim();
+        if let Some(name) = typed.strip_prefix("theme=") {
+            return Ok(Self::Theme(name.to_owned()));
+        }
+        if let Some(name) = typed.strip_prefix("gutter=") {
+            let wrong = || "a gutter is none, lines or bytes".to_owned();
+            return Numbers::named(name).map(Self::Gutter).ok_or_else(wrong);
+        }
+        if let Some(choice) = typed.strip_prefix("images=") {
+            return choice.parse().map(Self::Images);
+        }
+        if let Some(means) = typed.strip_prefix("notify=") {
+            return means.parse().map(Self::Notify);
+        }
+        if let Some((name, word @ ("on" | "off"))) = typed.split_once([' ', '=']) {
+            let no = if word == "on" { "" } else { "no" };
+            return format!("{no}{}", name.trim()).parse();
+        }
+        let is_on = !typed.starts_with("no");
+        match typed.strip_prefix("no").unwrap_or(typed) {
+            "hints" => Ok(Self::Hints(is_on)),
+            "thinking" => Ok(Self::Thinking(is_on)),
+            "intents" => Ok(Self::Intents(is_on)),
+            "outline" => Ok(Self::Outline(is_on)),
+            "mouse" => Ok(Self::Mouse(is_on)),
+            "inspector" => Ok(Self::Inspector(is_on)),
+            "strip" => Ok(Self::Strip(is_on)),
+            "lanes" => Ok(Self::Lanes(is_on)),
+            "rulers" => Ok(Self::Rulers(is_on)),
+            "wrap" => Ok(Self::Wrap(is_on)),
+            "asof" => Ok(Self::AsOf(is_on)),
+            "marks" => Ok(Self::Marks(is_on)),
+            "clean" => Ok(Self::Clean(is_on)),
+            "redact" => Ok(Self::Redact(is_on)),
+            _ => Err(format!("nothing to set is called {typed}")),
+        }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, is_on) = match self {
+            Self::Theme(name) => return write!(f, "theme={name}"),
+            Self::Gutter(numbers) => return write!(f, "gutter={}", numbers.word()),
+            Self::Images(choice) => return write!(f, "images={choice}"),
+            Self::Notify(means) => return write!(f, "notify={}", means.word()),
+            Self::Hints(is_on) => ("hints", is_on),
+            Self::Thinking(is_on) => ("thinking", is_on),
+            Self::Intents(is_on) => ("intents", is_on),
+            Self::Outline(is_on) => ("outline", is_on),
+            Self::Mouse(is_on) => ("mouse", is_on),
+            Self::Inspector(is_on) => ("inspector", is_on),
+            Self::Strip(is_on) => ("strip", is_on),
+            Self::Lanes(is_on) => ("lanes", is_on),
+            Self::Rulers(is_on) => ("rulers", is_on),
+            Self::Wrap(is_on) => ("wrap", is_on),
+            Self::AsOf(is_on) => ("asof", is_on),
+            Self::Marks(is_on) => ("marks", is_on),
+            Self::Clean(is_on) => ("clean", is_on),
+            Self::Redact(is_on) => ("redact", is_on),
+        };
+        write!(f, "{}{name}", if *is_on { "" } else { "no" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Place, Setting};
+
+    #[test]
+    fn commands_print_as_they_are_parsed() {
+        for typed in [
+            "next-error",
+            "goto #12",
+            "goto 4812",
+            "goto 50%",
+            "goto 10:42:00",
+            "goto 2026-01-31 10:42",
+            "set theme=nord",
+            "set nohints",
+            "set images=sixel",
+            "set outline",
+            "set nomouse",
+            "pipe jq -r .type | less",
+            "forget",
+            "set noinspector",
+            "set strip",
+            "set nolanes",
+            "set rulers",
+            "set nowrap",
+            "set asof",
+            "context",
+            "help finding",
+            "set gutter=bytes",
+            "filter tool:bash -(err or dur>10s)",
+            "watch",
+            "watch waiting or silent>90s",
+            "watch err | printf '\\a' > /dev/tty",
+            "unwatch",
+            "unwatch 2",
+            "set notify=bell",
+            "set nomarks",
+            "set clean",
+            "set noredact",
+        ] {
+            let command: Command = typed.parse().unwrap_or_else(|error| panic!("{typed}: {error}"));
+            assert_eq!(command.to_string(), typed);
+        }
+    }
+
+    #[test]
+    fn switches_are_set_by_word_too() {
+        for typed in ["set lanes=off", "set lanes off", "set nolanes"] {
+            assert_eq!(typed.parse(), Ok(Command::Set(Setting::Lanes(false))), "{typed}");
+        }
+        assert_eq!("set rulers=on".parse(), Ok(Command::Set(Setting::Rulers(true))));
+        assert!("set lanes=maybe".parse::<Command>().is_err());
+    }
+
+    #[test]
+    fn a_bare_place_is_gone_to() {
+        assert_eq!("4812".parse(), Ok(Command::Goto(Place::Line(4812))));
+        assert_eq!(" 7% ".parse(), Ok(Command::Goto(Place::Percent(7))));
+        assert!("10:42".parse::<Command>().is_ok());
+        for typed in ["", "fly", "goto", "goto nowhere", "set", "set warp", "set images=warp", "25:99"] {
+            assert!(typed.parse::<Command>().is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What the mouse does where it is.
+
+use super::part::{Part, Touched, part_at, touched};
+use super::{Dragged, Gesture, Mouse, Pointer};
+use crate::app::effect::Effect;
+use crate::app::input::action::{Action, Kind, Way};
+use crate::app::layout::Frame;
+use crate::app::outline;
+use crate::app::panes::Pane;
+use crate::app::reader::Reader;
+use crate::app::scene::{Ask, Scene};
+use crate::app::text::TextPane;
+use crate::app::text::folding;
+use crate::app::text::goto::go_down;
+use crate::app::text::moving::seek_on;
+use crate::app::text::viewport::{Mark, Motion, Selection, focus_of, mark_of};
+use crate::app::views;
+
+/// Lines that the wheel scrolls by.
+const WHEEL: isize = 3;
+
+/// By how many lines a gesture scrolls.
+pub(crate) fn wheel_of(gesture: Gesture) -> Option<isize> {
+    match gesture {
+        Gesture::WheelUp => Some(-WHEEL),
+        Gesture::WheelDown => Some(WHEEL),
+        Gesture::Press | Gesture::Double | Gesture::Drag | Gesture::Release => None,
+    }
+}
+
+/// Scrolls what is under the mouse.
+pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Vec<Effect> {
+    let action = if by < 0 { Action::LineUp } else { Action::LineDown };
+    let times = by.unsigned_abs();
+    match part_at(&reader.frame(), pointer.column, pointer.line) {
+        Part::Outline(_) => {
+            let way = if by < 0 { Way::Previous } else { Way::Next };
+            reader.with_text(|text, scene| seek_on(text, scene, Kind::Prompt, way));
+        }
+        Part::Inspector => return reader.act_in(Pane::Inspector, action, times).unwrap_or_default(),
+        Part::View(_) => return reader.act_in(Pane::View, action, times).unwrap_or_default(),
+        _ => reader.text.view.ask(Motion::Lines(by)),
+    }
+    Vec::new()
+}
+
+/// Carries out what the mouse did to the panes.
+pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
+    let frame = reader.frame();
+    let part = part_at(&frame, pointer.column, pointer.line);
+    match (pointer.gesture, mouse.dragged) {
+        (Gesture::Release, _) => mouse.dragged = None,
+        (Gesture::Drag, Some(Dragged::Divider(pane))) => reader.drag_divider(pane, pointer.column),
+        (Gesture::Drag, Some(Dragged::Rows(anchor))) => {
+            select_to(&mut reader.text, anchor, &frame, pointer.line);
+        }
+        (Gesture::Press | Gesture::Double, _) => {
+            mouse.dragged = press(reader, &frame, part, pointer.gesture);
+        }
+        (Gesture::Drag | Gesture::WheelUp | Gesture::WheelDown, _) => {}
+    }
+}
+
+/// The button goes down on a part of the screen. Answers what it drags from now on.
+fn press(reader: &mut Reader, frame: &Frame, part: Part, gesture: Gesture) -> Option<Dragged> {
+    let is_double = gesture == Gesture::Double;
+    reader.lend(|lent, scene| {
+        match part {
+            Part::Divider(pane) => return Some(Dragged::Divider(pane)),
+            Part::Outline(line) => outline::actions::press(lent.outline, scene, line),
+            Part::Spine(line) => {
+                scene.asks.push(Ask::Focus(Pane::Transcript));
+                let last = frame.spine.height.saturating_sub(1).max(1);
+                go_down(lent.text, scene, u64::from(line), u64::from(last));
+            }
+            Part::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
+            Part::View(line) => views::actions::press(lent.views, lent.text, scene, line, is_double),
+            Part::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
+            Part::Text(line, column) => return press_row(lent.text, scene, frame, (line, column), is_double),
+            Part::Other => {}
+        }
+        None
+    })
+}
+
+/// A row of the transcript: its item gets the focus; marks of what is folded away open.
+fn press_row(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    frame: &Frame,
+    (line, column): (usize, u16),
+    is_double: bool,
+) -> Option<Dragged> {
+    scene.asks.push(Ask::Focus(Pane::Transcript));
+    let shown = text.view.lines.get(line)?;
+    let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row()) else {
+        return None;
+    };
+    let within = column.checked_sub(frame.numbers + frame.left());
+    let touched = touched(row, within, frame.text(), scene.screen.theme.glyphs());
+    let was_selecting = text.view.selection.take().is_some();
+    text.view.focus = Some(focus);
+    text.view.ask(Motion::Pause);
+    match touched {
+        _ if is_double => scene.asks.push(Ask::Act(Action::Expand)),
+        // The click that ends a selection does nothing else.
+        _ if was_selecting => {}
+        Touched::Hidden => folding::open(text, scene, focus),
+        Touched::Closed => scene.asks.push(Ask::Act(Action::Expand)),
+        Touched::Open => scene.asks.push(Ask::Act(Action::Collapse)),
+        Touched::Text => {}
+    }
+    Some(Dragged::Rows(mark))
+}
+
+/// Selects the rows from one to that of a line of the screen; beyond the window it scrolls.
+fn select_to(text: &mut TextPane, anchor: Mark, frame: &Frame, line: u16) {
+    let area = frame.transcript;
+    if line < area.y {
+        text.view.ask(Motion::Lines(-1));
+    } else if line >= area.bottom() {
+        text.view.ask(Motion::Lines(1));
+    }
+    let within = usize::from(line.saturating_sub(area.y)).min(text.view.lines.len().saturating_sub(1));
+    let Some(cursor) = text.view.lines.get(within).and_then(mark_of) else { return };
+    if text.view.selection.is_some() || cursor != anchor {
+        text.view.selection = Some(Selection { anchor, cursor });
+        text.view.ask(Motion::Select);
+    }
+}

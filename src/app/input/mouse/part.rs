@@ -1,0 +1,162 @@
+//! Which part of the screen the mouse is over, and what of a row.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::app::layout::Frame;
+use crate::app::panes::Pane;
+use crate::render::glyphs::Glyphs;
+use crate::render::row::{Row, RowKind};
+use crate::render::source::Of;
+use crate::render::wrap;
+
+/// A part of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A line of the outline, from 0.
+    Outline(usize),
+    /// The divider of a pane.
+    Divider(Pane),
+    /// A line of the transcript, and the column within it.
+    Text(usize, u16),
+    /// A line of the spine.
+    Spine(u16),
+    /// The inspector.
+    Inspector,
+    /// A line of the page of a view.
+    View(usize),
+    /// What arrived below.
+    Pill,
+    /// Anything else.
+    Other,
+}
+
+/// The part of the screen that a cell belongs to.
+pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
+    let at = Position { x: column, y: line };
+    let is_in = |area: Rect| area.contains(at);
+    let below = |area: Rect| usize::from(line.saturating_sub(area.y));
+    // It may lie over the others.
+    if is_in(frame.inspector) {
+        Part::Inspector
+    } else if is_in(frame.outline_divider) {
+        Part::Divider(Pane::Outline)
+    } else if is_in(frame.inspector_divider) {
+        Part::Divider(Pane::Inspector)
+    } else if is_in(frame.view) {
+        Part::View(below(frame.view))
+    } else if is_in(frame.outline) {
+        Part::Outline(below(frame.outline))
+    } else if is_in(frame.transcript) {
+        Part::Text(below(frame.transcript), column - frame.transcript.x)
+    } else if is_in(frame.spine) {
+        Part::Spine(line - frame.spine.y)
+    } else if is_in(frame.pill) {
+        Part::Pill
+    } else {
+        Part::Other
+    }
+}
+
+/// What of a row was touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touched {
+    /// `… +212 lines`
+    Hidden,
+    /// The sign of something that is folded.
+    Closed,
+    /// The sign of something that can be folded.
+    Open,
+    /// Something else.
+    Text,
+}
+
+/// `within` counts from the left edge of the text, `width` is that of the text.
+pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> Touched {
+    let Some(within) = within else { return Touched::Text };
+    let right = u16::try_from(wrap::width_of(&row.right)).unwrap_or(u16::MAX);
+    let is_mark = row.source.of == Of::Nothing;
+    if row.hides > 0 && row.kind == RowKind::Body && (is_mark || within >= width.saturating_sub(right)) {
+        return Touched::Hidden;
+    }
+    let text: String = row.line.spans.iter().map(|span| span.content.as_ref()).collect();
+    let words = text.trim_start_matches(' ');
+    let indent = u16::try_from(text.len() - words.len()).unwrap_or(u16::MAX);
+    let is_at_sign = is_mark && (indent..indent.saturating_add(2)).contains(&within);
+    match () {
+        () if is_at_sign && words.starts_with(glyphs.closed) => Touched::Closed,
+        () if is_at_sign && words.starts_with(glyphs.open) => Touched::Open,
+        () => Touched::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Touched, part_at, touched};
+    use crate::app::layout::Frame;
+    use crate::app::panes::Pane;
+    use crate::render::glyphs::Glyphs;
+    use crate::render::row::{Row, RowKind};
+    use crate::render::source::Source;
+    use ratatui::layout::Rect;
+
+    fn rect(x: u16, y: u16, width: u16, height: u16) -> Rect {
+        Rect { x, y, width, height }
+    }
+
+    fn frame() -> Frame {
+        Frame {
+            header: rect(0, 0, 120, 1),
+            outline: rect(0, 1, 31, 36),
+            outline_divider: rect(31, 1, 1, 36),
+            transcript: rect(32, 1, 87, 35),
+            spine: rect(119, 1, 1, 35),
+            pill: rect(32, 36, 88, 1),
+            status: rect(0, 38, 120, 1),
+            hints: rect(0, 39, 120, 1),
+            ..Frame::default()
+        }
+    }
+
+    #[test]
+    fn every_cell_belongs_to_one_part() {
+        let frame = frame();
+        for (column, line, part) in [
+            (0, 0, Part::Other),
+            (0, 1, Part::Outline(0)),
+            (30, 36, Part::Outline(35)),
+            (31, 5, Part::Divider(Pane::Outline)),
+            (32, 1, Part::Text(0, 0)),
+            (118, 35, Part::Text(34, 86)),
+            (119, 3, Part::Spine(2)),
+            (50, 36, Part::Pill),
+            (50, 38, Part::Other),
+            (500, 500, Part::Other),
+        ] {
+            assert_eq!(part_at(&frame, column, line), part, "{column}, {line}");
+        }
+        let pushed = Frame { inspector: rect(32, 1, 88, 35), is_pushed: true, ..frame };
+        assert_eq!(part_at(&pushed, 40, 5), Part::Inspector);
+    }
+
+    #[test]
+    fn marks_are_distinguished_from_text() {
+        let glyphs = &Glyphs::UNICODE;
+        let hidden = Row { line: "  … +212 lines".into(), hides: 212, ..Row::default() };
+        assert_eq!(touched(&hidden, Some(6), 80, glyphs), Touched::Hidden);
+        assert_eq!(touched(&hidden, None, 80, glyphs), Touched::Text, "the margin");
+        let last = Row {
+            line: "  last line".into(),
+            right: vec!["… +9 lines".into()],
+            hides: 9,
+            source: Source { of: crate::render::source::Of::Body(1), ..Source::line(4) },
+            ..Row::default()
+        };
+        assert_eq!(touched(&last, Some(5), 80, glyphs), Touched::Text);
+        assert_eq!(touched(&last, Some(72), 80, glyphs), Touched::Hidden);
+        let lane = Row { line: format!("  {} reviewer", glyphs.closed).into(), ..Row::default() };
+        assert_eq!(touched(&lane, Some(2), 80, glyphs), Touched::Closed);
+        assert_eq!(touched(&lane, Some(8), 80, glyphs), Touched::Text);
+        let head = Row { line: "bash  ls".into(), hides: 3, kind: RowKind::Head, ..Row::default() };
+        assert_eq!(touched(&head, Some(2), 80, glyphs), Touched::Text);
+    }
+}

@@ -1,0 +1,197 @@
+//! Lines that are typed: a search, a filter, a command, what the help is narrowed to.
+
+use tui_input::{Input, InputRequest};
+
+use super::command::Command;
+use super::history::{Histories, Kind};
+use super::keymap::Keymap;
+use super::mode::Mode;
+use crate::app::copying::piping;
+use crate::app::effect::Effect;
+use crate::app::find::{filtering, searching};
+use crate::app::picker::Picker;
+use crate::app::picker::actions::toggle_preview;
+use crate::app::pop_ups::palette::Accepted;
+use crate::app::reader::Reader;
+use crate::app::screen::Screen;
+use crate::app::state::App;
+use crate::app::text::TextPane;
+use crate::model::text::Text;
+
+/// A longer paste was meant for something else.
+const LONGEST_PASTE: usize = 1_000;
+
+/// Changes the line that is being typed.
+pub(crate) fn type_on(
+    mode: &mut Mode,
+    picker: &mut Picker,
+    keymap: &Keymap,
+    text: &mut TextPane,
+    request: InputRequest,
+) {
+    match mode {
+        Mode::Search { input } => {
+            input.handle(request);
+            searching::type_on(text, input.value());
+        }
+        Mode::Filter { input } | Mode::Pipe { input, .. } => {
+            input.handle(request);
+        }
+        Mode::Palette(palette) => palette.type_on(keymap, request),
+        Mode::Picker => picker.type_on(request),
+        Mode::Help { top, wanted, is_typing, .. } => {
+            *is_typing = true;
+            *top = 0;
+            wanted.handle(request);
+        }
+        Mode::Raw { .. } | Mode::Normal => {}
+    }
+}
+
+/// Pasted text becomes part of what is typed, on one line. What it means is looked at when all of it is there.
+pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reader: &mut Reader, text: &str) {
+    let text = Text::clean(text);
+    let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
+    let line = match mode {
+        Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. } => input,
+        Mode::Palette(palette) => &mut palette.input,
+        Mode::Picker => &mut picker.input,
+        Mode::Help { wanted, .. } => wanted,
+        Mode::Raw { .. } | Mode::Normal => return,
+    };
+    let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
+    let Some(last) = taken.pop() else { return };
+    for c in taken {
+        line.handle(InputRequest::InsertChar(c));
+    }
+    if typed.next().is_some() {
+        reader.screen.say(format!("cut after {LONGEST_PASTE} characters"));
+    }
+    type_on(mode, picker, keymap, &mut reader.text, InputRequest::InsertChar(last));
+}
+
+/// What lines like the one that is being typed are kept as.
+pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
+    match mode {
+        Mode::Search { .. } => Some(Kind::Search),
+        Mode::Filter { .. } => Some(Kind::Filter),
+        Mode::Pipe { .. } => Some(Kind::Command),
+        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => None,
+    }
+}
+
+/// Another line that was typed before takes the place of this one.
+pub(crate) fn recall(
+    mode: &mut Mode,
+    history: &mut Histories,
+    reader: &mut Reader,
+    is_older: bool,
+) -> Vec<Effect> {
+    let Some(kind) = kind_of(mode) else { return Vec::new() };
+    let (Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. }) = mode else {
+        return Vec::new();
+    };
+    if let Some(line) = history.of(kind).recall(is_older, input.value()) {
+        *input = Input::new(line);
+    }
+    if kind != Kind::Search {
+        return Vec::new();
+    }
+    searching::type_on(&mut reader.text, input.value());
+    reader.with_text(searching::catch_up)
+}
+
+/// What a finished line asks for.
+pub(crate) enum Finished {
+    /// A command.
+    Command(Command),
+    /// These effects.
+    Effects(Vec<Effect>),
+}
+
+/// The line is finished.
+pub(crate) fn accept(app: &mut App) -> Finished {
+    let effects = match &mut app.mode {
+        Mode::Search { input } => {
+            let typed = input.value().to_owned();
+            app.mode = Mode::Normal;
+            app.history.of(Kind::Search).keep(&typed);
+            let last = app.history.of(Kind::Search).lines().last().cloned();
+            app.reader.with_text(|text, scene| searching::accept(text, scene, &typed, last))
+        }
+        Mode::Filter { input } => {
+            let typed = input.value().trim().to_owned();
+            let done = app.reader.with_text(|text, scene| filtering::accept(text, scene, &typed));
+            if done.is_some() {
+                app.mode = Mode::Normal;
+            }
+            done.unwrap_or_default()
+        }
+        Mode::Pipe { input, origins } => {
+            let (typed, origins) = (input.value().trim().to_owned(), std::mem::take(origins));
+            app.mode = Mode::Normal;
+            app.reader.with_text(|_, scene| piping::run(scene, &typed, origins))
+        }
+        Mode::Palette(palette) => match palette.accept(&app.keys.keymap) {
+            Accepted::GoesOn => Vec::new(),
+            Accepted::Command(command) => {
+                app.mode = Mode::Normal;
+                return Finished::Command(command);
+            }
+            Accepted::Nothing(why) => {
+                app.mode = Mode::Normal;
+                if let Some(why) = why {
+                    app.reader.screen.say(why);
+                }
+                Vec::new()
+            }
+        },
+        Mode::Help { is_typing, .. } => {
+            *is_typing = false;
+            Vec::new()
+        }
+        Mode::Picker => app.picker.accept(),
+        Mode::Raw { .. } | Mode::Normal => Vec::new(),
+    };
+    Finished::Effects(effects)
+}
+
+/// Tab: completes the line, or shows more of what is chosen.
+pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, screen: &mut Screen) {
+    match mode {
+        Mode::Palette(palette) => palette.complete(keymap),
+        Mode::Picker => toggle_preview(picker, screen),
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. }
+        | Mode::Help { .. }
+        | Mode::Raw { .. } => {}
+    }
+}
+
+/// Leaves a pop-up, the typing, or the search, one at a time.
+pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
+    let give_up = |app: &mut App| app.reader.with_text(|text, _| filtering::cancel(text));
+    match std::mem::take(&mut app.mode) {
+        Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
+            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+            Vec::new()
+        }
+        Mode::Help { is_over_picker: true, .. } => {
+            app.mode = Mode::Picker;
+            Vec::new()
+        }
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
+            Vec::new()
+        }
+        Mode::Search { .. } => app.reader.with_text(|text, _| searching::give_up(text)),
+        Mode::Picker => {
+            let has_session = app.reader.session.file.opened.is_some();
+            app.mode = if app.picker.is_left(has_session) { Mode::Normal } else { Mode::Picker };
+            app.picker.cancel(has_session)
+        }
+        Mode::Normal if app.reader.text.find.next_filter.is_some() => give_up(app),
+        Mode::Normal => app.reader.with_text(|text, _| searching::end(text)),
+    }
+}

@@ -1,0 +1,87 @@
+//! Items that the reader marked with a letter.
+//!
+//! Invariant: kept by the entry's key, so that marks survive when the session is read anew.
+
+use crate::app::effect::Effect;
+use crate::app::outline::row::title_of;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::app::text::moving::{go, jump};
+use crate::app::text::viewport::Focus;
+use crate::model::body::Key;
+use crate::model::entry::{BlockKind, EntryId};
+use crate::model::transcript::Transcript;
+
+/// Marks the focused item with the letter that was pressed.
+pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) -> Vec<Effect> {
+    let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
+        scene.say("a letter or a digit names the mark");
+        return Vec::new();
+    };
+    let marked = text
+        .view
+        .focus
+        .and_then(|focus| Some((scene.session.transcript.get(focus.entry)?.key.clone(), focus.block)));
+    let Some(marked) = marked else {
+        scene.say("nothing is focused");
+        return Vec::new();
+    };
+    text.places.marks.insert(letter, marked);
+    text.stale.spine = true;
+    scene.say(format!("marked {letter}"));
+    vec![Effect::Remember]
+}
+
+/// To the item with the letter that was pressed.
+pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) {
+    let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
+        return scene.say("a letter or a digit names the mark");
+    };
+    let Some((key, block)) = text.places.marks.get(&letter).cloned() else {
+        return scene.say(format!("nothing is marked {letter}"));
+    };
+    match scene.session.transcript.find(&key) {
+        Some(entry) => jump(text, scene, Focus { entry, block }),
+        None if scene.session.ends.is_part() => {
+            scene.say(format!("what was marked {letter} is not read yet"));
+        }
+        None => scene.say(format!("what was marked {letter} is not in the session any more")),
+    }
+}
+
+/// The marks in the order of their letters, each with what it stands at.
+pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
+    let at = |(key, block): &(Key, usize)| {
+        let entry = transcript.find(key).and_then(|id| transcript.get(id));
+        entry.map_or_else(
+            || "gone".to_owned(),
+            |entry| match entry.blocks.get(*block).map(|block| &block.kind) {
+                Some(BlockKind::Call(call)) => format!("{} {}", call.name, call.headline),
+                Some(BlockKind::Thinking(body)) => body.stub.to_string(),
+                Some(BlockKind::Break(what)) => what.words().to_string(),
+                Some(BlockKind::Raw(raw)) => raw.title.to_string(),
+                Some(BlockKind::Text(_) | BlockKind::Result(_) | BlockKind::Image(_)) | None => {
+                    title_of(entry).to_string()
+                }
+            },
+        )
+    };
+    let mut marks: Vec<(char, String)> =
+        text.places.marks.iter().map(|(letter, mark)| (*letter, at(mark))).collect();
+    marks.sort_unstable();
+    marks
+}
+
+/// Entries with marks.
+pub fn entries(text: &TextPane, transcript: &Transcript) -> impl Iterator<Item = EntryId> {
+    text.places.marks.values().filter_map(|(key, _)| transcript.find(key))
+}
+
+/// Takes the last jump back, or goes forward again.
+pub(crate) fn travel(text: &mut TextPane, scene: &mut Scene<'_>, is_back: bool) {
+    match text.places.travel(&scene.session.transcript, text.view.focus, is_back) {
+        Some(focus) => go(text, scene, focus),
+        None if is_back => scene.say("no jump to take back"),
+        None => scene.say("no jump was taken back"),
+    }
+}

@@ -1,0 +1,95 @@
+//! Records as they were written, in a pop-up with a cursor: what is shown can be copied, and where the value
+//! under the cursor stands.
+
+use std::sync::Arc;
+
+use ratatui::text::Line;
+
+use crate::app::copying::excerpt;
+use crate::app::input::action::What;
+use crate::app::screen::Screen;
+use crate::model::body::Tree;
+
+use crate::render::manual::Page;
+use crate::render::row::{Level, Look, Row};
+use crate::render::tree;
+
+/// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
+const MOST_ROWS: usize = 20_000;
+
+/// Records in a pop-up.
+#[derive(Clone, Debug, Default)]
+pub struct RawView {
+    /// What they are.
+    pub title: String,
+    /// Their rows.
+    pub rows: Vec<Row>,
+    /// First row shown.
+    pub top: usize,
+    /// The row of the cursor.
+    pub at: usize,
+    /// Where the value of each row stands in its record, as jq names it; nothing for titles.
+    paths: Vec<Option<Arc<str>>>,
+    /// The records, as JSON; or the text of a list.
+    texts: Vec<String>,
+    /// Whether it is a list for reading: one key copies it.
+    pub is_list: bool,
+    /// The page of the manual that it is.
+    pub page: Option<&'static Page>,
+}
+
+impl RawView {
+    /// A list for reading, which is copied as this text.
+    pub(crate) fn of_text(title: String, rows: Vec<Row>, text: String) -> Self {
+        let paths = vec![None; rows.len()];
+        Self { title, rows, paths, texts: vec![text], is_list: true, ..Self::default() }
+    }
+
+    /// Records, each under its title.
+    pub(crate) fn of_trees(title: String, trees: &[(String, Tree)], screen: &Screen) -> Self {
+        let width = screen.size.0.saturating_sub(2).max(1);
+        let look =
+            Look { level: Level::Raw, times: false, ..Look::full(width, &screen.theme, &screen.colours) };
+        let mut view = Self { title, ..Self::default() };
+        for (name, tree) in trees {
+            let heading = Line::styled(name.clone(), screen.theme.heading);
+            view.push(Row { line: heading, ..Row::default() }, None);
+            for (row, leaf) in tree::rows_with_leaves(tree, usize::from(look.width), MOST_ROWS, &look) {
+                view.push(row, Some(leaf.path));
+            }
+            view.push(Row::default(), None);
+            view.texts.push(excerpt::json(tree));
+        }
+        // The first title says nothing that could be copied.
+        view.at = usize::from(view.rows.len() > 1);
+        view
+    }
+
+    /// What is copied of it: the path of the row under the cursor, if there is one, or all of its text.
+    pub(crate) fn copy(&self, what: What, screen: &mut Screen) -> Option<String> {
+        if what != What::Query {
+            return Some(self.texts.join("\n"));
+        }
+        let path = self.paths.get(self.at).cloned().flatten();
+        if path.is_none() {
+            screen.say("no value stands in this row");
+        }
+        path.map(|path| path.to_string())
+    }
+
+    fn push(&mut self, row: Row, path: Option<Arc<str>>) {
+        self.rows.push(row);
+        self.paths.push(path);
+    }
+
+    /// Moves the cursor, and the window of so many rows with it; by pages both move.
+    pub fn scroll(&mut self, by: isize, height: usize) {
+        let last = self.rows.len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+        if by.unsigned_abs() > 1 {
+            self.top = self.top.saturating_add_signed(by);
+        }
+        let most = self.rows.len().saturating_sub(height);
+        self.top = self.top.min(self.at).max((self.at + 1).saturating_sub(height)).min(most);
+    }
+}

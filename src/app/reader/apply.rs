@@ -1,0 +1,126 @@
+//! What changed in the session, brought to all that shows it.
+
+use super::Reader;
+use crate::app::alarms;
+use crate::app::effect::Effect;
+use crate::app::find::{filtering, searching};
+use crate::app::places::news;
+use crate::app::text::viewport::Motion;
+use crate::model::body::Held;
+use crate::model::edit::Feed;
+use crate::model::entry::EntryId;
+use crate::model::record::Origin;
+use crate::model::transcript::Touched;
+use crate::session::{Change, Shown};
+
+impl Reader {
+    /// Takes one message of the feed; goes to the entry that the reader asked for as soon as it has come.
+    pub fn take(&mut self, feed: Feed) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for change in self.session.take(feed) {
+            effects.extend(self.note(change));
+        }
+        effects.extend(self.look_out());
+        self.with_text(super::go_to_wanted);
+        effects
+    }
+
+    /// Shows the first entries, if others are shown and the whole is not known yet.
+    pub(super) fn show_beginning(&mut self) -> Vec<Effect> {
+        let change = self.session.show_beginning();
+        change.map_or_else(Vec::new, |change| self.note(change))
+    }
+
+    /// Shows the last entries, if the first ones are shown.
+    pub(super) fn show_end(&mut self) -> Vec<Effect> {
+        let change = self.session.show_end();
+        change.map_or_else(Vec::new, |change| self.note(change))
+    }
+
+    fn note(&mut self, change: Change) -> Vec<Effect> {
+        match change {
+            Change::Touched(touched) => return self.note_touched(&touched),
+            Change::Replaced { shown, is_awaited } => return self.carry(shown, is_awaited),
+            Change::CaughtUp { is_first } => {
+                if is_first {
+                    self.with_text(news::find::settle);
+                    self.text.stale.sequence |= self.text.places.seen.is_some();
+                }
+                alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
+            }
+            Change::Bodies(contents) => {
+                let entries: Vec<EntryId> = self.in_sight().collect();
+                self.fill(&entries, &contents);
+            }
+            Change::Pack(pages) => return pages.into_iter().map(Effect::Pack).collect(),
+            Change::Said(words) => self.screen.say(words),
+        }
+        Vec::new()
+    }
+
+    /// Entries of what is shown came, changed or went.
+    fn note_touched(&mut self, touched: &Touched) -> Vec<Effect> {
+        let Self { session, text, outline, checks, alarms, .. } = self;
+        let transcript = &session.transcript;
+        alarms.note(touched);
+        outline.note(transcript, touched);
+        checks.note(transcript, touched);
+        text.forget_touched(transcript, touched);
+        let mut effects = filtering::judge_new(text, session, touched);
+        // What is marked or was found may be an entry that comes only now.
+        let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
+        text.stale.spine |= text.find.search.is_some() || has_marks;
+        text.grow(transcript, touched);
+        // Of the beginning nothing is new.
+        if !session.ends.is_beginning() {
+            text.count_unseen(transcript, touched);
+        }
+        effects.extend(self.with_text(|text, scene| searching::note(text, scene, touched)));
+        let shown: Vec<EntryId> = self.in_sight().collect();
+        self.session.release(|id| shown.contains(&id));
+        effects
+    }
+
+    /// Another transcript of the session is shown: what is being read stays in its place.
+    fn carry(&mut self, shown: Shown, is_awaited: bool) -> Vec<Effect> {
+        let Self { session, text, outline, checks, views, inspector, strip, .. } = self;
+        let moved = |id: EntryId| session.moved(id);
+        text.carry(&moved);
+        text.find.carry(&moved);
+        text.places.carry(&session.transcript, shown);
+        outline.clear();
+        checks.clear();
+        views.clear();
+        inspector.clear();
+        strip.clear();
+        if shown != Shown::Whole {
+            text.unseen = 0;
+        }
+        let mut effects = self.with_text(filtering::again);
+        effects.extend(self.with_text(searching::again));
+        self.session.forget_before();
+        if is_awaited {
+            self.text.view.ask(Motion::Top);
+        }
+        effects
+    }
+
+    /// Entries of the window and of the inspector.
+    fn in_sight(&self) -> impl Iterator<Item = EntryId> {
+        let inspected = self.inspector.shown().map(|focus| focus.entry);
+        self.text.view.lines.iter().map(|line| line.entry).chain(inspected)
+    }
+
+    /// Puts bodies back that were read again.
+    pub fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
+        for id in self.session.fill(entries, contents) {
+            self.text.asked.forget(id);
+        }
+        // Entries wait for the bodies of others, too.
+        for id in entries {
+            self.text.cache.forget(*id);
+        }
+        let shown: Vec<EntryId> = self.in_sight().chain(entries.iter().copied()).collect();
+        self.session.release(|id| shown.contains(&id));
+    }
+}

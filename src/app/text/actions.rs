@@ -1,0 +1,88 @@
+//! What actions do to the text.
+
+use super::TextPane;
+use super::as_of;
+use super::branch_folds;
+use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
+use super::goto::go_down;
+use super::moving::{pair, same_id, scroll, seek_on, to_branch};
+use super::viewport::Motion;
+use super::wrapping;
+use crate::app::copying::clipboard;
+use crate::app::effect::Effect;
+use crate::app::input::action::Action;
+use crate::app::input::command::Setting;
+use crate::app::scene::Scene;
+use crate::render::row::Level;
+
+/// Changes how the text is shown.
+pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, setting: &Setting) {
+    match *setting {
+        Setting::AsOf(is_on) => as_of::make::switch(text, scene, is_on),
+        Setting::Thinking(is_on) => text.shows.thinking = is_on,
+        Setting::Intents(is_on) => text.shows.intents = is_on,
+        Setting::Wrap(is_on) => wrapping::actions::wrap(text, scene, is_on),
+        Setting::Gutter(numbers) => wrapping::actions::number(text, scene, numbers),
+        Setting::Lanes(is_on) => wrapping::actions::show_lanes(text, scene, is_on),
+        Setting::Rulers(is_on) => wrapping::actions::show_rulers(text, scene, is_on),
+        // Of other panes, and of the viewer.
+        _ => {}
+    }
+}
+
+/// Carries out an action so many times.
+pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) -> Vec<Effect> {
+    let n = isize::try_from(times).unwrap_or(isize::MAX);
+    match action {
+        Action::Next => scroll(text, Motion::Items(n)),
+        Action::Previous => scroll(text, Motion::Items(-n)),
+        Action::LineDown => scroll(text, Motion::Lines(n)),
+        Action::LineUp => scroll(text, Motion::Lines(-n)),
+        // Even numbers of half pages are whole pages.
+        Action::PageDown => scroll(text, Motion::HalfPages(n.saturating_mul(2))),
+        Action::PageUp => scroll(text, Motion::HalfPages(n.saturating_mul(-2))),
+        Action::HalfDown => (0..times.min(1_000)).for_each(|_| scroll(text, Motion::HalfPages(1))),
+        Action::HalfUp => (0..times.min(1_000)).for_each(|_| scroll(text, Motion::HalfPages(-1))),
+        // To follow is for the reader: what is shown may be the beginning.
+        Action::ToggleFollow => scroll(text, Motion::Pause),
+        Action::Seek(kind, way) => (0..times.min(1_000)).for_each(|_| seek_on(text, scene, kind, way)),
+        // As in other pagers: half down is `50%`.
+        Action::Pair if times > 1 => go_down(text, scene, times.min(100) as u64, 100),
+        Action::Pair => pair(text, scene),
+        Action::Collapse => collapse(text, scene),
+        Action::Expand => return expand(text, scene),
+        Action::ToggleFold => toggle_fold(text, scene),
+        Action::FoldBranch => branch_folds::toggle(text, scene),
+        Action::Branch => to_branch(text, scene, times),
+        Action::OpenAll => fold_all(text, Level::Full),
+        Action::CloseAll => fold_all(text, Level::Outline),
+        Action::LevelUp => set_level(text, text.level.number() + 1),
+        Action::LevelDown => set_level(text, text.level.number() - 1),
+        Action::Level(number) => set_level(text, number),
+        Action::ToggleThinking => {
+            text.shows.thinking = !text.shows.thinking;
+            text.look_changed();
+        }
+        Action::ToggleIntents => {
+            text.shows.intents = !text.shows.intents;
+            text.look_changed();
+            scene.say(if text.shows.intents {
+                "what calls are for, then what they do"
+            } else {
+                "what calls do"
+            });
+        }
+        Action::ToggleAsOf => as_of::make::switch(text, scene, !text.as_of.is_on),
+        Action::ToggleTools => set_level(text, if text.level == Level::Preview { 4 } else { 3 }),
+        Action::SameId(way) => (0..times.min(1_000)).for_each(|_| same_id(text, scene, way)),
+        Action::Copy(what) => return clipboard::actions::copy(text, scene, what, times),
+        Action::ToggleWrap | Action::Sideways(_) | Action::ToggleGutter => {
+            wrapping::actions::act(text, scene, action, times);
+        }
+        // Taken by the views.
+        Action::Shift(_) | Action::Reverse => scene.say("this is for the views; 2 to 7 open them"),
+        // Taken by the selection, or by the viewer, whatever session is shown.
+        _ => {}
+    }
+    Vec::new()
+}

@@ -1,0 +1,214 @@
+//! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
+
+use super::branch_folds;
+use super::moving::{jump, seek_on};
+use super::seek;
+use super::viewport::{Focus, Motion};
+use crate::analysis::reading::helper_headed_by;
+use crate::app::effect::Effect;
+use crate::app::input::action::{Kind, Way};
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::model::body::Image;
+use crate::model::entry::BlockKind;
+use crate::model::text::Name;
+use crate::render::nodes::Node;
+use crate::render::row::{Fold, Level};
+
+/// Another level of detail; folds by hand are forgotten.
+pub(crate) fn set_level(text: &mut TextPane, number: u8) {
+    let level = Level::of(number.clamp(1, 5));
+    if level != text.level {
+        text.level = level;
+        text.folds.clear();
+        text.stale.sequence = true;
+        text.look_changed();
+    }
+}
+
+/// Another level for everything.
+pub(crate) fn fold_all(text: &mut TextPane, level: Level) {
+    text.folds.clear();
+    text.stale.sequence = true;
+    set_level(text, level.number());
+    text.look_changed();
+}
+
+fn set_fold(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, fold: Fold) {
+    let Some(key) = scene.session.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    text.folds.set(&key, focus.block, fold);
+    text.cache.forget(focus.entry);
+}
+
+fn fold_of(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Fold {
+    scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .map_or(Fold::ByLevel, |entry| text.folds.get(&entry.key, focus.block))
+}
+
+/// Opens the fold of an item.
+pub fn open(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
+    set_fold(text, scene, focus, Fold::Open);
+}
+
+fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is_open: bool) {
+    let Some(key) = scene.session.transcript.get(focus.entry).map(|entry| entry.key.clone()) else { return };
+    text.folds.set_node(&key, node.id, is_open);
+    text.view.ask(Motion::Pause);
+    text.cache.forget(focus.entry);
+}
+
+/// Opens or closes the node of a tree at which the reader is. Answers whether there is one.
+fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
+    let Some(node) = text.view.node() else { return false };
+    match (node.is_open, node.parent) {
+        (Some(is_open), _) => set_node(text, scene, focus, node, !is_open),
+        // What cannot fold folds what holds it.
+        (None, Some(parent)) => {
+            text.view.ask(Motion::ToNode(parent));
+            let held_by = Node { id: parent, parent: None, is_open: Some(true) };
+            set_node(text, scene, focus, held_by, false);
+        }
+        (None, None) => return false,
+    }
+    true
+}
+
+/// Closes the node at which the reader is, or goes to what holds it. Answers whether there is one.
+fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
+    let Some(node) = text.view.node() else { return false };
+    match (node.is_open, node.parent) {
+        (Some(true), _) => set_node(text, scene, focus, node, false),
+        (_, Some(parent)) => text.view.ask(Motion::ToNode(parent)),
+        (_, None) => {
+            text.view.forget_node();
+            text.view.ask(Motion::Show(focus));
+        }
+    }
+    true
+}
+
+/// Opens the node at which the reader is; goes into one that is open. Answers whether there is one.
+fn expand_node(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) -> bool {
+    let Some(node) = text.view.node() else { return false };
+    match node.is_open {
+        Some(false) => set_node(text, scene, focus, node, true),
+        Some(true) => text.view.ask(Motion::Items(1)),
+        None => scene.say("nothing is folded here; h goes to what holds it"),
+    }
+    true
+}
+
+/// The next state of the focused item's fold.
+pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
+    let Some(focus) = text.view.focus else { return };
+    if toggle_node(text, scene, focus) {
+        return;
+    }
+    text.view.hold();
+    if branch_folds::unfold(text, scene, focus) || unfold_helper(text, scene, focus) {
+        return;
+    }
+    let next = match fold_of(text, scene, focus) {
+        Fold::Open => Fold::Closed,
+        Fold::Closed => Fold::ByLevel,
+        Fold::ByLevel if text.level >= Level::Full => Fold::Closed,
+        Fold::ByLevel => Fold::Open,
+    };
+    set_fold(text, scene, focus, next);
+}
+
+/// First the sub-agent of a call, then its fold, then to what holds the item.
+pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let Some(focus) = text.view.focus else { return };
+    if collapse_node(text, scene, focus) {
+        return;
+    }
+    text.view.hold();
+    if let Some(lane) = lane_under(scene, focus).filter(|lane| text.open_lanes.contains(lane)) {
+        text.open_lanes.remove(&lane);
+        text.stale.sequence = true;
+        text.cache.forget(focus.entry);
+        return;
+    }
+    let fold = fold_of(text, scene, focus);
+    let holder = scene
+        .session
+        .transcript
+        .get(focus.entry)
+        .and_then(|entry| seek::starter(&scene.session.transcript, entry));
+    match (fold, holder) {
+        (Fold::Open, _) => set_fold(text, scene, focus, Fold::ByLevel),
+        (Fold::Closed, Some(starter)) => jump(text, scene, starter),
+        (Fold::ByLevel, Some(starter)) if text.level <= Level::Outline => jump(text, scene, starter),
+        (Fold::Closed, None) => seek_on(text, scene, Kind::Prompt, Way::Previous),
+        (Fold::ByLevel, _) => set_fold(text, scene, focus, Fold::Closed),
+    }
+}
+
+/// Opens the fold of the focused item, or the sub-agent under it.
+pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(focus) = text.view.focus else { return Vec::new() };
+    if expand_node(text, scene, focus) {
+        return Vec::new();
+    }
+    text.view.hold();
+    if branch_folds::unfold(text, scene, focus) {
+        return Vec::new();
+    }
+    let fold = fold_of(text, scene, focus);
+    let lane = lane_under(scene, focus);
+    if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !text.open_lanes.contains(lane)) {
+        text.open_lanes.insert(lane);
+        text.stale.sequence = true;
+        text.cache.forget(focus.entry);
+        return Vec::new();
+    }
+    let (image, is_alone) = image_of(scene, focus);
+    match fold {
+        Fold::ByLevel | Fold::Closed if is_alone => return image.map(Effect::View).into_iter().collect(),
+        Fold::Open if image.is_some() => return image.map(Effect::View).into_iter().collect(),
+        Fold::Closed => set_fold(text, scene, focus, Fold::ByLevel),
+        Fold::ByLevel => set_fold(text, scene, focus, Fold::Open),
+        Fold::Open => scene.say("all of it is shown; r shows the raw record"),
+    }
+    Vec::new()
+}
+
+/// The first image of an item, and whether there is nothing else to open.
+fn image_of(scene: &Scene<'_>, focus: Focus) -> (Option<Image>, bool) {
+    let block = scene.session.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    match block.map(|block| &block.kind) {
+        Some(BlockKind::Image(image)) => (Some(image.clone()), true),
+        Some(BlockKind::Call(call)) => {
+            let result = call.state.result();
+            (result.and_then(|result| result.images.first().cloned()), false)
+        }
+        _ => (None, false),
+    }
+}
+
+/// Unfolds the helper whose one row is focused. Answers whether it did.
+fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
+    let helper = helper_headed_by(&scene.session.transcript, focus.entry).map(|lane| lane.name.clone());
+    let is_unfolded =
+        helper.filter(|_| text.find.filter.is_none()).is_some_and(|name| text.open_lanes.insert(name));
+    text.stale.sequence |= is_unfolded;
+    is_unfolded
+}
+
+/// The sub-agent that the focused item started, or the helper that it is the head of.
+fn lane_under(scene: &Scene<'_>, focus: Focus) -> Option<Name> {
+    if let Some(helper) = helper_headed_by(&scene.session.transcript, focus.entry) {
+        return Some(helper.name.clone());
+    }
+    let block = scene.session.transcript.get(focus.entry)?.blocks.get(focus.block)?;
+    match &block.kind {
+        BlockKind::Call(call) => {
+            scene.session.transcript.lane_of_call(&call.key).map(|lane| lane.name.clone())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,97 @@
+//! To a place that was typed: the number of an entry, a line of the file, a share of the way, a time.
+
+use super::TextPane;
+use super::moving::jump;
+use super::viewport::Focus;
+use crate::app::input::command::Place;
+use crate::app::scene::Scene;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::record::FileId;
+use crate::render::row::Level;
+
+/// Goes to a place, or says why not.
+pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: Place) {
+    if let Place::Line(line) = place {
+        return match at_line(text, scene, line) {
+            Some(focus) => jump(text, scene, focus),
+            None => scene.say(format!("nothing is at {place}")),
+        };
+    }
+    let entry = match place {
+        Place::Entry(number) => number.checked_sub(1).and_then(|at| {
+            let from = scene.session.transcript.order().get(at..)?;
+            from.iter().copied().find(|id| has_rows(text, scene, *id))
+        }),
+        Place::Line(_) => None,
+        Place::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
+        Place::Clock(clock) => {
+            let focused = text.view.focus.and_then(|focus| scene.session.transcript.get(focus.entry)?.at);
+            let day = focused.unwrap_or(scene.screen.now);
+            let then = day.at(clock);
+            first(text, scene, |entry| entry.at.is_some() && entry.at >= then)
+        }
+        Place::Timestamp(then) => first(text, scene, |entry| entry.at >= Some(then)),
+    };
+    match entry {
+        Some(entry) => jump(text, scene, Focus { entry, block: 0 }),
+        None => scene.say(format!("nothing is at {place}")),
+    }
+}
+
+/// The item that a line of the session's file brought; of a line that brought none, the last one before it.
+fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
+    let mut passing = scene.session.transcript.passing();
+    let mut best: Option<(u32, Focus)> = None;
+    let mut next: Option<(u32, Focus)> = None;
+    let mut is_reached = false;
+    // Entries need not stand in the order of the lines.
+    for id in text.sequence.order().iter().copied() {
+        let Some(entry) = passing.get(id).filter(|entry| entry.origin.file == FileId(0)) else { continue };
+        if entry.marks.trace && text.level < Level::Full {
+            continue;
+        }
+        let begins = entry.origin.line;
+        if begins > line && next.is_none_or(|(nearest, _)| begins < nearest) {
+            next = Some((begins, Focus { entry: id, block: 0 }));
+        }
+        for (block, one) in entry.blocks.iter().enumerate() {
+            let bodies = one.kind.bodies().into_iter().map(|body| body.from);
+            // What has no body came with the entry.
+            for from in bodies.chain([entry.origin]).filter(|from| from.file == FileId(0)) {
+                is_reached |= from.line >= line;
+                let is_nearer = best.is_none_or(|(nearest, _)| from.line > nearest);
+                if from.line <= line && is_nearer {
+                    best = Some((from.line, Focus { entry: id, block }));
+                }
+            }
+        }
+    }
+    // Behind the last line is nothing.
+    best.filter(|_| is_reached || next.is_some()).or(next).map(|(_, focus)| focus)
+}
+
+/// Goes so far down.
+pub(crate) fn go_down(text: &mut TextPane, scene: &mut Scene<'_>, share: u64, of: u64) {
+    if let Some(entry) = so_far_down(text, scene, share, of) {
+        jump(text, scene, Focus { entry, block: 0 });
+    }
+}
+
+fn so_far_down(text: &TextPane, scene: &Scene<'_>, share: u64, of: u64) -> Option<EntryId> {
+    let row = text.heights.total() * share / of.max(1);
+    let from = text.sequence.order().get(text.heights.place_at(row)..).unwrap_or_default();
+    from.iter().copied().find(|id| has_rows(text, scene, *id)).or_else(|| from.first().copied())
+}
+
+/// The first shown entry for which this holds.
+fn first(text: &TextPane, scene: &Scene<'_>, holds: impl Fn(&Entry) -> bool) -> Option<EntryId> {
+    let is_meant =
+        |id: &EntryId| has_rows(text, scene, *id) && scene.session.transcript.get(*id).is_some_and(&holds);
+    text.sequence.order().iter().copied().find(is_meant)
+}
+
+/// Whether an entry can be seen: bookkeeping has rows at the full levels only.
+fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool {
+    let is_trace = scene.session.transcript.get(id).is_none_or(|entry| entry.marks.trace);
+    text.sequence.place_of(id).is_some() && (!is_trace || text.level >= Level::Full)
+}

@@ -1,0 +1,146 @@
+//! The lane gutter: beside each row of the window the calls in flight there, in columns as of a graph.
+//!
+//! A lane opens (`╭`) at the head of its call and closes (`╰`) at the last row of what was said before the
+//! result came; where several close at one item, they do so row by row in the order of their results. A
+//! call without a result is dashed. The lanes of a sub-agent stand right of those that are in flight where
+//! it was started. If there are more than columns, the oldest keep theirs, and the last column says so.
+//!
+//! Invariant: work depends on the rows and the entries of the window, and no row depends on it.
+
+use super::sequence::Sequence;
+use super::viewport::Focus;
+use crate::analysis::calls::flights::{Flight, Flights};
+use crate::analysis::calls::{Place, call_at};
+use crate::app::find::filter::Filter;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::meta::LaneFacts;
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+use crate::render::row::{Row, RowKind};
+
+pub mod make;
+mod outer;
+mod passes;
+
+use passes::{InSight, Pass, own};
+
+/// What a cell of the gutter shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// Nothing.
+    #[default]
+    None,
+    /// A call was made.
+    Opens,
+    /// It is in flight.
+    Within,
+    /// Its result came.
+    Closes,
+    /// Both, on one row.
+    Single,
+    /// It is in flight and was never answered.
+    Waits,
+    /// More calls than columns.
+    More,
+}
+
+/// A cell of the gutter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What it shows.
+    pub part: Part,
+    /// Whether it is the lane of a sub-agent.
+    pub is_agent: bool,
+    /// Whether it is the lane of the focused call.
+    pub(crate) is_focused: bool,
+}
+
+/// The gutter of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Gutter {
+    /// Cells from left to right, line by line; nothing if no lanes are shown.
+    pub lines: Vec<Vec<Cell>>,
+}
+
+/// What lanes are found by.
+struct Scene<'a> {
+    transcript: &'a Transcript,
+    flights: &'a Flights,
+    sequence: &'a Sequence,
+    filter: Option<&'a Filter>,
+    /// Whether the entries of a sub-agent are shown.
+    opens: &'a dyn Fn(&Name) -> bool,
+    /// What passes the entries of the sub-agent that was met last.
+    outer: Option<(Name, Vec<outer::Outer<'a>>)>,
+}
+
+/// Entries that are not shown, over which the next shown one is sought.
+const PASSED_OVER: usize = 512;
+
+impl<'a> Scene<'a> {
+    /// All lanes beside those rows of an entry that are in sight.
+    fn passes(&mut self, id: EntryId, in_sight: &InSight<'_>) -> Vec<Pass> {
+        let Some(entry) = self.transcript.get(id) else { return Vec::new() };
+        let mut passes = Vec::new();
+        if let Some(lane) = &entry.lane {
+            if self.outer.as_ref().is_none_or(|(known, _)| known != lane) {
+                self.outer = Some((lane.clone(), outer::of(self, lane, 0)));
+            }
+            let rows = in_sight.rows;
+            let last = rows.iter().rposition(|row| !row.kind.is_between());
+            let last = last.filter(|_| in_sight.portion.is_last());
+            let around = self.outer.as_ref().map(|(_, outer)| outer.as_slice()).unwrap_or_default();
+            passes.extend(around.iter().map(|outer| outer.beside(self, id, (last, rows.len()))));
+        }
+        let base = passes.iter().map(|pass: &Pass| pass.column + 1).max().unwrap_or(0);
+        passes.extend(own(self, (id, entry), in_sight, base));
+        passes
+    }
+
+    /// Whether the call's own rows are shown.
+    fn shows(&self, call: Place) -> bool {
+        let focus = Focus { entry: call.entry, block: call.block };
+        self.sequence.place_of(call.entry).is_some() && self.filter.is_none_or(|filter| filter.shows(focus))
+    }
+
+    /// Whether a flight goes on behind an entry, beside one that is shown.
+    fn goes_beyond(&self, flight: &Flight, id: EntryId) -> bool {
+        let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else { return true };
+        let left = until.0.saturating_sub(place).min(PASSED_OVER);
+        let behind = self.flights.behind(id).iter().take(left);
+        let next = behind.copied().find(|next| self.sequence.place_of(*next).is_some());
+        let first = |id: EntryId| match self.filter {
+            Some(filter) => filter.blocks(id).first().copied().unwrap_or(0),
+            None => 0,
+        };
+        next.and_then(|next| self.flights.spot(next, first(next))).is_some_and(|spot| spot <= until)
+    }
+
+    /// The sub-agent of a call, if its entries are shown below.
+    fn agent_below(&self, entry: &'a Entry, block: usize) -> Option<&'a LaneFacts> {
+        let call = call_at(entry, block)?;
+        let lane = self.transcript.lane_of_call(&call.key).filter(|lane| (self.opens)(&lane.name))?;
+        let is_shown = |id: &EntryId| self.sequence.place_of(*id).is_some();
+        lane.entries.iter().any(is_shown).then_some(lane)
+    }
+
+    /// The column of a call among those of its lane: the one of its flight, else the first free one.
+    fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
+        let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
+        let known = beside.iter().find(|flight| flight.call == call);
+        known.map_or_else(|| (self.free_column(call, &beside), None), |flight| (flight.column, Some(*flight)))
+    }
+
+    /// The first column that none of these flights has where a call stands.
+    fn free_column(&self, call: Place, flights: &[&Flight]) -> usize {
+        let Some(spot) = self.flights.spot(call.entry, call.block) else { return 0 };
+        let covering = || flights.iter().filter(|flight| flight.covers(spot));
+        let is_free = |column: &usize| covering().all(|flight| flight.column != *column);
+        (0..=covering().count()).find(is_free).unwrap_or(0)
+    }
+}
+
+/// Whether air stands at this row.
+fn is_gap(rows: &[Row], row: usize) -> bool {
+    rows.get(row).is_some_and(|row| row.kind == RowKind::Gap)
+}

@@ -1,0 +1,277 @@
+//! The lanes beside the rows of one entry: on which row each begins and ends, and which column it has.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use super::{Cell, Part, Scene, is_gap};
+use crate::analysis::calls::Place;
+use crate::analysis::calls::flights::Flight;
+use crate::app::text::portions::Portion;
+use crate::app::text::viewport::Focus;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::render::row::{Row, item_at};
+
+/// A lane beside rows of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pass {
+    /// The call.
+    pub(crate) call: Place,
+    /// Its column, from 0 on.
+    pub(crate) column: usize,
+    /// The row at which it opens, if it does so here.
+    pub(crate) opens: Option<usize>,
+    /// The row at which it closes, if it does so here.
+    pub(crate) closes: Option<usize>,
+    /// Its last row here.
+    pub(crate) stops: usize,
+    /// Whether it was never answered.
+    pub(crate) is_open: bool,
+    /// Whether a sub-agent works in it.
+    pub(crate) is_agent: bool,
+}
+
+impl Pass {
+    fn part(&self, row: usize) -> Part {
+        if row < self.opens.unwrap_or(0) || row > self.stops {
+            return Part::None;
+        }
+        match (self.opens == Some(row), self.closes == Some(row), self.is_open) {
+            (true, true, _) => Part::Single,
+            (true, false, true) if self.stops == row => Part::Waits,
+            (true, false, _) => Part::Opens,
+            (false, true, _) => Part::Closes,
+            (false, false, true) => Part::Waits,
+            (false, false, false) => Part::Within,
+        }
+    }
+}
+
+/// The rows of a portion of an entry, and which of them are in sight.
+pub(crate) struct InSight<'a> {
+    /// All of them.
+    pub(crate) rows: &'a [Row],
+    /// Those in sight.
+    pub(crate) range: Range<usize>,
+    /// Which portion of the entry they are of.
+    pub(crate) portion: Portion,
+}
+
+/// A block: its first and its last row.
+#[derive(Clone, Copy)]
+struct Extent {
+    block: usize,
+    first: usize,
+    last: usize,
+}
+
+impl InSight<'_> {
+    /// Blocks with rows in sight.
+    fn blocks(&self) -> Vec<usize> {
+        let rows = self.rows.get(self.range.clone()).unwrap_or_default();
+        let mut blocks: Vec<usize> = rows.iter().map(|row| row.block).collect();
+        blocks.dedup();
+        blocks
+    }
+
+    fn extent(&self, block: usize) -> Option<Extent> {
+        item_at(self.rows, block).map(|(first, last)| Extent { block, first, last })
+    }
+
+    /// The last block that has rows, up to this one.
+    fn extent_up_to(&self, block: usize) -> Option<Extent> {
+        let before = self.rows.partition_point(|row| row.block <= block);
+        let last = self.rows.get(..before)?.iter().rfind(|row| !row.kind.is_between())?;
+        self.extent(last.block)
+    }
+}
+
+/// Where a lane ends that ends here.
+struct End {
+    pass: usize,
+    at: Extent,
+    rank: (i64, (usize, usize)),
+    is_own: bool,
+}
+
+/// The lanes of the entry's own calls and of those of its lane that are in flight beside what is in sight of it; their
+/// columns are counted from `base` on.
+pub(crate) fn own(
+    scene: &Scene<'_>,
+    (id, entry): (EntryId, &Entry),
+    in_sight: &InSight<'_>,
+    base: usize,
+) -> Vec<Pass> {
+    let mut passes: Vec<Pass> = Vec::new();
+    let mut ends: Vec<End> = Vec::new();
+    let blocks = in_sight.blocks();
+    let spot =
+        |block: Option<&usize>| scene.flights.spot(id, block.copied().unwrap_or(0)).unwrap_or_default();
+    let (first, last) = (spot(blocks.first()), spot(blocks.last()));
+    let is_near = |flight: &&Flight| flight.from <= last && flight.until.is_none_or(|until| first <= until);
+    let beside: Vec<&Flight> = scene.flights.beside(id).filter(is_near).collect();
+    let mut flights: Vec<Flight> =
+        beside.iter().copied().filter(|flight| scene.shows(flight.call)).copied().collect();
+    flights.extend(without_column(scene, (id, entry), &blocks, &beside));
+    for flight in flights {
+        let is_here = flight.call.entry == id;
+        let head = in_sight.extent(flight.call.block).filter(|_| is_here);
+        let own = in_sight.portion.blocks();
+        if is_here && head.is_none() && own.contains(&flight.call.block) {
+            continue;
+        }
+        let below = is_here && scene.agent_below(entry, flight.call.block).is_some();
+        let mut pass = Pass {
+            call: flight.call,
+            column: base + flight.column,
+            opens: head.map(|extent| extent.first),
+            closes: None,
+            stops: in_sight.rows.len(),
+            is_open: !flight.is_answered,
+            is_agent: flight.is_agent,
+        };
+        if !below && !scene.goes_beyond(&flight, id) {
+            let until =
+                flight.until.filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
+            let block = until.map_or(usize::MAX, |(_, block)| block);
+            if block >= own.end && !in_sight.portion.is_last() {
+                passes.push(pass);
+                continue;
+            }
+            let Some(at) = in_sight.extent_up_to(block) else { continue };
+            pass.stops = at.last;
+            if flight.is_answered {
+                let is_own = is_here && at.block == flight.call.block;
+                ends.push(End { pass: passes.len(), at, rank: (flight.rank, flight.from), is_own });
+            }
+        }
+        passes.push(pass);
+    }
+    for end in stairs(ends, in_sight.rows) {
+        if let Some(pass) = passes.get_mut(end.0) {
+            (pass.closes, pass.stops) = (Some(end.1), end.1);
+        }
+    }
+    passes
+}
+
+/// Calls of the entry that have the first column, and end with their own rows.
+fn without_column(
+    scene: &Scene<'_>,
+    (id, entry): (EntryId, &Entry),
+    blocks: &[usize],
+    beside: &[&Flight],
+) -> Vec<Flight> {
+    let calls = blocks.iter().copied().filter_map(|block| {
+        let BlockKind::Call(call) = &entry.blocks.get(block)?.kind else { return None };
+        let place = Place { entry: id, block };
+        let has_column = beside.iter().any(|flight| flight.call == place);
+        let spot = scene.flights.spot(id, block).unwrap_or((0, block));
+        (!has_column).then(|| Flight {
+            call: place,
+            from: spot,
+            until: Some(spot),
+            column: scene.free_column(place, beside),
+            rank: 0,
+            is_answered: !call.state.is_open(),
+            is_agent: false,
+        })
+    });
+    calls.collect()
+}
+
+/// The rows at which lanes close, by their numbers. Those that end at one item close row by row, in the
+/// order in which their results came: before that of the item itself within it, after it in the air below.
+fn stairs(mut ends: Vec<End>, rows: &[Row]) -> Vec<(usize, usize)> {
+    ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
+    let mut out = Vec::with_capacity(ends.len());
+    for group in ends.chunk_by(|end, next| end.at.last == next.at.last) {
+        let own = group.iter().position(|end| end.is_own).unwrap_or(group.len() - 1);
+        for (number, end) in group.iter().enumerate() {
+            let Extent { first, last, .. } = end.at;
+            let row = match number.checked_sub(own) {
+                None => last.saturating_sub(own - number).max(first),
+                Some(0) => last,
+                Some(_) if is_gap(rows, last + 1) => last + 1,
+                Some(_) => last,
+            };
+            out.push((end.pass, row));
+        }
+    }
+    out
+}
+
+/// The cells beside a row. The oldest lanes keep their columns; if not all have room, the last column says so.
+pub(crate) fn place_in_columns(
+    passes: &[Pass],
+    row: usize,
+    columns: usize,
+    focus: Option<Focus>,
+) -> Vec<Cell> {
+    let mut cells = vec![Cell::default(); columns];
+    let mut beyond: Option<Cell> = None;
+    for pass in passes {
+        let part = pass.part(row);
+        if part == Part::None {
+            continue;
+        }
+        let is_focused = focus == Some(Focus { entry: pass.call.entry, block: pass.call.block });
+        match cells.get_mut(pass.column) {
+            Some(cell) if cell.part == Part::None => {
+                *cell = Cell { part, is_agent: pass.is_agent, is_focused }
+            }
+            Some(_) => {}
+            None => {
+                let known = beyond.is_some_and(|cell| cell.is_focused);
+                beyond = Some(Cell { part: Part::More, is_agent: false, is_focused: known || is_focused });
+            }
+        }
+    }
+    if let (Some(last), Some(more)) = (cells.last_mut(), beyond) {
+        *last = Cell { is_focused: more.is_focused || last.is_focused, ..more };
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, Pass, place_in_columns};
+    use crate::analysis::calls::Place;
+    use crate::app::text::gutter::Cell;
+    use crate::model::entry::EntryId;
+
+    fn pass(block: usize, column: usize, rows: (usize, usize)) -> Pass {
+        Pass {
+            call: Place { entry: EntryId(0), block },
+            column,
+            opens: Some(rows.0),
+            closes: Some(rows.1),
+            stops: rows.1,
+            is_open: false,
+            is_agent: false,
+        }
+    }
+
+    #[test]
+    fn the_oldest_keep_their_columns() {
+        let passes = [pass(0, 0, (0, 6)), pass(1, 1, (1, 5)), pass(2, 2, (2, 4)), pass(3, 3, (3, 3))];
+        let parts = |row: usize, columns: usize| -> Vec<Part> {
+            let cells: Vec<Cell> = place_in_columns(&passes, row, columns, None);
+            cells.into_iter().map(|cell| cell.part).collect()
+        };
+        assert_eq!(parts(1, 2), [Part::Within, Part::Opens]);
+        assert_eq!(parts(2, 2), [Part::Within, Part::More]);
+        assert_eq!(parts(4, 2), [Part::Within, Part::More]);
+        assert_eq!(parts(5, 2), [Part::Within, Part::Closes]);
+        assert_eq!(parts(3, 4), [Part::Within, Part::Within, Part::Within, Part::Single]);
+        assert_eq!(parts(7, 4), [Part::None; 4]);
+    }
+
+    #[test]
+    fn who_waits_for_ever_is_dashed() {
+        let waits = Pass { closes: None, stops: 9, is_open: true, ..pass(0, 0, (2, 0)) };
+        let parts = [1, 2, 3, 9].map(|row| waits.part(row));
+        assert_eq!(parts, [Part::None, Part::Opens, Part::Waits, Part::Waits]);
+        let alone = Pass { stops: 2, ..waits };
+        assert_eq!(alone.part(2), Part::Waits, "a head row by itself");
+    }
+}

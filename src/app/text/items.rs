@@ -1,0 +1,317 @@
+//! Rows of entries, made when they are needed and kept while they are valid.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use ratatui::text::Span;
+
+use super::details::Shown;
+use super::folds::Folds;
+use super::portions::Portion;
+use super::rulers::{self, Ruler};
+use super::sequence::{Sequence, depth_of};
+use super::viewport::{Focus, Rows};
+use crate::analysis::account::Account;
+use crate::analysis::agents::{self, Fate};
+use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::phrases;
+use crate::analysis::plans;
+use crate::analysis::reading::helper_headed_by;
+use crate::app::find::filter::Filter;
+use crate::app::places::news::{self, News};
+use crate::model::body::Body;
+use crate::model::branches::Branch;
+use crate::model::entry::{Block, Entry, EntryId, Role};
+use crate::model::meta::LaneFacts;
+use crate::model::record::Origin;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolCall;
+use crate::model::transcript::Transcript;
+use crate::render;
+use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
+use crate::render::wrap;
+
+/// More entries than this are not kept; what is in the window always is.
+const KEPT: usize = 600;
+
+/// So many of the things that a sub-agent did last are listed while it is at work.
+const SIGNS: usize = 3;
+
+/// What is shown with an entry that is no part of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Around {
+    /// What the turn came to that it opens.
+    turn: Option<String>,
+    /// State of the account in which the sub-agents were summed up that it started.
+    lanes: Option<u64>,
+    /// The long time before the next entry.
+    ruler: Option<Ruler>,
+    /// The day that begins with the next entry.
+    day: Option<String>,
+    /// Whether its calls without a result may still get one.
+    is_awaited: bool,
+    /// Whether the helper is folded that it is the head of.
+    helper: Option<bool>,
+}
+
+/// Rows, with what is shown beside them.
+type Laid = (Around, Arc<Vec<Row>>);
+
+/// Rows that are still valid.
+#[derive(Clone, Debug, Default)]
+pub struct RowCache {
+    /// By entry and number of the portion.
+    rows: BTreeMap<(EntryId, usize), Laid>,
+    width: u16,
+    root: Option<Text>,
+    /// How many portions of entries were laid out since the last look: the tests hold it against the screen.
+    pub laid_out: usize,
+    /// Entries that are shown, each with a body of another one that its layout lacked.
+    pub(crate) wanted: Vec<(EntryId, EntryId, Origin)>,
+}
+
+impl RowCache {
+    /// Forgets the rows of an entry.
+    pub(crate) fn forget(&mut self, id: EntryId) {
+        while let Some((known, _)) = self.rows.range((id, 0)..=(id, usize::MAX)).next() {
+            let known = *known;
+            self.rows.remove(&known);
+        }
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Forgets rows of another width, or with files named from elsewhere: panes come and go, and the root is known,
+    /// with what the session says.
+    pub(crate) fn fit(&mut self, width: u16, root: Option<&Text>) {
+        if self.width != width || self.root.as_ref() != root {
+            (self.width, self.root) = (width, root.cloned());
+            self.rows.clear();
+        }
+    }
+
+    /// Keeps the cache small.
+    pub(crate) fn trim(&mut self, keeps: impl Fn(EntryId) -> bool) {
+        if self.rows.len() > KEPT {
+            self.rows.retain(|(id, _), _| keeps(*id));
+        }
+    }
+}
+
+/// Everything that a layout depends on, with the cache.
+pub struct Layouts<'a> {
+    /// The session.
+    pub(crate) transcript: &'a Transcript,
+    /// Which calls may still get their results.
+    pub(crate) awaited: Awaited,
+    /// The visible entries.
+    pub(crate) sequence: &'a Sequence,
+    /// Folds by hand.
+    pub(crate) folds: &'a Folds,
+    /// Sub-agents whose entries are shown.
+    pub(crate) open_lanes: &'a HashSet<Name>,
+    /// The filter.
+    pub(crate) filter: Option<&'a Filter>,
+    /// Where what is new since the last time begins.
+    pub(crate) news: Option<&'a News>,
+    /// What turns came to, and whose time it was between entries.
+    pub(crate) account: &'a Account,
+    /// Whether long times between entries are shown.
+    pub(crate) has_rulers: bool,
+    /// The outer conditions.
+    pub(crate) look: Look<'a>,
+    /// What records hold that no block shows.
+    pub(crate) details: &'a Shown,
+    /// Rows made before.
+    pub(crate) cache: &'a mut RowCache,
+}
+
+impl Rows for Layouts<'_> {
+    fn len(&self) -> usize {
+        self.sequence.portions().count(self.sequence.len())
+    }
+
+    fn start(&self, place: usize) -> Option<Focus> {
+        let portion = self.sequence.portions().at(place);
+        Some(Focus { entry: self.sequence.at(portion.place)?, block: portion.blocks().start })
+    }
+
+    fn place(&self, focus: Focus) -> Option<usize> {
+        Some(self.sequence.portions().of_block(self.sequence.place_of(focus.entry)?, focus.block))
+    }
+
+    fn rows(&mut self, place: usize) -> Arc<Vec<Row>> {
+        let portion = self.sequence.portions().at(place);
+        let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
+        let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
+        let around = Around {
+            turn: self.turn_line(id).filter(|_| portion.number == 0),
+            lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
+                .then(|| self.account.revision()),
+            ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
+            day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
+            is_awaited: self.awaited.has(self.transcript, id) && is_open(),
+            helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
+        };
+        let key = (id, portion.number);
+        if let Some((known, rows)) = self.cache.rows.get(&key)
+            && *known == around
+        {
+            return Arc::clone(rows);
+        }
+        let transcript = self.transcript;
+        let entry = transcript.get(id);
+        let rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
+        let rows = Arc::new(rows);
+        self.cache.laid_out += 1;
+        self.cache.rows.insert(key, (around, Arc::clone(&rows)));
+        rows
+    }
+}
+
+impl Layouts<'_> {
+    /// The ruler between an entry and the next one that is shown. A filter leaves out what led to it.
+    fn ruler_below(&self, place: usize, id: EntryId) -> Option<Ruler> {
+        let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
+        let below = self.sequence.at(place + 1).filter(|_| is_shown && self.has_rulers)?;
+        rulers::between(self.transcript, self.account, id, below)
+    }
+
+    /// The day that begins with the next entry that is shown.
+    fn day_below(&self, place: usize, id: EntryId) -> Option<String> {
+        rulers::new_day(self.transcript, id, self.sequence.at(place + 1)?)
+    }
+
+    /// Whether calls of a portion started sub-agents.
+    fn has_lanes(&self, id: EntryId, portion: Portion) -> bool {
+        let Some(entry) = self.transcript.get(id).filter(|_| !self.transcript.lanes().is_empty()) else {
+            return false;
+        };
+        let within = portion.blocks();
+        let blocks = entry.blocks.iter().skip(within.start).take(within.len());
+        blocks.filter_map(Block::call).any(|call| self.transcript.lane_of_call(&call.key).is_some())
+    }
+
+    /// The helper that an entry is the head of, unless a filter looks into it.
+    fn helper(&self, id: EntryId) -> Option<&LaneFacts> {
+        helper_headed_by(self.transcript, id).filter(|_| self.filter.is_none())
+    }
+
+    /// What the turn came to that an entry opens.
+    fn turn_line(&self, id: EntryId) -> Option<String> {
+        self.transcript.marks(id).filter(|marks| marks.prompt)?;
+        let turn = self.account.turn_of(self.transcript, id)?;
+        let is_own = self.transcript.turns().get(turn).is_some_and(|turn| turn.prompt == id);
+        let is_own = is_own && self.account.knows(self.transcript, turn);
+        let figures = self.account.turn(self.transcript, Some(turn).filter(|_| is_own)?);
+        Some(phrases::turn(&figures, self.look.theme.ascii)).filter(|line| !line.is_empty())
+    }
+
+    /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
+    fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
+        let newest = self.transcript.turns().len().checked_sub(1);
+        let is_awaited = !self.awaited.has_ended() && self.account.turn_of(self.transcript, id) == newest;
+        let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);
+        let began = || lane.entries.iter().find_map(|id| self.transcript.get(*id)?.at);
+        let since = call.started.or_else(|| self.transcript.get(id)?.at).or_else(began)?;
+        (fate == Fate::Running).then_some(since)
+    }
+
+    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
+        let above = self.above(id, around);
+        let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
+        if portion.number > 0 && is_folded {
+            return Vec::new();
+        }
+        let within = portion.blocks();
+        let ascii = self.look.theme.ascii;
+        let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
+        let blocks = entry.blocks.iter().skip(within.start).take(within.len());
+        let lanes: Vec<LaneLine> = blocks
+            .filter_map(Block::call)
+            .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
+            .map(|(call, lane)| {
+                let is_open = self.open_lanes.contains(&lane.name);
+                let since = self.running_since(id, call, lane);
+                LaneLine {
+                    call: call.key.clone(),
+                    label: lane.label.clone(),
+                    facts: phrases::lane(lane, self.account, ascii),
+                    is_open,
+                    last: phrases::last_signs(lane, self.transcript, since.map_or(1, |_| SIGNS)),
+                    since,
+                }
+            })
+            .collect();
+        let earlier = plans::earlier_than(self.transcript, id, within.clone());
+        let away = earlier.iter().filter(|(_, _, input)| input.is_away());
+        self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
+        let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
+        let details = match self.look.level {
+            Level::Full | Level::Raw => self.details.of(entry, within.clone()),
+            Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
+        };
+        let item = Item {
+            details: &details,
+            folds: self.folds.of(&entry.key),
+            nodes: self.folds.nodes(&entry.key),
+            plans: &plans,
+            turn: around.turn.as_deref(),
+            spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
+            dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
+            is_awaited: around.is_awaited,
+            lanes: &lanes,
+            depth: depth_of(self.transcript, entry),
+            only: self.filter.map(|filter| filter.blocks(id)),
+            blocks: (within.start, within.end),
+            ..Item::of(entry)
+        };
+        let mut rows = render::lay_out(&item, &self.look);
+        if portion.number == 0 && !above.is_empty() {
+            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            rows.truncate(if is_folded { gaps } else { rows.len() });
+            let above = above.iter().map(|(words, is_folded)| self.row_above(words, *is_folded));
+            rows.splice(gaps..gaps, above);
+        }
+        if around.ruler.is_some() || around.day.is_some() {
+            let block = rows.last().map_or(within.start, |row| row.block);
+            rows.push(rulers::row(around.ruler.as_ref(), around.day.as_deref(), block, &self.look));
+        }
+        if let Some(news) = self.news.filter(|news| news.above == id && portion.is_last()) {
+            let block = rows.last().map_or(within.start, |row| row.block);
+            rows.push(news::row(&news.words, block, &self.look));
+        }
+        rows
+    }
+}
+
+impl Layouts<'_> {
+    /// What stands above an entry that others fold into, and whether it stands in their place.
+    fn above(&self, id: EntryId, around: &Around) -> Vec<(String, bool)> {
+        let is_folded =
+            |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
+        let branch = self.transcript.branches().headed_by(id);
+        let branch = branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
+        let facts = |lane: &LaneFacts| phrases::lane(lane, self.account, self.look.theme.ascii);
+        let helper = self.helper(id).zip(around.helper);
+        let helper = helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
+        [branch, helper].into_iter().flatten().collect()
+    }
+
+    /// The row above a branch or a helper, or in its place.
+    fn row_above(&self, words: &str, is_folded: bool) -> Row {
+        let glyphs = self.look.theme.glyphs();
+        let mark = if is_folded { glyphs.closed } else { glyphs.open };
+        let words = Span::styled(format!("{mark} {words}"), self.look.theme.dim);
+        Row {
+            line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
+            kind: if is_folded { RowKind::Head } else { RowKind::Rule },
+            hides: u32::from(is_folded),
+            ..Row::default()
+        }
+    }
+}

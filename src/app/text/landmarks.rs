@@ -1,0 +1,100 @@
+//! Where the next landmark is: an item of a kind, an expensive turn, a pause, another item with the same
+//! id. What the filter hides is passed over.
+
+use std::collections::HashSet;
+
+use super::seek::{is_headline, is_kind, nearest};
+use super::sequence::place_in_file;
+use super::viewport::Focus;
+use crate::analysis::account::Account;
+use crate::analysis::expression::judge::ids_of;
+use crate::app::input::action::{Kind, Way};
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::transcript::Transcript;
+
+/// Nothing was written for longer than this, in ms.
+const PAUSE: u64 = 30_000;
+/// An expensive turn costs so many times the average.
+const EXPENSIVE: f64 = 2.0;
+
+/// The next item of a kind, seen from the focus.
+pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<Focus> {
+    let focus = text.view.focus;
+    let start = focus.and_then(|focus| text.sequence.place_of(focus.entry)).unwrap_or(0);
+    let from = (start, focus.map(|focus| focus.block));
+    let costly = if kind == Kind::Costly {
+        expensive_turns(&scene.session.transcript, &scene.session.indexes.account)
+    } else {
+        HashSet::new()
+    };
+    nearest(&scene.session.transcript, text.sequence.order(), from, way, |focus, entry| {
+        let is_wanted = match kind {
+            Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
+            Kind::Gap => is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry),
+            Kind::News => {
+                let first = text.places.news.as_ref().map(|news| news.first);
+                first == Some(focus.entry) && is_first_shown(text, focus)
+            }
+            kind => is_kind(&scene.session.transcript, focus, entry, kind),
+        };
+        is_wanted && text.find.shows(focus)
+    })
+}
+
+/// Prompts of turns that cost twice the average, and of the most expensive one.
+fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryId> {
+    let turns = transcript.turns().iter().enumerate();
+    let costs = turns.filter_map(|(number, turn)| {
+        let usd = account.turn(transcript, number).cost().usd?;
+        (usd > 0.0).then_some((turn.prompt, usd))
+    });
+    let costs: Vec<(EntryId, f64)> = costs.collect();
+    let sum: f64 = costs.iter().map(|(_, usd)| usd).sum();
+    let highest = costs.iter().map(|(_, usd)| *usd).fold(0.0, f64::max);
+    let bound = (sum / costs.len().max(1) as f64 * EXPENSIVE).min(highest);
+    costs.into_iter().filter(|(_, usd)| *usd >= bound).map(|(prompt, _)| prompt).collect()
+}
+
+fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
+    (0..focus.block).all(|block| !text.find.shows(Focus { block, ..focus }))
+}
+
+/// Whether nothing was written for a while before an entry, of all that is shown above it.
+fn follows_a_pause(text: &TextPane, scene: &Scene<'_>, id: EntryId, entry: &Entry) -> bool {
+    let above = text.sequence.place_of(id).and_then(|place| place.checked_sub(1));
+    let above = above.and_then(|place| scene.session.transcript.get(text.sequence.at(place)?));
+    let silent = above.and_then(Entry::last_time).and_then(|before| Some(entry.at?.since(before)));
+    silent.is_some_and(|ms| ms > PAUSE)
+}
+
+/// The next item with an id, in the order of the file, sub-agents included.
+pub(crate) fn same_id(
+    text: &TextPane,
+    scene: &Scene<'_>,
+    here: Focus,
+    wanted: &str,
+    way: Way,
+) -> Option<Focus> {
+    let transcript = &scene.session.transcript;
+    let start = place_in_file(transcript, here.entry)?;
+    nearest(transcript, transcript.order(), (start, Some(here.block)), way, |focus, entry| {
+        let has_id = |block| ids_of(transcript, entry, block).contains(&wanted);
+        entry.blocks.get(focus.block).is_some_and(has_id) && text.find.shows(focus)
+    })
+}
+
+/// The id by which an item hangs together with others: that of its call, of the call that started its
+/// sub-agent, or of its entry.
+pub fn id_of(transcript: &Transcript, focus: Focus) -> Option<String> {
+    let entry = transcript.get(focus.entry)?;
+    let own = match &entry.blocks.get(focus.block)?.kind {
+        BlockKind::Call(call) => Some(&call.key),
+        BlockKind::Result(stray) => Some(&stray.call),
+        _ => None,
+    };
+    let lane = || transcript.lane(entry.lane.as_ref()?)?.call.as_ref();
+    let id = own.filter(|id| !id.is_empty()).or_else(lane).unwrap_or(&entry.key);
+    Some(id.to_string())
+}

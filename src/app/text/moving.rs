@@ -1,0 +1,153 @@
+//! Motions: from item to item, to landmarks and back, and following.
+
+use super::branches;
+use super::landmarks;
+use super::seek;
+use super::viewport::{Focus, Motion, focus_of};
+use crate::app::find::reveal::reach;
+use crate::app::input::action::{Kind, Way};
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::model::body::Key;
+use crate::model::entry::BlockKind;
+use crate::render::row::Level;
+
+/// Asks for a motion; the next arrangement carries it out.
+pub(crate) fn scroll(text: &mut TextPane, motion: Motion) {
+    text.view.ask(motion);
+}
+
+/// To another item of a kind, or a word why there is none.
+pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, way: Way) {
+    let is_hidden = kind == Kind::Thinking && !text.shows.thinking;
+    let found = landmarks::next(text, scene, kind, way);
+    if let Some(focus) = found.filter(|_| !is_hidden) {
+        return jump(text, scene, focus);
+    }
+    let side = if way == Way::Next { "after" } else { "before" };
+    let what = word(kind);
+    let words = match kind {
+        Kind::Thinking if !text.shows.thinking => "thinking is hidden; t shows it".to_owned(),
+        Kind::News if text.places.seen.is_none() => "nothing was new when this was opened".to_owned(),
+        _ if kind != Kind::Prompt && text.level == Level::Prompts => {
+            format!("no {what} {side} this among prompts; + shows more")
+        }
+        _ if scene.session.ends.is_part() => format!("no {what} {side} this in what is read so far"),
+        _ => format!("no {what} {side} this"),
+    };
+    scene.say(words);
+}
+
+/// Jumps to an item and remembers where from.
+pub fn jump(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+    text.remember_place(scene.session);
+    go(text, scene, focus);
+}
+
+/// Goes to an item. The focus is set at once, so that several jumps before a frame add up.
+pub fn go(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+    let Some(focus) = shown(text, focus) else {
+        return scene.say("the filter hides it; & and enter show all");
+    };
+    reach(text, scene, focus);
+    text.view.ask(Motion::Pause);
+    text.view.ask(Motion::Show(focus));
+    text.view.focus = Some(focus);
+}
+
+/// The item, or the one nearest to it that the filter shows of its entry.
+fn shown(text: &TextPane, focus: Focus) -> Option<Focus> {
+    let Some(filter) = text.find.filter.as_ref().filter(|filter| !filter.shows(focus)) else {
+        return Some(focus);
+    };
+    let blocks = filter.blocks(focus.entry).iter().copied();
+    blocks.min_by_key(|block| block.abs_diff(focus.block)).map(|block| Focus { block, ..focus })
+}
+
+/// To the next item with the same id, in sub-agents too.
+pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
+    let Some(here) = text.view.focus else { return };
+    let gone_along = text.find.same_id.take().filter(|(focus, _)| *focus == here).map(|(_, id)| id);
+    let Some(id) = gone_along.or_else(|| landmarks::id_of(&scene.session.transcript, here)) else { return };
+    let found = landmarks::same_id(text, scene, here, &id, way);
+    if let Some(focus) = found {
+        jump(text, scene, focus);
+    } else {
+        scene.say("nothing else has this id there");
+    }
+    text.find.same_id = Some((found.unwrap_or(here), id));
+}
+
+/// To the branch with a number, or a word why not.
+pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usize) {
+    match branches::head_of(&scene.session.transcript, number) {
+        Some(focus) => jump(text, scene, focus),
+        None => scene.say(format!("the session left no branch {number}, or went back to it")),
+    }
+}
+
+fn word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Prompt => "prompt",
+        Kind::Error => "error",
+        Kind::Tool => "tool call",
+        Kind::Message => "answer",
+        Kind::Thinking => "thinking",
+        Kind::Lane => "sub-agent",
+        Kind::Compaction => "compaction",
+        Kind::Branch => "branch",
+        Kind::Image => "image",
+        Kind::Open => "open call",
+        Kind::Costly => "expensive turn",
+        Kind::Gap => "pause",
+        Kind::News => "new entry",
+    }
+}
+
+/// A result stands under its call, so the pair's other half is the end of the same item, unless the
+/// result is a stray.
+pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let Some(focus) = text.view.focus else { return };
+    if let Some(other) = seek::pair(&scene.session.transcript, focus) {
+        return jump(text, scene, other);
+    }
+    let lines: Vec<_> = text.view.lines.iter().filter(|line| focus_of(line) == Some(focus)).collect();
+    let Some(line) = lines.first() else { return };
+    let rows = line.rows.iter().filter(|row| row.block == focus.block).count();
+    let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
+    let block = scene.session.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    let call = match block.map(|block| &block.kind) {
+        Some(BlockKind::Call(call)) => call,
+        Some(BlockKind::Result(stray)) if stray.call.is_blank() => {
+            return scene.say("a result that names no call");
+        }
+        Some(BlockKind::Result(stray)) => {
+            let words = format!("a result without a call: none in this session has the id {}", stray.call);
+            return scene.say(words);
+        }
+        _ => return scene.say("neither a call nor a result"),
+    };
+    if call.state.result().is_none() {
+        return scene.say("the call has no result");
+    }
+    let is_all_in_sight = rows == lines.len();
+    match (is_all_in_sight, shows_head) {
+        (true, _) => scene.say("the result is part of this item"),
+        (false, true) => text.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
+        (false, false) => text.view.ask(Motion::ShowRow(focus, 0)),
+    }
+}
+
+/// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
+pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let Some(wanted) = &text.places.wanted else { return };
+    let by_call = || scene.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
+    if let Some(entry) = scene.session.transcript.find(wanted).or_else(by_call) {
+        text.places.wanted = None;
+        go(text, scene, Focus { entry, block: 0 });
+    } else if scene.session.file.is_caught_up {
+        let words = format!("no entry is called {}", Key::clean(wanted));
+        text.places.wanted = None;
+        scene.say(words);
+    }
+}

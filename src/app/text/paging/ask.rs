@@ -1,0 +1,25 @@
+//! Bodies are asked for.
+
+use super::Paging;
+use crate::app::effect::Effect;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+
+/// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
+pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
+    let mut paging = Paging::default();
+    let portions = text.view.lines.chunk_by(|line, next| line.place == next.place);
+    for line in portions.filter_map(<[_]>::first) {
+        let portion = text.sequence.portions().at(line.place);
+        if let Some(entry) = scene.session.transcript.get(line.entry) {
+            paging.portion(&mut text.asked, (line.entry, entry), portion.number);
+        }
+    }
+    for (id, holder, body) in std::mem::take(&mut text.cache.wanted) {
+        if let Some(entry) = scene.session.transcript.get(holder) {
+            paging.other(&mut text.asked, (holder, entry), Some(body));
+            paging.needs_layout(id);
+        }
+    }
+    paging.effect()
+}

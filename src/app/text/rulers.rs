@@ -1,0 +1,89 @@
+//! Long times between entries, and the days that begin there: `── 4 m 12 s you ──`, `── Sat 31 Jan 2026 ──`.
+//!
+//! Invariant: a ruler is the last row of the entry above it, so that no row above moves when it comes with
+//! the entry below; it is no item, and nothing counts it. Time of tools has none: calls say how long they
+//! took.
+
+use ratatui::text::Span;
+
+use super::sequence::depth_of;
+use crate::analysis::account::{Account, Class};
+use crate::model::entry::EntryId;
+use crate::model::figures;
+use crate::model::transcript::Transcript;
+use crate::render::row::{Look, Row, RowKind};
+use crate::render::wrap;
+
+/// Shorter times, in ms, have no ruler.
+const LEAST_MS: u64 = 30_000;
+/// Columns by which a sub-agent's are indented, and how many of them at most.
+const INDENT: (usize, usize) = (2, 8);
+
+/// A time between two entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruler {
+    /// How long, in ms.
+    pub(crate) ms: u64,
+    /// What it was spent on.
+    pub(crate) class: Class,
+    /// Whether it took no longer than that: the entry above has no time.
+    pub(crate) is_bound: bool,
+    /// How deep the entry below lies in sub-agents.
+    pub(crate) depth: u16,
+}
+
+/// The time between an entry and the one that is shown below it, if it is long.
+pub(crate) fn between(
+    transcript: &Transcript,
+    account: &Account,
+    above: EntryId,
+    below: EntryId,
+) -> Option<Ruler> {
+    let before = account.before(below)?;
+    if before.ms() < LEAST_MS || before.class == Class::Tool {
+        return None;
+    }
+    let (above, below) = (transcript.get(above)?, transcript.get(below)?);
+    // What a message spends once it has begun lies within it.
+    if below.at.is_none_or(|at| before.from >= at) {
+        return None;
+    }
+    let is_bound = above.at.is_none() && above.lane == below.lane;
+    Some(Ruler { ms: before.ms(), class: before.class, is_bound, depth: depth_of(transcript, below) })
+}
+
+fn word(class: Class) -> &'static str {
+    match class {
+        Class::Human => "you",
+        Class::Model | Class::Tool | Class::Retry | Class::Idle | Class::Unknown => class.word(),
+    }
+}
+
+/// The date of an entry, if another day than that of the entry above begins with it.
+pub(crate) fn new_day(transcript: &Transcript, above: EntryId, below: EntryId) -> Option<String> {
+    let (above, below) = (transcript.get(above)?, transcript.get(below)?);
+    let (before, at) = (above.last_time()?, below.at?);
+    (!before.is_same_day(at)).then(|| at.date())
+}
+
+/// The row of a time between two entries, of the day that begins there, or of both.
+pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'_>) -> Row {
+    let (theme, glyphs) = (look.theme, look.theme.glyphs());
+    let width = usize::from(look.width);
+    let (step, most) = INDENT;
+    let depth = ruler.map_or(0, |ruler| usize::from(ruler.depth));
+    let indent = " ".repeat((depth * step).min(most).min(width / 4));
+    let took = ruler.map(|ruler| {
+        let at_most = match (ruler.is_bound, theme.ascii) {
+            (false, _) => "",
+            (true, true) => "<= ",
+            (true, false) => "≤ ",
+        };
+        format!("{at_most}{} {}", figures::spoken(ruler.ms), word(ruler.class))
+    });
+    let parts: Vec<&str> = took.as_deref().into_iter().chain(day).collect();
+    let rule = glyphs.line.rule.repeat(2);
+    let words = format!("{indent}{rule} {} {rule}", parts.join(&format!(" {} ", glyphs.dot)));
+    let line = wrap::fit(&[Span::styled(words, theme.dim)], width, glyphs.cut);
+    Row { line: line.into(), kind: RowKind::Ruler, block, ..Row::default() }
+}

@@ -1,0 +1,100 @@
+//! Selected rows: what keys do with them. Their text is that of the session, not that of the screen.
+
+use super::viewport::{Focus, Mark, Motion};
+use crate::app::copying::clipboard::actions::items_between;
+use crate::app::copying::clipboard::{self, Form, Piece};
+use crate::app::copying::piping;
+use crate::app::effect::Effect;
+use crate::app::input::action::{Action, What};
+use crate::app::panes::Pane;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+
+/// Carries out what concerns a selection. `None` leaves the action to the transcript, where motions extend
+/// it.
+pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option<Vec<Effect>> {
+    if text.focused_pane(scene) != Pane::Transcript {
+        if action == Action::Select {
+            scene.say("rows are selected in the transcript; tab or esc leads there");
+            return Some(Vec::new());
+        }
+        return None;
+    }
+    let Some(selection) = text.view.selection else {
+        if action == Action::Select {
+            text.view.ask(Motion::Pause);
+            text.view.ask(Motion::Select);
+            return Some(Vec::new());
+        }
+        return None;
+    };
+    match action {
+        Action::Select | Action::Cancel | Action::Quit => {
+            leave(text);
+            Some(Vec::new())
+        }
+        Action::SameId(_) => {
+            text.view.selection = Some(selection.swapped());
+            text.view.ask(Motion::Select);
+            Some(Vec::new())
+        }
+        Action::Copy(What::Json) => {
+            let items: Vec<Focus> = pieces(text, scene).iter().map(|piece| piece.focus).collect();
+            leave(text);
+            Some(vec![Effect::CopyRecords(clipboard::origins_of(scene.session, &items))])
+        }
+        Action::Copy(_) => {
+            let pieces = pieces(text, scene);
+            leave(text);
+            Some(clipboard::actions::begin(text, scene, pieces, Form::Selected))
+        }
+        Action::Pipe => {
+            let items: Vec<Focus> = pieces(text, scene).iter().map(|piece| piece.focus).collect();
+            leave(text);
+            piping::open(scene, &items);
+            Some(Vec::new())
+        }
+        _ => None,
+    }
+}
+
+fn leave(text: &mut TextPane) {
+    text.view.selection = None;
+    text.view.selected = None;
+}
+
+/// The selected items from the first to the last; of those at the ends, if they are not selected as a
+/// whole, their rows.
+pub fn pieces(text: &mut TextPane, scene: &Scene<'_>) -> Vec<Piece> {
+    let Some(selection) = text.view.selection else { return Vec::new() };
+    let place = |mark: Mark| (text.sequence.place_of(mark.entry), mark.block, mark.row);
+    let (first, last) = if place(selection.anchor) <= place(selection.cursor) {
+        (selection.anchor, selection.cursor)
+    } else {
+        (selection.cursor, selection.anchor)
+    };
+    let (from, to) = (focus(first), focus(last));
+    let items = items_between(text, scene, from, to);
+    items.into_iter().map(|item| piece(text, scene, item, (from, first.row), (to, last.row))).collect()
+}
+
+fn piece(
+    text: &mut TextPane,
+    scene: &Scene<'_>,
+    item: Focus,
+    first: (Focus, usize),
+    last: (Focus, usize),
+) -> Piece {
+    if item != first.0 && item != last.0 {
+        return Piece { focus: item, rows: None };
+    }
+    let count = clipboard::actions::rows_of(text, scene, item).len();
+    let from = if item == first.0 { first.1 } else { 0 };
+    let to = if item == last.0 { last.1 } else { usize::MAX };
+    let is_whole = from == 0 && to.saturating_add(1) >= count;
+    Piece { focus: item, rows: (!is_whole).then_some((from, to)) }
+}
+
+fn focus(mark: Mark) -> Focus {
+    Focus { entry: mark.entry, block: mark.block }
+}

@@ -1,0 +1,276 @@
+//! Which entries are shown, and in which order: the main lane in file order, sub-agents under the
+//! calls that started them while those are open.
+
+use std::collections::HashSet;
+
+use super::portions::Portions;
+use crate::analysis::reading::{Displaced, helper_headed_by};
+use crate::app::find::filter::Filter;
+use crate::model::body::Key;
+use crate::model::entry::{Entry, EntryId, Marks};
+use crate::model::text::Name;
+use crate::model::transcript::Transcript;
+use crate::render::row::Level;
+
+/// Sub-agents inside sub-agents beyond this depth are shown flat.
+const MAX_DEPTH: u16 = 8;
+/// The place of an entry that is not shown.
+const NOWHERE: u32 = u32::MAX;
+
+/// What is to be shown.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Sub-agents whose entries are shown under their calls.
+    pub(crate) open_lanes: &'a HashSet<Name>,
+    /// The level of detail.
+    pub(crate) level: Level,
+    /// What folded branches hide.
+    pub(crate) folded: &'a HashSet<EntryId>,
+    /// A filter looks into closed sub-agents and folded branches, too.
+    pub(crate) filter: Option<&'a Filter>,
+}
+
+/// The visible entries and where each stands.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    order: Vec<EntryId>,
+    /// By the number of the entry; [`NOWHERE`] for those that are not shown.
+    places: Vec<u32>,
+    attached: HashSet<Name>,
+    /// In which portions they are laid out.
+    portions: Portions,
+    displaced: Displaced,
+    /// Entries that were looked at while the sequence is made: lanes may lie in a circle.
+    visited: HashSet<EntryId>,
+}
+
+impl Sequence {
+    /// Builds the sequence anew.
+    pub(crate) fn rebuild(&mut self, transcript: &Transcript, wanted: &Wanted<'_>) {
+        self.order.clear();
+        self.places.clear();
+        self.visited.clear();
+        self.portions.clear();
+        self.attached = attached_lanes(transcript);
+        let are_all = self.attached.len() == transcript.lanes().len();
+        self.displaced = Displaced::of(transcript, |lane| are_all || self.attached.contains(&lane.name));
+        let starters = starters(transcript, wanted);
+        self.place_displaced(transcript, None, wanted, &starters);
+        for id in transcript.order() {
+            let is_folded = wanted.filter.is_none() && wanted.folded.contains(id);
+            if !is_folded && self.is_in_place(transcript, *id) {
+                self.place_with_lanes(transcript, *id, wanted, &starters, 0);
+            }
+            self.place_displaced(transcript, Some(*id), wanted, &starters);
+        }
+    }
+
+    /// Lanes that stand behind an entry though they were read elsewhere.
+    fn place_displaced(
+        &mut self,
+        transcript: &Transcript,
+        behind: Option<EntryId>,
+        wanted: &Wanted<'_>,
+        starters: &HashSet<EntryId>,
+    ) {
+        let names = self.displaced.behind(behind).to_vec();
+        for lane in names.iter().filter_map(|name| transcript.lane(name)) {
+            for id in &lane.entries {
+                self.place_with_lanes(transcript, *id, wanted, starters, 1);
+            }
+        }
+    }
+
+    /// Adds a new entry at the end, if that is where it belongs. `false` if the sequence must be
+    /// rebuilt.
+    pub(crate) fn append(&mut self, transcript: &Transcript, id: EntryId, wanted: &Wanted<'_>) -> bool {
+        if let Some(lane) = transcript.lane_at(id) {
+            let is_known = transcript.lane(lane).is_some_and(|known| known.call.is_some());
+            if is_known && !self.attached.contains(lane) {
+                return false;
+            }
+            if self.attached.contains(lane) {
+                return !wanted.opens(lane) || !wanted.shows(transcript, id);
+            }
+            if self.displaced.holds(lane) || is_known_elsewhere(transcript, id) {
+                return !wanted.shows(transcript, id);
+            }
+        }
+        if self.is_in_place(transcript, id) && wanted.shows(transcript, id) {
+            self.place(transcript, id);
+        }
+        true
+    }
+
+    /// An entry that is shown may have more blocks now.
+    pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
+        if let Some(place) = self.place_of(id) {
+            self.portions.set(place, transcript.blocks_of(id));
+        }
+    }
+
+    /// Entries of attached lanes stand under their calls, not in file order.
+    fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
+        transcript.lane_at(id).is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.holds(lane))
+    }
+
+    fn place(&mut self, transcript: &Transcript, id: EntryId) {
+        let Ok(place) = u32::try_from(self.order.len()) else { return };
+        if self.places.len() <= id.index() {
+            self.places.resize(id.index() + 1, NOWHERE);
+        }
+        if let Some(known) = self.places.get_mut(id.index()).filter(|known| **known == NOWHERE) {
+            *known = place;
+            self.portions.set(self.order.len(), transcript.blocks_of(id));
+            self.order.push(id);
+        }
+    }
+
+    /// An entry, and below it those of the sub-agents that it started. A filter may show these without it.
+    fn place_with_lanes(
+        &mut self,
+        transcript: &Transcript,
+        id: EntryId,
+        wanted: &Wanted<'_>,
+        starters: &HashSet<EntryId>,
+        depth: u16,
+    ) {
+        let is_shown = wanted.shows(transcript, id);
+        if is_shown {
+            self.place(transcript, id);
+        }
+        if depth >= MAX_DEPTH || !starters.contains(&id) || !(is_shown || wanted.filter.is_some()) {
+            return;
+        }
+        let Some(entry) = transcript.get(id) else { return };
+        for lane in entry.calls().filter_map(|call| transcript.lane_of_call(&call.key)) {
+            if !wanted.opens(&lane.name) {
+                continue;
+            }
+            for id in &lane.entries {
+                if self.visited.insert(*id) {
+                    self.place_with_lanes(transcript, *id, wanted, starters, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// The visible entries.
+    pub fn order(&self) -> &[EntryId] {
+        &self.order
+    }
+
+    /// Where an entry stands.
+    pub fn place_of(&self, id: EntryId) -> Option<usize> {
+        let place = self.places.get(id.index()).copied().filter(|place| *place != NOWHERE)?;
+        usize::try_from(place).ok()
+    }
+
+    /// The entry at a place.
+    pub(crate) fn at(&self, place: usize) -> Option<EntryId> {
+        self.order.get(place).copied()
+    }
+
+    /// The nearest entry before a place, else behind it, that another sequence shows too.
+    pub(crate) fn nearest_shown(&self, place: usize, other: &Self) -> Option<EntryId> {
+        let (before, behind) = self.order.split_at_checked(place)?;
+        before.iter().rev().chain(behind).copied().find(|id| other.place_of(*id).is_some())
+    }
+
+    /// In which portions the visible entries are laid out.
+    pub(crate) fn portions(&self) -> &Portions {
+        &self.portions
+    }
+
+    /// Number of visible entries.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether nothing is visible.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}
+
+impl Wanted<'_> {
+    fn opens(&self, lane: &Name) -> bool {
+        self.filter.is_some() || self.open_lanes.contains(lane)
+    }
+
+    /// Whether an entry is of a folded helper, and not its head.
+    fn folds_helper(&self, transcript: &Transcript, id: EntryId) -> bool {
+        let lane = transcript.lane_at(id).and_then(|lane| transcript.lane(lane));
+        let folded = lane.filter(|lane| lane.is_helper && !self.open_lanes.contains(&lane.name));
+        folded.is_some_and(|lane| {
+            transcript.caller(lane).is_none() && helper_headed_by(transcript, id).is_none()
+        })
+    }
+
+    fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
+        let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
+        let is_said = self.level != Level::Prompts || transcript.lane_at(id).is_none();
+        let is_folded = self.filter.is_none() && self.folds_helper(transcript, id);
+        !is_filtered
+            && !is_folded
+            && is_said
+            && transcript.marks(id).is_some_and(|marks| shows(marks, self.level))
+    }
+}
+
+/// Whether an entry was not read from the file of the session's first one.
+fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
+    let file = |id: EntryId| transcript.get(id).map(|entry| entry.origin.file);
+    transcript.order().first().is_some_and(|first| file(*first) != file(id))
+}
+
+/// Lanes whose calls are in the transcript. All others are shown in file order: nothing hides.
+fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
+    let has_call = |call: &Key| !transcript.entries_with_call(call).is_empty();
+    let attached = transcript.lanes().iter().filter(|lane| lane.call.as_ref().is_some_and(has_call));
+    attached.map(|lane| lane.name.clone()).collect()
+}
+
+/// Entries with calls that started sub-agents which are shown under them.
+fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
+    let shown = transcript.lanes().iter().filter(|lane| wanted.opens(&lane.name));
+    let calls = shown.filter_map(|lane| lane.call.as_ref());
+    calls.flat_map(|call| transcript.entries_with_call(call)).copied().collect()
+}
+
+/// Whether an entry has rows at a level.
+fn shows(marks: Marks, level: Level) -> bool {
+    match level {
+        Level::Prompts => marks.prompt,
+        Level::Outline | Level::Preview => !marks.trace,
+        Level::Full | Level::Raw => true,
+    }
+}
+
+/// The entry whose call started a lane.
+pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
+    let call = transcript.lane(lane)?.call.as_ref()?;
+    transcript.entries_with_call(call).first().copied()
+}
+
+/// Where an entry stands in the file. Ids rise in file order unless reading anew changed the order; then
+/// the quick search may miss, but what it finds is right.
+pub(crate) fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
+    transcript.place_of(id)
+}
+
+/// How deep an entry lies in sub-agents.
+pub(crate) fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
+    let mut depth = 0;
+    let mut lane = entry.lane.clone();
+    while let Some(name) = lane {
+        depth += 1;
+        if depth >= MAX_DEPTH {
+            break;
+        }
+        lane = starter_of(transcript, &name)
+            .and_then(|id| transcript.get(id))
+            .and_then(|starter| starter.lane.clone());
+    }
+    depth
+}

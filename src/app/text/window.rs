@@ -1,0 +1,142 @@
+//! The window onto the text: its rows, and the sequence of entries that they are of.
+
+use super::branches;
+use super::items::Layouts;
+use super::rows_of;
+use super::seek;
+use super::sequence::{Sequence, Wanted};
+use super::spine::cell_of;
+use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
+use crate::analysis::calls::awaited::Awaited;
+use crate::app::layout::Frame;
+use crate::app::places::news;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::model::entry::{BlockKind, EntryId};
+use crate::render::row::Look;
+
+/// Fills the window; what is new and in sight is no longer unseen.
+pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
+    let arrange = |layouts: &mut Layouts<'_>, view: &mut Viewport| {
+        view.arrange(layouts, usize::from(frame.lines()));
+    };
+    with_layouts(text, scene, frame, arrange);
+    if scene.session.ends.is_beginning() && text.view.follows() {
+        // What comes after the first entries is not new, and must not move what is read.
+        text.view.ask(Motion::Pause);
+        with_layouts(text, scene, frame, arrange);
+    }
+    if text.view.is_at_end {
+        text.unseen = 0;
+    }
+    let last = text.view.lines.last().and_then(|line| text.sequence.place_of(line.entry));
+    if let Some(last) = last {
+        text.unseen = text.unseen.min(text.sequence.len().saturating_sub(last + 1));
+    }
+}
+
+/// Lends the layouts of all entries, with the window.
+pub fn with_layouts<T>(
+    text: &mut TextPane,
+    scene: &Scene<'_>,
+    frame: Frame,
+    work: impl FnOnce(&mut Layouts<'_>, &mut Viewport) -> T,
+) -> T {
+    let width = frame.text();
+    text.cache.fit(width, scene.session.transcript.meta().root.as_ref());
+    let mut layouts = Layouts {
+        transcript: &scene.session.transcript,
+        awaited: Awaited::of(&scene.session.transcript),
+        sequence: &text.sequence,
+        folds: &text.folds,
+        open_lanes: &text.open_lanes,
+        filter: text.find.filter.as_ref(),
+        news: text.places.news.as_ref(),
+        account: &scene.session.indexes.account,
+        has_rulers: text.wrapping.rulers,
+        look: Look {
+            width,
+            level: text.level,
+            thinking: text.shows.thinking,
+            intents: text.shows.intents,
+            times: width >= 60,
+            theme: &scene.screen.theme,
+            colours: &scene.screen.colours,
+            sideways: text.wrapping.sideways,
+            root: scene.session.transcript.meta().root.as_deref(),
+            pictures: Some(&scene.screen.pictures),
+        },
+        details: &text.details,
+        cache: &mut text.cache,
+    };
+    work(&mut layouts, &mut text.view)
+}
+
+/// Makes the sequence of visible entries anew, if it is no longer true.
+pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
+    if !text.stale.sequence {
+        return;
+    }
+    text.stale.sequence = false;
+    text.stale.spine = true;
+    let before = std::mem::take(&mut text.sequence);
+    let wanted = Wanted {
+        open_lanes: &text.open_lanes,
+        level: text.level,
+        folded: &branches::hidden(&scene.session.transcript, &text.folds),
+        filter: text.find.filter.as_ref(),
+    };
+    text.sequence.rebuild(&scene.session.transcript, &wanted);
+    keep_place(text, scene, &before);
+    news::find::place(text, scene);
+    let rows = text.sequence.order().iter().map(|id| rows_of(&scene.session.transcript, *id, text.level));
+    text.heights.reset(rows);
+    text.spine.rebuild(&scene.session.transcript, &text.sequence);
+}
+
+/// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its
+/// place, or the nearest entry before it.
+fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
+    let instead_of = |id: EntryId| {
+        let place = before.place_of(id).filter(|_| text.sequence.place_of(id).is_none())?;
+        let entry = scene.session.transcript.get(id)?;
+        let starter = seek::starter(&scene.session.transcript, entry);
+        if let Some(starter) = starter.filter(|focus| text.sequence.place_of(focus.entry).is_some()) {
+            return Some(starter);
+        }
+        let nearest = before.nearest_shown(place, &text.sequence)?;
+        let blocks = &scene.session.transcript.get(nearest)?.blocks;
+        let text = blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
+        Some(Focus { entry: nearest, block: text.unwrap_or(0) })
+    };
+    if let Anchor::Row { entry, line, .. } = text.view.anchor
+        && let Some(Focus { entry, block }) = instead_of(entry)
+    {
+        text.view.anchor = Anchor::Row { entry, block, row: 0, node: None, line };
+    }
+    if let Some(focus) = text.view.focus.and_then(|focus| instead_of(focus.entry)) {
+        text.view.focus = Some(focus);
+    }
+}
+
+/// The part of the spine that the window covers: first and last cell.
+pub(crate) fn window_on_spine(text: &TextPane, height: usize) -> Option<(usize, usize)> {
+    let (first, last) = (text.view.lines.first()?, text.view.lines.last()?);
+    let cell = |line: &Line| cell_of(row_of(text, line), text.heights.total(), height);
+    Some((cell(first), cell(last)))
+}
+
+/// The row of a line among all; within an entry of several portions roughly.
+fn row_of(text: &TextPane, line: &Line) -> u64 {
+    let portion = text.sequence.portions().at(line.place);
+    let first = text.heights.before(portion.place);
+    let rows = text.heights.before(portion.place + 1) - first;
+    first + rows * portion.number as u64 / portion.of as u64 + line.row as u64
+}
+
+/// How far down the window's last line is, in percent.
+pub fn percent(text: &TextPane) -> u64 {
+    let Some(last) = text.view.lines.last() else { return 100 };
+    let row = row_of(text, last) + 1;
+    if text.view.is_at_end { 100 } else { (row * 100 / text.heights.total().max(1)).min(99) }
+}

@@ -1,0 +1,101 @@
+//! What actions do to long lines and to the numbers beside the text.
+
+use super::Numbers;
+use super::Wrapping;
+use crate::app::input::action::{Action, Way};
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
+use crate::app::text::viewport::{Anchor, Focus, Rows};
+use crate::app::text::window::with_layouts;
+use crate::render::row::Row;
+
+/// So far a key scrolls sideways.
+const STEP: usize = 16;
+
+/// Nobody scrolls farther.
+const FARTHEST: u16 = 20_000;
+
+/// Carries out an action of this room.
+pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) {
+    match action {
+        Action::ToggleWrap => wrap(text, scene, text.wrapping.sideways.is_some()),
+        Action::Sideways(way) => sideways(text, scene, way, times),
+        _ => number(text, scene, text.wrapping.numbers.next()),
+    }
+}
+
+/// Wraps long lines, or cuts them.
+pub fn wrap(text: &mut TextPane, scene: &mut Scene<'_>, wraps: bool) {
+    if wraps != text.wrapping.sideways.is_none() {
+        keeping_place(text, scene, |wrapping| wrapping.sideways = (!wraps).then_some(0));
+    }
+    scene.say(if wraps { "long lines are wrapped" } else { "long lines are cut; zl and zh scroll" });
+}
+
+/// Scrolls long lines sideways.
+fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way, times: usize) {
+    let Some(from) = text.wrapping.sideways else {
+        return scene.say("long lines are wrapped; w cuts them");
+    };
+    let by = u16::try_from(times.saturating_mul(STEP)).unwrap_or(FARTHEST);
+    let to = match way {
+        Way::Next => from.saturating_add(by).min(FARTHEST),
+        Way::Previous => from.saturating_sub(by),
+    };
+    text.wrapping.sideways = Some(to);
+    text.look_changed();
+    scene.say(format!("from column {} on", to + 1));
+}
+
+/// Shows this kind of numbers.
+pub fn number(text: &mut TextPane, scene: &mut Scene<'_>, numbers: Numbers) {
+    if numbers != text.wrapping.numbers {
+        keeping_place(text, scene, |wrapping| wrapping.numbers = numbers);
+    }
+    scene.say(match numbers {
+        Numbers::None => "no numbers",
+        Numbers::Lines => "lines of the file",
+        Numbers::Bytes => "bytes of the file",
+    });
+}
+
+/// Shows lanes of calls in flight, or not.
+pub(crate) fn show_lanes(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: bool) {
+    if is_shown != text.wrapping.lanes {
+        keeping_place(text, scene, |wrapping| wrapping.lanes = is_shown);
+    }
+    scene.say(if is_shown { "lanes of calls in flight" } else { "no lanes" });
+}
+
+/// Shows long times between entries, or not.
+pub(crate) fn show_rulers(text: &mut TextPane, scene: &mut Scene<'_>, is_shown: bool) {
+    if is_shown != text.wrapping.rulers {
+        keeping_place(text, scene, |wrapping| wrapping.rulers = is_shown);
+    }
+    scene.say(if is_shown { "long times stand between entries" } else { "no times between entries" });
+}
+
+/// Changes how lines are laid out. The row that holds the window is found again by the line that it is of.
+fn keeping_place(text: &mut TextPane, scene: &Scene<'_>, change: impl FnOnce(&mut Wrapping)) {
+    let before = anchored(text, scene);
+    change(&mut text.wrapping);
+    text.look_changed();
+    let (Some((rows, row)), Anchor::Row { entry, block, node, line, .. }) = (before, text.view.anchor) else {
+        return;
+    };
+    let number = rows.iter().take(row + 1).filter(|row| !row.continues).count();
+    let Some((rows, _)) = anchored(text, scene) else { return };
+    let starts = rows.iter().enumerate().filter(|(_, row)| !row.continues).map(|(place, _)| place);
+    let row = starts.take(number).last().unwrap_or(0);
+    text.view.anchor = Anchor::Row { entry, block, row, node, line };
+}
+
+/// The rows of the block that holds the window, and which of them does.
+fn anchored(text: &mut TextPane, scene: &Scene<'_>) -> Option<(Vec<Row>, usize)> {
+    let Anchor::Row { entry, block, row, .. } = text.view.anchor else { return None };
+    let frame = text.frame(scene);
+    let laid = with_layouts(text, scene, frame, |layouts, _| {
+        Some(layouts.rows(layouts.place(Focus { entry, block })?))
+    })?;
+    Some((laid.iter().filter(|row| row.block == block).cloned().collect(), row))
+}

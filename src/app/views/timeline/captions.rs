@@ -1,0 +1,326 @@
+//! What is said around the rows: the title, the ticks, the chosen span, the size of the context.
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::Growing;
+use super::bars::{Painter, class_style};
+use super::window::{Scope, View};
+use crate::analysis::account::Class;
+use crate::analysis::calls::{Place, call_at};
+use crate::analysis::context;
+use crate::analysis::timeline::{Ending, Span as TimeSpan, SpanId};
+use crate::app::views::page::PageScene;
+use crate::model::figures::{self, duration};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{Clocked, ToolCall};
+use crate::model::transcript::Transcript;
+use crate::render::theme::Theme;
+use crate::render::wrap;
+
+/// Calls that ran meanwhile and are named.
+const MEANWHILE: usize = 3;
+
+/// The words around the rows.
+pub(crate) struct Captions<'a> {
+    /// The session and the columns.
+    pub(crate) painter: &'a Painter<'a>,
+    /// The window.
+    pub(crate) view: &'a View<'a>,
+    /// What the window shows.
+    pub(crate) scope: Scope,
+    /// From when to when.
+    pub(crate) range: (Timestamp, Timestamp),
+    /// Columns in front of the bars.
+    pub(crate) label: usize,
+}
+
+impl Captions<'_> {
+    fn scene(&self) -> &PageScene<'_> {
+        self.painter.scene
+    }
+
+    /// What is shown, from when to when, and whose time it was; what has no room is left out.
+    pub(crate) fn title(&self, growing: Growing) -> Vec<Span<'static>> {
+        let theme = self.scene().theme;
+        let shown = format!("  {}", self.shown());
+        let (from, to) = self.range;
+        let clock = |at: Timestamp| {
+            if from.day() == to.day() { at.clock() } else { format!("{} {}", at.day(), at.minute()) }
+        };
+        let times = format!("  {}{}{}", clock(from), if theme.ascii { "-" } else { "–" }, clock(to));
+        let mut parts = vec![
+            (0, Span::raw("TIMELINE")),
+            (1, Span::raw(shown)),
+            (4, Span::styled(times, theme.dim)),
+            (2, Span::raw(format!("  {}", duration(to.since(from))))),
+        ];
+        let mut sums: Vec<(Class, u64)> = self.sums(growing);
+        sums.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
+        for (place, (class, ms)) in sums.into_iter().enumerate() {
+            let words = match class {
+                Class::Human => "you",
+                class => class.word(),
+            };
+            let style = class_style(self.scene(), class, false, false);
+            let front = if place == 0 { "  ".to_owned() } else { format!(" {} ", theme.glyphs().dot) };
+            parts.push((3 + place * 2, Span::styled(format!("{front}{words} {}", duration(ms)), style)));
+        }
+        let untimed = self.scene().indexes.timeline.untimed() as u64;
+        if untimed > 0 {
+            let words = format!("  {} without times", figures::count(untimed, "call"));
+            parts.push((5, Span::styled(words, theme.warn)));
+        }
+        while parts.len() > 1
+            && parts.iter().map(|(_, part)| wrap::width(&part.content)).sum::<usize>()
+                > self.scene().columns()
+        {
+            let last = parts.iter().map(|(rank, _)| *rank).max();
+            parts.retain(|(rank, _)| Some(*rank) != last);
+        }
+        parts.into_iter().map(|(_, part)| part).collect()
+    }
+
+    fn shown(&self) -> String {
+        let transcript = self.scene().transcript;
+        let turns = transcript.turns().len();
+        let account = &self.scene().indexes.account;
+        // The time before a prompt, which ends with it, is that of the turn before.
+        let is_before =
+            |id: SpanId| id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt);
+        let turn = self.painter.chosen.and_then(|id| {
+            let turn = account.turn_of(transcript, id.entry)?;
+            turn.checked_sub(usize::from(is_before(id)))
+        });
+        match (turn, self.view.is_turn(self.scope)) {
+            (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
+            (None, true) => "before the first turn".to_owned(),
+            (_, false) if matches!(self.scope, Scope::Part { .. }) => "part".to_owned(),
+            (_, false) => "session".to_owned(),
+        }
+    }
+
+    fn sums(&self, growing: Growing) -> Vec<(Class, u64)> {
+        let (from, to) = self.range;
+        let sums = self.scene().indexes.account.time_within(None, from, to);
+        let sum = |class: Class| {
+            let more = growing.filter(|(grows, _)| *grows == class);
+            let more = more.map_or(0, |(_, since)| self.scene().now.min(to).since(since.max(from)));
+            (class, sums.of(class) + more)
+        };
+        Class::ALL.into_iter().map(sum).filter(|(_, ms)| *ms > 0).collect()
+    }
+
+    /// What the signs mean.
+    fn legend(&self) -> Vec<Span<'static>> {
+        let (scene, glyphs) = (self.scene(), self.scene().theme.glyphs());
+        let one = |sign: &'static str, words: &'static str, class: Class, is_on_path: bool| {
+            let style = class_style(scene, class, is_on_path, false);
+            [Span::styled(sign, style), Span::styled(format!(" {words}  "), scene.theme.dim)]
+        };
+        let mut legend = Vec::new();
+        legend.extend(one(glyphs.time.path, "decided the end", Class::Tool, true));
+        legend.extend(one(glyphs.time.beside, "beside it", Class::Tool, false));
+        legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
+        legend.extend(one(glyphs.time.human, "you", Class::Human, false));
+        legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
+        legend.extend(one(glyphs.time.short, "less than half a column", Class::Tool, false));
+        legend.extend(one(glyphs.time.gap, "time left out", Class::Unknown, false));
+        legend
+    }
+
+    /// The scale and the ticks.
+    pub(crate) fn axis(&self) -> Line<'static> {
+        let theme = self.scene().theme;
+        let scale = duration(self.painter.axis.scale());
+        let full = format!("{scale}/col");
+        let scale = if wrap::width(&full) <= self.label { full } else { scale };
+        let mut spans = fitted(&scale, self.label, theme.dim, theme);
+        spans.push(Span::raw(" "));
+        let mut at = 0;
+        for (column, words) in self.painter.axis.ticks() {
+            spans.push(Span::raw(" ".repeat(column.saturating_sub(at))));
+            at = column + wrap::width(&words);
+            spans.push(Span::styled(words, theme.dim));
+        }
+        Line::from(wrap::fit(&spans, self.scene().columns(), ""))
+    }
+
+    /// The chosen span in two lines; above them the size of the context, and in the end what the signs
+    /// mean, if so many lines hold that too.
+    pub(crate) fn foot(&self, lines: usize, (above, below): (usize, usize)) -> Vec<Line<'static>> {
+        let theme = self.scene().theme;
+        let legend = Line::from(wrap::fit(&self.legend(), self.scene().columns(), theme.glyphs().cut));
+        let legend = (lines > super::FOOT + 1).then_some(legend);
+        let mut lines: Vec<Line<'static>> =
+            self.context().filter(|_| lines > super::FOOT).into_iter().collect();
+        let Some((span, _)) = self.painter.chosen.and_then(|id| self.view.timeline.get(id)) else {
+            return lines;
+        };
+        let cut = |spans: Vec<Span<'static>>| {
+            Line::from(wrap::fit(&spans, self.scene().columns(), theme.glyphs().cut))
+        };
+        let beyond =
+            if above + below > 0 { format!("rows: {above} above, {below} below") } else { String::new() };
+        let room = self.scene().columns().saturating_sub(wrap::width(&beyond) + 2);
+        let mut name = wrap::fit(&self.name(span), room, theme.glyphs().cut);
+        name.push(Span::raw(" ".repeat(room.saturating_sub(wrap::width_of(&name)) + 2)));
+        name.push(Span::styled(beyond, theme.dim));
+        lines.push(cut(name));
+        let dot = Span::styled(format!(" {} ", theme.glyphs().dot), theme.dim);
+        lines.push(cut(self.facts(span).join(&dot)));
+        lines.extend(legend);
+        lines
+    }
+
+    fn name(&self, span: &TimeSpan) -> Vec<Span<'static>> {
+        let theme = self.scene().theme;
+        let style = class_style(self.scene(), span.class, true, false);
+        let Some(call) = span.id.call().and_then(|place| call(self.scene().transcript, place)) else {
+            let words = match span.class {
+                Class::Model => "the model answers",
+                Class::Human => "waiting for you",
+                Class::Retry => "the request is made again",
+                Class::Idle => "idle: nobody came back for long",
+                Class::Tool | Class::Unknown => "the file does not tell whose time this is",
+            };
+            return vec![Span::styled(words, style)];
+        };
+        let headline = call.headline.lines().next().unwrap_or_default().to_owned();
+        vec![Span::styled(call.name.to_string(), style), Span::raw("  "), Span::styled(headline, theme.text)]
+    }
+
+    fn facts(&self, span: &TimeSpan) -> Vec<Vec<Span<'static>>> {
+        let (scene, theme) = (self.scene(), self.scene().theme);
+        let text = |words: String| vec![Span::styled(words, theme.text)];
+        let dim = |words: String| vec![Span::styled(words, theme.dim)];
+        let mut facts = vec![text(span.id.from.clock()), self.took(span)];
+        let lane = self.view.timeline.lanes().get(span.lane);
+        let name = lane.and_then(|lane| lane.name.as_ref());
+        let label = name.and_then(|name| scene.transcript.lane(name)).map(|facts| facts.label.to_string());
+        facts.push(dim(label.unwrap_or_else(|| "main".to_owned())));
+        match span.ending {
+            Ending::Failed => facts.push(vec![Span::styled("failed", theme.bad)]),
+            Ending::Refused => facts.push(vec![Span::styled("refused", theme.warn)]),
+            Ending::Done if span.id.block.is_some() => facts.push(vec![Span::styled("done", theme.good)]),
+            Ending::Done | Ending::Lost | Ending::Open => {}
+        }
+        let is_decisive =
+            matches!(span.class, Class::Model | Class::Tool | Class::Retry) || span.id.block.is_some();
+        if self.painter.is_on_path(span.id) {
+            facts.push(vec![Span::styled("on the critical path", theme.accent)]);
+        } else if is_decisive {
+            facts.push(dim("not on the critical path".to_owned()));
+        }
+        if let Some(words) = span.id.call().and_then(|place| self.meanwhile(place)) {
+            facts.push(dim(words));
+        }
+        facts
+    }
+
+    /// How long a span took, as far as that is known.
+    fn took(&self, span: &TimeSpan) -> Vec<Span<'static>> {
+        let theme = self.scene().theme;
+        let at_most = if theme.ascii { "<=" } else { "≤" };
+        let length = self.painter.end(span).since(span.id.from);
+        if span.to.is_none() {
+            let is_running = self.view.now.is_some() && span.ending == Ending::Open;
+            return if is_running {
+                vec![Span::styled(format!("running {}", figures::elapsed(length)), theme.warn)]
+            } else {
+                vec![Span::styled("no result", theme.warn)]
+            };
+        }
+        let transcript = self.scene().transcript;
+        let took = transcript.get(span.id.entry).zip(span.id.call()).and_then(|(entry, place)| {
+            let call = call(transcript, place)?;
+            call.took(entry.said(call))
+        });
+        let is_bound = match took {
+            Some(took) if took.by == Clocked::Measured => false,
+            _ => span.from_is_bound || span.to_is_bound,
+        };
+        let ms = took.map_or(length, |took| took.ms);
+        let mark = if is_bound { at_most } else { "" };
+        vec![Span::styled(format!("{mark}{}", duration(ms)), theme.text)]
+    }
+
+    fn meanwhile(&self, place: Place) -> Option<String> {
+        let overlaps = self.scene().indexes.calls.overlaps(place, MEANWHILE);
+        let names: Vec<String> = overlaps
+            .calls
+            .iter()
+            .filter_map(|place| Some(call(self.scene().transcript, *place)?.name.to_string()))
+            .collect();
+        let more = if overlaps.is_cut { " and more" } else { "" };
+        (!names.is_empty()).then(|| format!("meanwhile {}{more}", names.join(", ")))
+    }
+
+    /// How full the context was, column by column.
+    fn context(&self) -> Option<Line<'static>> {
+        let (scene, theme) = (self.scene(), self.scene().theme);
+        let timeline = self.view.timeline;
+        let axis = self.painter.axis;
+        let last = timeline.request_at(self.range.1)?;
+        let columns: Vec<Option<u64>> = (0..axis.columns())
+            .map(|column| timeline.request_at(Timestamp(axis.span(column).1.0 - 1)).map(|one| one.tokens))
+            .collect();
+        let most = columns.iter().flatten().copied().max().unwrap_or(0).max(last.tokens).max(1);
+        let request = scene.transcript.get(last.entry)?;
+        let window =
+            context::window_at(scene.transcript, request, last.tokens).filter(|window| *window >= most);
+        let whole = window.unwrap_or(most);
+        let levels = theme.glyphs().chart.ramp;
+        let bar = columns.into_iter().map(|tokens| {
+            let level = tokens.map(|tokens| tokens.saturating_mul(levels.len() as u64) / whole);
+            let level = level.and_then(|level| usize::try_from(level).ok());
+            level.and_then(|level| levels.get(level.min(levels.len() - 1))).copied().unwrap_or(" ")
+        });
+        let words = match window {
+            Some(window) => {
+                format!("ctx {} {}%", figures::tokens(last.tokens), last.tokens * 100 / window.max(1))
+            }
+            None => format!("ctx {}", figures::tokens(last.tokens)),
+        };
+        let words = if wrap::width(&words) <= self.label {
+            words
+        } else {
+            format!("ctx {}", figures::tokens(last.tokens))
+        };
+        let mut spans = fitted(&words, self.label, theme.dim, theme);
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(bar.collect::<String>(), theme.accent));
+        Some(Line::from(spans))
+    }
+}
+
+fn call(transcript: &Transcript, place: Place) -> Option<&ToolCall> {
+    call_at(transcript.get(place.entry)?, place.block)
+}
+
+/// What a call is about.
+pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
+    let call = call(transcript, id.call()?)?;
+    call.headline.lines().next().filter(|line| !line.trim().is_empty()).map(str::to_owned)
+}
+
+/// What a span of a sub-agent is: its tool, or the model.
+pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
+    let timeline = &painter.scene.indexes.timeline;
+    let (span, row) = timeline.get(id)?;
+    let is_caller = timeline.row(row)?.what == crate::analysis::timeline::What::Caller;
+    match (&span.tool, span.class) {
+        _ if is_caller => None,
+        (Some(tool), _) => Some(tool.to_string()),
+        (None, Class::Model) => Some("model".to_owned()),
+        _ => None,
+    }
+}
+
+/// Words in so many columns.
+pub(crate) fn fitted(words: &str, width: usize, style: Style, theme: &Theme) -> Vec<Span<'static>> {
+    let mut spans = wrap::fit(&[Span::styled(words.to_owned(), style)], width, theme.glyphs().cut);
+    let left = width.saturating_sub(wrap::width_of(&spans));
+    spans.push(Span::raw(" ".repeat(left)));
+    spans
+}

@@ -1,0 +1,85 @@
+//! When a database is looked at again: soon after a change, seldom while nothing happens, later and later while it
+//! cannot be read.
+
+use std::time::{Duration, Instant};
+
+use crate::model::edit::LinkState;
+use crate::model::text::Text;
+use crate::source::rows::Trouble;
+
+/// A change may come within the same tick of the clock as the one before: then this finds it.
+const SETTLE: Duration = Duration::from_millis(100);
+/// Between looks, so that a burst of changes is one.
+const PAUSE: Duration = Duration::from_millis(25);
+/// Some file systems tell no changes of a log.
+const SAFETY: Duration = Duration::from_secs(2);
+/// Delays between tries while a database cannot be read.
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+const LAST_RETRY: Duration = Duration::from_secs(2);
+
+/// The time of the next look, and how the last one fared.
+#[derive(Default)]
+pub(super) struct Schedule {
+    next: Option<Instant>,
+    /// Looks that take long are taken seldom.
+    not_before: Option<Instant>,
+    is_settled: bool,
+    trouble: Option<(Trouble, Duration)>,
+}
+
+impl Schedule {
+    /// When to look again without any event.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Whether it is time to look, whatever happened.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.next.is_some_and(|at| at <= now)
+    }
+
+    /// Whether it is too soon after the last look; the next one comes as soon as it may.
+    pub(super) fn puts_off(&mut self, now: Instant) -> bool {
+        let not_before = self.not_before.filter(|at| now < *at);
+        self.next = not_before.or(self.next);
+        not_before.is_some()
+    }
+
+    /// A look was taken, which took so long; it is settled if it found all as it was.
+    pub(super) fn looked(&mut self, now: Instant, cost: Duration, is_settled: bool) {
+        self.is_settled = is_settled;
+        let pause = if is_settled { SAFETY.max(cost * 100) } else { SETTLE.max(cost * 10) };
+        self.next = Some(now + pause);
+        self.not_before = Some(now + PAUSE.max(cost * 4));
+    }
+
+    /// Whether the last look found all as it was.
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// Whether the database could not be read the last time.
+    pub(super) fn is_in_trouble(&self) -> bool {
+        self.trouble.is_some()
+    }
+
+    /// The database cannot be read. Answers how it fares, if that is news.
+    pub(super) fn fail(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
+        let (is_news, delay) = match &self.trouble {
+            Some((known, delay)) => (*known != trouble, (*delay * 2).min(LAST_RETRY)),
+            None => (true, FIRST_RETRY),
+        };
+        let link = match &trouble {
+            Trouble::Gone => LinkState::Gone,
+            other => LinkState::Unreadable(Text::clean(&other.words())),
+        };
+        self.next = Some(now + delay);
+        self.trouble = Some((trouble, delay));
+        if is_news { vec![link] } else { Vec::new() }
+    }
+
+    /// The database can be read. Answers how it fares, if that is news.
+    pub(super) fn recover(&mut self) -> Vec<LinkState> {
+        self.trouble.take().map(|_| LinkState::Live).into_iter().collect()
+    }
+}

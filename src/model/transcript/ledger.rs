@@ -1,0 +1,96 @@
+//! What was spent: by the entries, and beside them.
+//!
+//! Invariant: the totals are the sum of the usage of all entries that are there and of what is told beside them.
+
+use std::collections::HashMap;
+
+use super::succession::Renumbering;
+use crate::model::body::Key;
+use crate::model::entry::{Entry, EntryId};
+use crate::model::text::Name;
+use crate::model::totals::Totals;
+use crate::model::usage::Usage;
+
+/// Usage that no entry carries: of a whole run, of a tool that asked a model, of messages that are gone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Aside {
+    /// What was spent.
+    pub usage: Usage,
+    /// On which model.
+    pub(crate) model: Option<Name>,
+    /// The last entry that was told before it.
+    pub after: Option<EntryId>,
+}
+
+/// The accounts of a session.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ledger {
+    totals: Totals,
+    asides: HashMap<Key, Aside>,
+}
+
+impl Ledger {
+    /// Counts what an entry spent.
+    pub(super) fn add(&mut self, entry: &Entry) {
+        if let Some(usage) = &entry.usage {
+            self.totals.add(usage, entry.model.as_ref());
+        }
+    }
+
+    /// Takes back what an entry spent.
+    pub(super) fn remove(&mut self, entry: &Entry) {
+        if let Some(usage) = &entry.usage {
+            self.totals.remove(usage, entry.model.as_ref());
+        }
+    }
+
+    /// The usage of an entry may be another one now, or of another model.
+    pub(super) fn change(&mut self, before: &Entry, now: &Entry) {
+        if before.usage != now.usage || before.model != now.model {
+            self.remove(before);
+            self.add(now);
+        }
+    }
+
+    /// Counts usage beside the entries, in place of what was told under this key before.
+    pub(super) fn add_aside(&mut self, of: Key, aside: Aside) {
+        self.totals.add(&aside.usage, aside.model.as_ref());
+        if let Some(old) = self.asides.insert(of, aside) {
+            self.totals.remove(&old.usage, old.model.as_ref());
+        }
+    }
+
+    /// Takes usage back that was told beside the entries.
+    pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
+        let aside = self.asides.remove(of)?;
+        self.totals.remove(&aside.usage, aside.model.as_ref());
+        Some(aside)
+    }
+
+    /// Entries have other ids now.
+    pub(super) fn renumber(&mut self, ids: &Renumbering) {
+        for aside in self.asides.values_mut() {
+            aside.after = aside.after.and_then(|id| ids.get(id));
+        }
+    }
+
+    /// Whether the same was told beside the entries.
+    pub(super) fn has_same_asides(&self, other: &Self) -> bool {
+        self.asides == other.asides
+    }
+
+    /// What was told beside the entries under this key.
+    pub(super) fn aside(&self, of: &Key) -> Option<&Aside> {
+        self.asides.get(of)
+    }
+
+    /// All that was told beside the entries, in no order.
+    pub(super) fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
+        self.asides.iter()
+    }
+
+    /// All that was spent.
+    pub(super) fn totals(&self) -> &Totals {
+        &self.totals
+    }
+}

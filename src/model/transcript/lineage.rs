@@ -1,0 +1,133 @@
+//! Which record goes on from which, and the branches that follow from it.
+//!
+//! Invariant: links are told once; whoever changes one that was told counts it, and the branches are stale.
+
+use crate::model::body::Key;
+use crate::model::branches::forest::{Departure, Links, Placed};
+use crate::model::branches::{Branches, Growth};
+use crate::model::fingerprint::{ByPrint, Print};
+
+/// The parent links of the records and what was derived from them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lineage {
+    /// Parents of records that are links without being entries.
+    links: ByPrint<Option<Print>>,
+    leaf: Option<Key>,
+    departures: Vec<Departure>,
+    is_linked_tree: bool,
+    branches: Branches,
+    /// How often the branches were others.
+    changed: u32,
+    /// Whether the branches must be derived anew.
+    is_stale: bool,
+    relinked: u32,
+}
+
+impl Lineage {
+    // === what is told ===
+
+    /// The format says that all records are linked.
+    pub(super) fn link_all(&mut self) {
+        self.is_stale |= !self.is_linked_tree;
+        self.is_linked_tree = true;
+    }
+
+    /// Takes in a link that is no entry.
+    pub(super) fn add_link(&mut self, key: Print, parent: Option<Print>) {
+        self.links.insert(key, parent);
+    }
+
+    /// A record is the last one now, with so many entries before it. If it does not go on from the one before, that
+    /// was left.
+    pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
+        if let Some(tip) = self.leaf.replace(key.clone()).filter(|tip| tip != key && Some(tip) != parent) {
+            self.departures.push(Departure { tip, next: key.clone(), place: entries });
+        }
+    }
+
+    /// A record that is known leads again.
+    pub(super) fn lead_again(&mut self, key: &Key) {
+        self.is_stale |= self.leaf.as_ref() != Some(key);
+    }
+
+    /// Takes note of a new record of the main lane. A key that was told before as a link or as an entry changes what
+    /// is known of the tree.
+    pub(super) fn grow(&mut self, new: &Growth, is_known: bool) {
+        self.relinked += u32::from(is_known);
+        self.is_stale = self.is_stale || is_known || !self.branches.grow(new);
+    }
+
+    /// An entry that says of itself that it was undone.
+    pub(super) fn see_undone(&mut self, is_undone: bool) {
+        self.is_stale |= is_undone;
+    }
+
+    /// An entry whose links are known has changed or moved.
+    pub(super) fn unsettle(&mut self) {
+        self.is_stale = true;
+        self.relinked += 1;
+    }
+
+    /// Takes the place of what was told before. The branches are those of before until they are derived anew.
+    pub(super) fn succeed(&mut self, old: Self) {
+        self.branches = old.branches;
+        self.changed = old.changed;
+        self.relinked += old.relinked;
+        self.unsettle();
+    }
+
+    /// Takes the branches that were derived anew.
+    pub(super) fn settle(&mut self, branches: Branches) {
+        let is_same = branches.list == self.branches.list && branches.abandoned == self.branches.abandoned;
+        self.changed += u32::from(!is_same);
+        self.branches = branches;
+        self.is_stale = false;
+    }
+
+    // === what is known ===
+
+    /// What the session left behind, as it was settled last.
+    pub(super) fn branches(&self) -> &Branches {
+        &self.branches
+    }
+
+    /// How often that changed.
+    pub(super) fn changed(&self) -> u32 {
+        self.changed
+    }
+
+    /// Whether it must be derived anew.
+    pub(super) fn is_stale(&self) -> bool {
+        self.is_stale
+    }
+
+    /// How often a link changed that had been told, or an entry whose links are known.
+    pub(super) fn relinked(&self) -> u32 {
+        self.relinked
+    }
+
+    /// Whether the format says that all records are linked.
+    pub(super) fn is_linked_tree(&self) -> bool {
+        self.is_linked_tree
+    }
+
+    /// Whether a record of this key was told as a link.
+    pub(super) fn has_link(&self, key: Print) -> bool {
+        self.links.contains(key)
+    }
+
+    /// The parent of a record that was told as a link.
+    pub(super) fn parent_of(&self, key: Print) -> Option<&Option<Print>> {
+        self.links.get(key)
+    }
+
+    /// The last record, if all records are linked.
+    pub(super) fn leaf(&self, print: impl Fn(&Key) -> Print) -> Option<Print> {
+        self.leaf.as_ref().filter(|_| self.is_linked_tree).map(print)
+    }
+
+    /// The links of all records, with those of the entries.
+    pub(super) fn links<'a>(&'a self, entries: Vec<Placed>, print: &'a dyn Fn(&Key) -> Print) -> Links<'a> {
+        Links { entries, others: &self.links, leaf: self.leaf(print), departures: &self.departures, print }
+    }
+}
