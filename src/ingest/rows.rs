@@ -271,16 +271,17 @@ impl Rows {
         }
         self.is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         self.is_touched = is_touched;
-        let mut todo = Vec::new();
         for number in 0..self.sessions.len() {
             match self.look_at(number, emitter)? {
-                News::More(more) => todo.extend(more),
+                // At once: another session may not be readable now.
+                News::More(more) => self.queue.extend(more),
                 News::Anew(why) => {
                     self.state = Some(state);
                     return Ok(Some(why.to_owned()));
                 }
             }
         }
+        let mut todo = Vec::new();
         for name in std::mem::take(&mut self.missing) {
             if !self.add_session(&name, &mut todo, emitter) {
                 self.missing.push(name);
@@ -312,7 +313,6 @@ impl Rows {
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
             return Ok(News::More(Vec::new()));
         };
-        let news = session.look(number, database, &queries, state)?;
         if session.lane.is_none()
             && let Some(sql) = &queries.facts
         {
@@ -321,6 +321,7 @@ impl Rows {
                 emitter.tell_fact(fact);
             }
         }
+        let news = session.look(number, database, &queries, state)?;
         let News::More(mut todo) = news else { return Ok(news) };
         todo.extend(queries.children.is_some().then_some(Todo::Children(number)));
         Ok(News::More(todo))

@@ -31,7 +31,7 @@ pub(crate) struct Tail {
     unplaced: i64,
     /// When all rows were counted, and how long that took.
     counted: Option<(Instant, Duration)>,
-    looks: u32,
+    was_looked_at: bool,
 }
 
 impl Default for Tail {
@@ -43,7 +43,7 @@ impl Default for Tail {
             abandoned: BTreeSet::new(),
             unplaced: 0,
             counted: None,
-            looks: 0,
+            was_looked_at: false,
         }
     }
 }
@@ -77,21 +77,23 @@ impl Tail {
         if was_cut {
             return Ok(News::Anew("rows were removed"));
         }
-        let is_first = self.looks == 0;
+        let is_first = !self.was_looked_at;
         self.expected = if is_first { up_to(i64::MAX)? } else { self.expected };
-        self.looks += 1;
+        let mut unplaced_now = self.unplaced;
+        if is_first || is_due {
+            unplaced_now = database.value(unplaced, &[look.key()])?.and_then(|cell| cell.int()).unwrap_or(0);
+            if unplaced_now < self.unplaced {
+                return Ok(News::Anew("rows were removed"));
+            }
+        }
         let mut todo = Vec::new();
         if let Some(sql) = abandoned.as_ref().filter(|_| is_due) {
             todo = self.abandon(look, sql, known)?;
         }
-        if is_first || is_due {
-            let now = database.value(unplaced, &[look.key()])?.and_then(|cell| cell.int()).unwrap_or(0);
-            if now < self.unplaced {
-                return Ok(News::Anew("rows were removed"));
-            }
-            todo.extend((self.unplaced..now).map(|nth| Todo::Unplaced { session: number, nth }));
-            self.unplaced = now;
-        }
+        // Nothing fails from here, so nothing that is noted as found gets lost.
+        self.was_looked_at = true;
+        todo.extend((self.unplaced..unplaced_now).map(|nth| Todo::Unplaced { session: number, nth }));
+        self.unplaced = unplaced_now;
         if is_due {
             self.counted = Some((Instant::now(), begun.elapsed()));
         }

@@ -6,7 +6,7 @@
 //! Invariant: reading in portions ends and leaves no row out, whatever the columns hold that order it. A portion
 //! must bring a row that is new, and what no portion brought comes at the end.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::known::{Known, hash};
@@ -151,6 +151,11 @@ impl Walk {
         match looked {
             // Each damaged row is told as such then.
             Err(Trouble::Damaged(_)) => self.look_at_places(look, edited, known),
+            Err(trouble) => {
+                // What this look found is found again by the next one.
+                self.is_dirty = true;
+                Err(trouble)
+            }
             news => news,
         }
     }
@@ -209,12 +214,12 @@ impl Walk {
             todo.push(Todo::Portion(look.number));
             return Ok(Portion { todo, notice: None });
         }
+        let left = left_out(look, edited, (known, &cursor.strays))?;
         told.extend(std::mem::take(&mut cursor.strays));
+        told.extend(left);
         self.stage = Stage::Known;
-        let mut todo = list(look, told, known);
-        let left = left_out(look, edited, known)?;
         let notice = (!is_empty).then_some(OUT_OF_ORDER);
-        todo.extend(list(look, left, known));
+        let todo = list(look, told, known);
         Ok(Portion { todo, notice })
     }
 
@@ -313,14 +318,20 @@ fn count(look: Look<'_>, edited: &Edited) -> Result<u64, Trouble> {
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
 }
 
-/// Rows that no portion brought: what has no time is after nothing and before nothing.
-fn left_out(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Trouble> {
+/// Rows that no portion brought and that are no strays: what has no time is after nothing and before nothing.
+fn left_out(
+    look: Look<'_>,
+    edited: &Edited,
+    (known, strays): (&Known, &VecDeque<Row>),
+) -> Result<Vec<Row>, Trouble> {
     let mut left = Vec::new();
-    if count(look, edited)? == known.len() as u64 {
+    if count(look, edited)? == (known.len() + strays.len()) as u64 {
         return Ok(left);
     }
+    let strays: HashSet<(usize, i64)> = strays.iter().map(|row| (row.table, row.at)).collect();
+    let is_left = |row: &Row| !known.has(row.table, row.at) && !strays.contains(&(row.table, row.at));
     let listed = look.database.each(&edited.places, &[look.key()], &mut |cells| {
-        left.extend(Row::of(&cells).filter(|row| !known.has(row.table, row.at)));
+        left.extend(Row::of(&cells).filter(is_left));
     });
     match listed {
         // All that can be listed was.

@@ -29,6 +29,8 @@ struct Row {
     /// The lower bits of its place.
     low: u8,
     told: Told,
+    /// It was listed as new or edited, and was not read since.
+    is_due: bool,
     /// Tells one time and size from another.
     mark: u32,
     /// Tells one content from another.
@@ -62,7 +64,8 @@ impl Known {
         self.row(table, at).is_some()
     }
 
-    /// Lists a row with what changes when it is edited. Answers whether it was listed so before.
+    /// Lists a row with what changes when it is edited. Answers whether it is as it was when it was read. If not, it
+    /// stays due until it is read, because what was to be read may get lost when the database is busy.
     pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64)) -> bool {
         let mut hasher = std::hash::DefaultHasher::new();
         hasher.write_i64(change.0);
@@ -70,7 +73,8 @@ impl Known {
         let mark = short(hasher.finish());
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
-            row.told != Told::Nothing && before == mark
+            row.is_due |= before != mark || row.told == Told::Nothing;
+            !row.is_due
         })
     }
 
@@ -88,9 +92,14 @@ impl Known {
         self.pages.range(pages).map(in_page).sum()
     }
 
-    /// Whether a row was told with this content.
-    pub(crate) fn is_told_so(&self, table: usize, at: i64, hash: u64) -> bool {
-        self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash == short(hash))
+    /// A row was read. Answers whether it was told with this content before.
+    pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
+        let is_same = |row: &Row| row.told != Told::Nothing && row.hash == short(hash);
+        let is_known_so = self.row(table, at).is_some_and(is_same);
+        if is_known_so {
+            self.change(table, at, |row| row.is_due = false);
+        }
+        is_known_so
     }
 
     /// Whether a row was told with other content.
@@ -130,7 +139,7 @@ impl Known {
             _ => Told::Other,
         };
         let before = self.change(table, at, |row| {
-            (row.hash, row.told) = (short(hash), told);
+            (row.hash, row.told, row.is_due) = (short(hash), told, false);
             std::mem::replace(&mut row.bytes, bytes)
         });
         self.bytes = (self.bytes + u64::from(bytes)).saturating_sub(u64::from(before));
@@ -153,7 +162,14 @@ impl Known {
         let rows = self.pages.entry((table, at >> BITS)).or_default();
         let place = rows.binary_search_by_key(&low(at), |row| row.low);
         let known = place.ok().and_then(|place| rows.get(place)).copied();
-        let mut row = known.unwrap_or(Row { low: low(at), told: Told::Nothing, mark: 0, hash: 0, bytes: 0 });
+        let mut row = known.unwrap_or(Row {
+            low: low(at),
+            told: Told::Nothing,
+            is_due: false,
+            mark: 0,
+            hash: 0,
+            bytes: 0,
+        });
         let answer = change(&mut row);
         match place {
             Ok(place) => rows.get_mut(place).into_iter().for_each(|known| *known = row),
@@ -216,10 +232,10 @@ mod tests {
             assert_eq!(known.told_before(0, at, file).as_ref(), Some(tally));
         }
         assert_eq!((known.len(), known.bytes(), known.others.len()), (2, 154, 1));
-        assert!(known.is_told_so(0, 1, 9) && known.is_told_otherwise(0, 1, 8));
+        assert!(known.read(0, 1, 9) && known.is_told_otherwise(0, 1, 8));
         known.forget_content(0, 1);
-        assert!(!known.is_told_so(0, 1, 9));
-        assert!(!known.is_told_so(0, 7, 0) && known.told_before(0, 7, file).is_none());
+        assert!(!known.read(0, 1, 9));
+        assert!(!known.read(0, 7, 0) && known.told_before(0, 7, file).is_none());
     }
 
     #[test]
@@ -228,7 +244,11 @@ mod tests {
         assert!(!known.see(1, 4, (10, 20)) && !known.see(1, 4, (10, 20)), "it was not told yet");
         known.note(1, 4, (1, FileId(0)), Tally::default());
         assert!(known.see(1, 4, (10, 20)));
-        assert!(!known.see(1, 4, (10, 21)) && known.see(1, 4, (10, 21)));
+        assert!(!known.see(1, 4, (10, 21)) && !known.see(1, 4, (10, 21)), "it was not read since");
+        assert!(!known.read(1, 4, 2) && !known.see(1, 4, (10, 21)), "its content is other");
+        known.note(1, 4, (2, FileId(0)), Tally::default());
+        assert!(known.see(1, 4, (10, 21)));
+        assert!(!known.see(1, 4, (10, 22)) && known.read(1, 4, 2) && known.see(1, 4, (10, 22)));
     }
 
     #[test]

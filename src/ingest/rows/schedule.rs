@@ -48,9 +48,11 @@ impl Schedule {
     /// A look was taken, which took so long; it is settled if it found all as it was.
     pub(super) fn looked(&mut self, now: Instant, cost: Duration, is_settled: bool) {
         self.is_settled = is_settled;
-        let pause = if is_settled { SAFETY.max(cost * 100) } else { SETTLE.max(cost * 10) };
+        // On a busy machine a look takes long, too; changes wait no longer than SAFETY or the look itself for that.
+        let most = SAFETY.max(cost);
+        let pause = if is_settled { SAFETY.max(cost * 100) } else { SETTLE.max((cost * 10).min(most)) };
         self.next = Some(now + pause);
-        self.not_before = Some(now + PAUSE.max(cost * 4));
+        self.not_before = Some(now + PAUSE.max((cost * 4).min(most)));
     }
 
     /// Whether the last look found all as it was.

@@ -67,8 +67,8 @@ impl Rows {
         };
         let mut todo = Vec::new();
         for name in session.children(database, &queries)? {
-            if self.asked.insert(name.clone()) {
-                self.add_session(&name, &mut todo, emitter);
+            if self.asked.insert(name.clone()) && !self.add_session(&name, &mut todo, emitter) {
+                self.missing.push(name);
             }
         }
         self.read_next(todo);
@@ -132,7 +132,7 @@ impl Rows {
         let Some((origin, kind, path)) = self.origin((session, table, at), emitter) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
         let hash = hash(bytes);
-        if rows.known.is_told_so(table, at, hash) {
+        if rows.known.read(table, at, hash) {
             return;
         }
         if let Some(tally) = rows.known.told_before(table, at, origin.file) {
@@ -174,7 +174,7 @@ impl Rows {
     pub(super) fn fault(&mut self, (session, table, at): Place, what: &str, emitter: &mut Emitter<'_>) {
         let Some((origin, ..)) = self.origin((session, table, at), emitter) else { return };
         let Some(rows) = self.sessions.get_mut(session) else { return };
-        if !rows.known.is_told_so(table, at, 0) {
+        if !rows.known.read(table, at, 0) {
             let what = format!("a row cannot be read: {what}");
             let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
             rows.known.note(table, at, (0, origin.file), tally);

@@ -185,3 +185,39 @@ fn a_row_that_is_gone_from_the_end_is_missed_at_once() {
     writer.execute_batch("DELETE FROM message WHERE id = 'msg_03030'").unwrap();
     assert_eq!(look(&mut session, &path, true).unwrap_err(), "rows were removed");
 }
+
+#[test]
+fn what_was_found_while_the_database_could_not_be_read_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.db");
+    let writer = writer(&path);
+    add(&writer, 0..MESSAGES);
+    let mut session = SessionRows::new("s".to_owned(), None);
+    read(&mut session, &path);
+    while !session.is_settled() {
+        look(&mut session, &path, false).unwrap();
+    }
+    writer.execute_batch("UPDATE part SET time_updated = 9 WHERE rowid IN (7, 2900)").unwrap();
+    let database = Database::open(&path).unwrap();
+    let mut broken = known_to(&database);
+    let Growth::Edited(edited) = &mut broken.growth else { panic!("rows are edited") };
+    let (_, last) = edited.beyond.last_mut().unwrap();
+    *last = "SELECT nothing".to_owned();
+    let quiet = |session: &mut SessionRows, queries| session.look(0, &database, queries, (false, true));
+    assert!(
+        session.look(0, &database, &broken, (true, false)).is_ok(),
+        "a small piece does not come that far"
+    );
+    assert!(quiet(&mut session, &broken).is_err());
+    let queries = known_to(&database);
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        let Ok(News::More(todo)) = quiet(&mut session, &queries) else { panic!("rows are there") };
+        found.extend(rows(&todo));
+        tell(&mut session, &database, &queries, &todo);
+    }
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found, [(2, 7), (2, 2900)]);
+    assert!(session.is_settled());
+}
