@@ -3,26 +3,26 @@
 //! A look opens the database, asks what is new, and notes what is to be read; then rows are read one by
 //! one; then the database is let go.
 //!
-//! Invariant: rows that are only appended are told once, in order. Rows that are edited in place are told
+//! Invariant: rows that are only appended are read once, in order. Rows that are edited in place are read
 //! again when their time or size has changed, and counted once. What waits to be read is bounded, and of a row
-//! that was told nothing stays here but what tells an edit.
+//! that was read nothing stays here but what shows an edit.
 
 mod appended;
 mod edited;
+mod emit;
 mod known;
 mod look;
 mod newest;
 mod schedule;
 mod session;
-mod telling;
 
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use self::emit::unpacked;
 pub(crate) use self::newest::show_newest_rows;
-pub(crate) use self::telling::unpacked;
 
 use self::look::{News, Todo};
 use self::schedule::Schedule;
@@ -60,7 +60,7 @@ pub(crate) struct Rows {
     /// Sessions that were asked for and are not there yet.
     missing: Vec<String>,
     queue: VecDeque<Todo>,
-    told: u64,
+    read: u64,
     /// Whether bodies of what is read now stay in the database.
     leaves_bodies: bool,
     schedule: Schedule,
@@ -93,7 +93,7 @@ impl Rows {
             asked: HashSet::new(),
             missing: Vec::new(),
             queue: VecDeque::new(),
-            told: 0,
+            read: 0,
             leaves_bodies: false,
             schedule: Schedule::default(),
             is_touched: false,
@@ -104,7 +104,7 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Begins again with nothing told.
+    /// Begins again with nothing read.
     pub(crate) fn restart(&mut self) {
         let main = self.sessions.first().map(|session| session.id.clone()).unwrap_or_default();
         self.begin(main);
@@ -117,7 +117,7 @@ impl Rows {
         self.queue = VecDeque::from([Todo::Look]);
         let is_large = State::of(&self.path).is_ok_and(|state| state.base.len > KEPT);
         self.leaves_bodies = is_large && self.bodies == Bodies::Recent;
-        self.told = 0;
+        self.read = 0;
     }
 
     /// Whether something waits to be read.
@@ -125,10 +125,10 @@ impl Rows {
         !self.queue.is_empty() && !self.schedule.is_in_trouble()
     }
 
-    /// Rows told, and rows known.
+    /// Rows read, and rows known.
     pub(crate) fn progress(&self) -> (u64, u64) {
         let known: u64 = self.sessions.iter().map(SessionRows::expected).sum();
-        (self.told, known.max(self.told))
+        (self.read, known.max(self.read))
     }
 
     /// When to look again without any event.
@@ -176,12 +176,12 @@ impl Rows {
             Todo::More(session) => self.read_on(session),
             Todo::Portion(session) => self.read_portion(session, emitter),
             Todo::Have { session, table, at, ref content } => {
-                self.tell_read((session, table, at), content, emitter);
+                self.emit_read((session, table, at), content, emitter);
                 Ok(())
             }
             Todo::Row { session, table, at } => self.read_rows((session, table, at)),
             Todo::Unplaced { session, nth } => {
-                self.tell_unplaced(session, nth, emitter);
+                self.emit_unplaced(session, nth, emitter);
                 Ok(())
             }
             Todo::Archive(session) => self.read_archive(session, emitter),
@@ -247,7 +247,7 @@ impl Rows {
     fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Trouble> {
         let state = State::of(&self.path).map_err(|error| Trouble::of(&error))?;
         let anew = self.look(state, emitter, now)?;
-        // Nothing is told yet that would have to be told anew.
+        // Nothing was emitted yet that would have to be emitted anew.
         if anew.is_some() { self.first_look(emitter, now) } else { Ok(()) }
     }
 
@@ -289,7 +289,7 @@ impl Rows {
         }
         self.queue.extend(todo);
         if self.state.is_none() || self.is_settling {
-            self.tell_oddity(emitter)?;
+            self.report_anomaly(emitter)?;
         }
         self.state = Some(state);
         let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);

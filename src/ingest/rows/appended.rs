@@ -27,7 +27,7 @@ pub(crate) struct Tail {
     last: i64,
     appended: u64,
     abandoned: BTreeSet<i64>,
-    /// How many rows have no place that could be told.
+    /// How many rows have no place that could be shown.
     unplaced: i64,
     /// When all rows were counted, and how long that took.
     counted: Option<(Instant, Duration)>,
@@ -104,7 +104,7 @@ impl Tail {
         Ok(News::More(todo))
     }
 
-    /// Asks which rows the agent has abandoned. Those of which that is news are told again.
+    /// Asks which rows the agent has abandoned. Those of which that is news are read again.
     fn abandon(&mut self, look: Look<'_>, sql: &str, known: &mut Known) -> Result<Vec<Todo>, Trouble> {
         let mut now = BTreeSet::new();
         look.database.each(sql, &[look.key()], &mut |row| now.extend(row.first().and_then(Cell::int)))?;

@@ -51,7 +51,7 @@ enum Stage {
     Known,
 }
 
-/// The message up to which rows were told: its time and its id as they lie there, which may be of any type.
+/// The message up to which rows were read: its time and its id as they lie there, which may be of any type.
 struct Cursor {
     after: (Cell, Cell),
     portion: i64,
@@ -149,7 +149,7 @@ impl Walk {
             }
         };
         match looked {
-            // Each damaged row is told as such then.
+            // Each damaged row shows as such then.
             Err(Trouble::Damaged(_)) => self.look_at_places(look, edited, known),
             Err(trouble) => {
                 // What this look found is found again by the next one.
@@ -171,7 +171,7 @@ impl Walk {
         Ok(News::More(vec![Todo::Portion(look.number)]))
     }
 
-    /// The next rows to be told, and whether there may be more.
+    /// The next rows to be read, and whether there may be more.
     pub(crate) fn next_portion(
         &mut self,
         look: Look<'_>,
@@ -201,25 +201,25 @@ impl Walk {
         }
         let is_empty = rows.is_empty();
         rows.retain(|row| !known.has(row.table, row.at));
-        let mut told = Vec::new();
+        let mut next_rows = Vec::new();
         for row in rows {
             while cursor.strays.front().is_some_and(|stray| stray.is_before(&row)) {
-                told.extend(cursor.strays.pop_front());
+                next_rows.extend(cursor.strays.pop_front());
             }
             cursor.after = row.order.clone();
-            told.push(row);
+            next_rows.push(row);
         }
-        if !told.is_empty() {
-            let mut todo = list(look, told, known);
+        if !next_rows.is_empty() {
+            let mut todo = list(look, next_rows, known);
             todo.push(Todo::Portion(look.number));
             return Ok(Portion { todo, notice: None });
         }
         let left = left_out(look, edited, (known, &cursor.strays))?;
-        told.extend(std::mem::take(&mut cursor.strays));
-        told.extend(left);
+        next_rows.extend(std::mem::take(&mut cursor.strays));
+        next_rows.extend(left);
         self.stage = Stage::Known;
         let notice = (!is_empty).then_some(OUT_OF_ORDER);
-        let todo = list(look, told, known);
+        let todo = list(look, next_rows, known);
         Ok(Portion { todo, notice })
     }
 
@@ -239,7 +239,7 @@ impl Walk {
             }
         }
         self.window = window;
-        // Where no event tells of changes, what was found tells that there were some.
+        // Where no event comes with a change, what was found shows that there were some.
         self.is_dirty |= !found.todo.is_empty();
         if self.round.is_none() && self.is_dirty {
             self.round = Some((0, i64::MIN));
@@ -289,7 +289,7 @@ impl Walk {
         Ok(true)
     }
 
-    /// All rows by their places, which indexes tell.
+    /// All rows by their places, which indexes hold.
     fn look_at_places(
         &mut self,
         look: Look<'_>,
@@ -383,11 +383,11 @@ fn compare(look: Look<'_>, found: &mut Found, known: &Known) -> Result<(), Troub
         let answers = database.values(&mut questions)?;
         for ((table, at), answer) in rest.iter().zip(&answers) {
             let cell = match answer {
-                // A damaged row was told as such.
+                // A damaged row shows as such.
                 Err(Trouble::Damaged(_)) => None,
                 cell => cell.clone()?,
             };
-            if cell.is_some_and(|cell| known.is_told_otherwise(*table, *at, hash(&cell.content()))) {
+            if cell.is_some_and(|cell| known.differs(*table, *at, hash(&cell.content()))) {
                 found.todo.push(Todo::Row { session: number, table: *table, at: *at });
             }
         }

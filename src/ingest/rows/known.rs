@@ -1,4 +1,4 @@
-//! The rows of a session that were told, in little room: there may be millions.
+//! The rows of a session that were read, in little room: there may be millions.
 //!
 //! Invariant: a row is known once, by its table and its place.
 
@@ -23,25 +23,25 @@ pub(crate) struct Known {
     bytes: u64,
 }
 
-/// A row that was listed, and perhaps told.
+/// A row that was listed, and perhaps read.
 #[derive(Clone, Copy)]
 struct Row {
     /// The lower bits of its place.
     low: u8,
-    told: Told,
+    counted: Counted,
     /// It was listed as new or edited, and was not read since.
     is_due: bool,
     /// Tells one time and size from another.
     mark: u32,
     /// Tells one content from another.
     hash: u32,
-    /// Bytes of the record that was told.
+    /// Bytes of the record that was read.
     bytes: u32,
 }
 
 /// What a row counted. Most count one fate and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum Counted {
     Nothing,
     Shown,
     Merged,
@@ -54,7 +54,7 @@ impl Known {
         self.len
     }
 
-    /// How many bytes were told.
+    /// How many bytes were read.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -73,7 +73,7 @@ impl Known {
         let mark = short(hasher.finish());
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
-            row.is_due |= before != mark || row.told == Told::Nothing;
+            row.is_due |= before != mark || row.counted == Counted::Nothing;
             !row.is_due
         })
     }
@@ -92,9 +92,9 @@ impl Known {
         self.pages.range(pages).map(in_page).sum()
     }
 
-    /// A row was read. Answers whether it was told with this content before.
+    /// A row was read. Answers whether it was read with this content before.
     pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
-        let is_same = |row: &Row| row.told != Told::Nothing && row.hash == short(hash);
+        let is_same = |row: &Row| row.counted != Counted::Nothing && row.hash == short(hash);
         let is_known_so = self.row(table, at).is_some_and(is_same);
         if is_known_so {
             self.change(table, at, |row| row.is_due = false);
@@ -102,52 +102,52 @@ impl Known {
         is_known_so
     }
 
-    /// Whether a row was told with other content.
-    pub(crate) fn is_told_otherwise(&self, table: usize, at: i64, hash: u64) -> bool {
-        self.row(table, at).is_some_and(|row| row.told != Told::Nothing && row.hash != short(hash))
+    /// Whether a row was read with other content.
+    pub(crate) fn differs(&self, table: usize, at: i64, hash: u64) -> bool {
+        self.row(table, at).is_some_and(|row| row.counted != Counted::Nothing && row.hash != short(hash))
     }
 
-    /// A row is to be told again, whatever its content.
+    /// A row is to be read again, whatever its content.
     pub(crate) fn forget_content(&mut self, table: usize, at: i64) {
         if self.has(table, at) {
             self.change(table, at, |row| row.hash = !row.hash);
         }
     }
 
-    /// What a row counted when it was told before, in this file.
-    pub(crate) fn told_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
+    /// What a row counted when it was read before, in this file.
+    pub(crate) fn counted_before(&self, table: usize, at: i64, file: FileId) -> Option<Tally> {
         let row = self.row(table, at)?;
         let plain = |fate| {
             let mut tally = Tally::default();
             tally.count(fate, file, u64::from(row.bytes));
             tally
         };
-        match row.told {
-            Told::Nothing => None,
-            Told::Shown => Some(plain(Fate::Shown)),
-            Told::Merged => Some(plain(Fate::Merged)),
-            Told::Other => self.others.get(&(table, at)).cloned(),
+        match row.counted {
+            Counted::Nothing => None,
+            Counted::Shown => Some(plain(Fate::Shown)),
+            Counted::Merged => Some(plain(Fate::Merged)),
+            Counted::Other => self.others.get(&(table, at)).cloned(),
         }
     }
 
-    /// Notes that a row was told in this file.
+    /// Notes that a row was read in this file.
     pub(crate) fn note(&mut self, table: usize, at: i64, (hash, file): (u64, FileId), tally: Tally) {
         let bytes = saturating_u32(usize::try_from(tally.bytes.total()).unwrap_or(usize::MAX));
-        let told = match (tally.shown, tally.merged) {
-            (1, 0) => Told::Shown,
-            (0, 1) => Told::Merged,
-            _ => Told::Other,
+        let counted = match (tally.shown, tally.merged) {
+            (1, 0) => Counted::Shown,
+            (0, 1) => Counted::Merged,
+            _ => Counted::Other,
         };
         let before = self.change(table, at, |row| {
-            (row.hash, row.told, row.is_due) = (short(hash), told, false);
+            (row.hash, row.counted, row.is_due) = (short(hash), counted, false);
             std::mem::replace(&mut row.bytes, bytes)
         });
         self.bytes = (self.bytes + u64::from(bytes)).saturating_sub(u64::from(before));
-        if told != Told::Other && self.told_before(table, at, file).as_ref() == Some(&tally) {
+        if counted != Counted::Other && self.counted_before(table, at, file).as_ref() == Some(&tally) {
             self.others.remove(&(table, at));
             return;
         }
-        self.change(table, at, |row| row.told = Told::Other);
+        self.change(table, at, |row| row.counted = Counted::Other);
         self.others.insert((table, at), tally);
     }
 
@@ -164,7 +164,7 @@ impl Known {
         let known = place.ok().and_then(|place| rows.get(place)).copied();
         let mut row = known.unwrap_or(Row {
             low: low(at),
-            told: Told::Nothing,
+            counted: Counted::Nothing,
             is_due: false,
             mark: 0,
             hash: 0,
@@ -229,19 +229,19 @@ mod tests {
         odd.note_unknown("type x".into(), crate::model::record::Origin::default());
         for (at, tally) in [(1, &plain), (2, &odd), (2, &plain), (1, &odd)] {
             known.note(0, at, (9, file), tally.clone());
-            assert_eq!(known.told_before(0, at, file).as_ref(), Some(tally));
+            assert_eq!(known.counted_before(0, at, file).as_ref(), Some(tally));
         }
         assert_eq!((known.len(), known.bytes(), known.others.len()), (2, 154, 1));
-        assert!(known.read(0, 1, 9) && known.is_told_otherwise(0, 1, 8));
+        assert!(known.read(0, 1, 9) && known.differs(0, 1, 8));
         known.forget_content(0, 1);
         assert!(!known.read(0, 1, 9));
-        assert!(!known.read(0, 7, 0) && known.told_before(0, 7, file).is_none());
+        assert!(!known.read(0, 7, 0) && known.counted_before(0, 7, file).is_none());
     }
 
     #[test]
-    fn an_edit_is_seen_and_a_row_that_was_not_told_is_new() {
+    fn an_edit_is_seen_and_a_row_that_was_not_read_is_new() {
         let mut known = Known::default();
-        assert!(!known.see(1, 4, (10, 20)) && !known.see(1, 4, (10, 20)), "it was not told yet");
+        assert!(!known.see(1, 4, (10, 20)) && !known.see(1, 4, (10, 20)), "it was not counted yet");
         known.note(1, 4, (1, FileId(0)), Tally::default());
         assert!(known.see(1, 4, (10, 20)));
         assert!(!known.see(1, 4, (10, 21)) && !known.see(1, 4, (10, 21)), "it was not read since");

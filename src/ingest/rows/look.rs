@@ -51,7 +51,7 @@ pub(crate) enum Todo {
     Have { session: usize, table: usize, at: i64, content: Result<Vec<u8>, String> },
     /// A row that is new or was edited.
     Row { session: usize, table: usize, at: i64 },
-    /// A row without a place, of which nothing but that can be told.
+    /// A row without a place, of which nothing but that can be shown.
     Unplaced { session: usize, nth: i64 },
     /// A whole session in one value.
     Archive(usize),

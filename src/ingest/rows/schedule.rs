@@ -11,7 +11,7 @@ use crate::source::rows::Trouble;
 const SETTLE: Duration = Duration::from_millis(100);
 /// Between looks, so that a burst of changes is one.
 const PAUSE: Duration = Duration::from_millis(25);
-/// Some file systems tell no changes of a log.
+/// Some file systems report no changes of a log.
 const SAFETY: Duration = Duration::from_secs(2);
 /// Delays between tries while a database cannot be read.
 const FIRST_RETRY: Duration = Duration::from_millis(50);

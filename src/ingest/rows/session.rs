@@ -1,4 +1,4 @@
-//! One session's rows: which of them were told, what a look at them finds, and the files that they count as.
+//! One session's rows: which of them were read, what a look at them finds, and the files that they count as.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(crate) struct SessionRows {
     pub(crate) lane: Option<String>,
     files: Vec<Option<(FileId, Kind, PathBuf)>>,
     generation: Option<Cell>,
-    /// The rows that were listed or told.
+    /// The rows that were listed or read.
     pub(crate) known: Known,
     /// How far rows that are only added were read.
     tail: Tail,

@@ -55,7 +55,7 @@ fn known_to(database: &Database) -> Queries {
 }
 
 /// Takes what is to be done as done, and counts the rows of it.
-fn tell(session: &mut SessionRows, database: &Database, queries: &Queries, todo: &[Todo]) -> usize {
+fn mark_read(session: &mut SessionRows, database: &Database, queries: &Queries, todo: &[Todo]) -> usize {
     let mut tally = Tally::default();
     tally.count(Fate::Shown, FileId(1), 1_000_000);
     for row in todo {
@@ -80,7 +80,7 @@ fn look(session: &mut SessionRows, path: &Path, is_touched: bool) -> Result<Vec<
     match session.look(0, &database, &queries, (is_touched, !is_touched)).unwrap() {
         News::Anew(why) => Err(why),
         News::More(todo) => {
-            tell(session, &database, &queries, &todo);
+            mark_read(session, &database, &queries, &todo);
             Ok(todo)
         }
     }
@@ -95,7 +95,7 @@ fn read(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     let mut portions = Vec::new();
     loop {
         let todo = session.next_portion(0, &database, (&queries, edited)).unwrap().todo;
-        portions.push(tell(session, &database, &queries, &todo));
+        portions.push(mark_read(session, &database, &queries, &todo));
         if !todo.iter().any(|todo| matches!(todo, Todo::Portion(_))) {
             return portions;
         }
@@ -214,7 +214,7 @@ fn what_was_found_while_the_database_could_not_be_read_is_found_again() {
     for _ in 0..3 {
         let Ok(News::More(todo)) = quiet(&mut session, &queries) else { panic!("rows are there") };
         found.extend(rows(&todo));
-        tell(&mut session, &database, &queries, &todo);
+        mark_read(&mut session, &database, &queries, &todo);
     }
     found.sort_unstable();
     found.dedup();

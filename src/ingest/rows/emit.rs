@@ -1,4 +1,4 @@
-//! Reading rows and telling them.
+//! Reading rows and emitting what they hold.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -107,21 +107,21 @@ impl Rows {
         Ok(())
     }
 
-    /// Tells a row that was read, or that it could not be.
-    pub(super) fn tell_read(
+    /// Emits a row that was read, or that it could not be.
+    pub(super) fn emit_read(
         &mut self,
         (session, table, at): Place,
         content: &Result<Vec<u8>, String>,
         emitter: &mut Emitter<'_>,
     ) {
         match content {
-            Ok(bytes) => self.tell(session, table, at, bytes, emitter),
+            Ok(bytes) => self.emit(session, table, at, bytes, emitter),
             Err(what) => self.fault((session, table, at), what, emitter),
         }
     }
 
-    /// Tells a row, in place of what it was before.
-    pub(super) fn tell(
+    /// Emits a row, in place of what it was before.
+    pub(super) fn emit(
         &mut self,
         session: usize,
         table: usize,
@@ -135,7 +135,7 @@ impl Rows {
         if rows.known.read(table, at, hash) {
             return;
         }
-        if let Some(tally) = rows.known.told_before(table, at, origin.file) {
+        if let Some(tally) = rows.known.counted_before(table, at, origin.file) {
             emitter.take_back(&tally, origin);
         }
         emitter.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
@@ -155,11 +155,11 @@ impl Rows {
             }
         };
         rows.known.note(table, at, (hash, origin.file), tally);
-        self.told += 1;
+        self.read += 1;
     }
 
     /// Says once what the files beside the database are like.
-    pub(super) fn tell_oddity(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+    pub(super) fn report_anomaly(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
         let anomaly = self.database()?.anomaly();
         if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
             && let Some(session) = self.sessions.first_mut()
@@ -182,7 +182,7 @@ impl Rows {
     }
 
     /// A row that cannot be asked for, because its place is none.
-    pub(super) fn tell_unplaced(&mut self, session: usize, nth: i64, emitter: &mut Emitter<'_>) {
+    pub(super) fn emit_unplaced(&mut self, session: usize, nth: i64, emitter: &mut Emitter<'_>) {
         self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", emitter);
     }
 
@@ -208,12 +208,12 @@ impl Rows {
         };
         emitter.leave_bodies(self.bodies == Bodies::Away);
         let mut buffer = LineBuffer::new(file);
-        let mut tell = |line: Line<'_>| {
+        let mut emit = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
             emitter.tell(record, kind.place(&path, record.origin.line));
         };
-        buffer.feed(&text, &mut tell);
-        buffer.unfinished().into_iter().for_each(tell);
+        buffer.feed(&text, &mut emit);
+        buffer.unfinished().into_iter().for_each(emit);
         Ok(())
     }
 
