@@ -32,7 +32,7 @@ use crate::ingest::find::{self, Search};
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
-use crate::report::{self, doctor, list, manual, printer, stats, themes};
+use crate::report::{self, brief, doctor, list, manual, printer, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::look;
 
@@ -53,6 +53,8 @@ pub enum Config {
     Show(printer::Options),
     /// Write a transcript because there is no screen to view it on.
     Print(printer::Options),
+    /// Write what a session came to.
+    Brief(brief::Options),
     /// Write figures.
     Stats(stats::Options),
     /// Write what is wrong with calls and results.
@@ -123,6 +125,18 @@ struct LookArgs {
 enum Command {
     /// Write the transcript as text
     Show(ShowArgs),
+    /// Tell what was asked and done, what failed, what it cost, and the last answer
+    Brief {
+        /// The sessions
+        #[arg(required = true, value_name = "SESSION")]
+        sessions: Vec<OsString>,
+        /// One JSON object a line (schema tv.brief/1)
+        #[arg(long, conflicts_with = "markdown")]
+        json: bool,
+        /// Markdown, for a pull request
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Count records, entries, turns, calls, tokens and cost
     Stats {
         /// The sessions
@@ -297,6 +311,15 @@ impl Config {
                 Ok(target) => Self::Show(show_options(target, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
+            Command::Brief { sessions, json, markdown } => {
+                let target = |session| named(session, &surroundings.environment);
+                let form = match (json, markdown) {
+                    (true, _) => brief::Form::Json,
+                    (false, true) => brief::Form::Markdown,
+                    (false, false) => brief::Form::Text,
+                };
+                Self::Brief(brief::Options { targets: sessions.iter().map(target).collect(), form })
+            }
             Command::Stats { sessions, json } => {
                 let target = |session| named(session, &surroundings.environment);
                 Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })

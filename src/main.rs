@@ -17,7 +17,7 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
-use tv::report::{check, doctor, list, manual, show, stats, themes, wait};
+use tv::report::{brief, check, doctor, list, manual, show, stats, themes, wait};
 use tv::runtime;
 
 /// The answer is no: something was found, or did not come about.
@@ -64,6 +64,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
             return runtime::view(view);
         }
         Config::Show(options) | Config::Print(options) => show::write(options, &mut out)?,
+        Config::Brief(options) => brief::write(options, &mut out)?,
         Config::Stats(options) => stats::write(options, now(), &mut out)?,
         Config::Check(options) => check::write(options, &mut out)?,
         Config::Rules(form) => check::write_rules(*form, &mut out)?,

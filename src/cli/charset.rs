@@ -17,6 +17,7 @@ impl Config {
     pub fn form(&self) -> Form {
         let is_json = match self {
             Self::Show(options) | Self::Print(options) => options.json,
+            Self::Brief(options) => options.form == report::brief::Form::Json,
             Self::Stats(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::List(options) => options.json,

@@ -3,6 +3,7 @@
 //! Invariant: nothing here prints; every report writes to the writer that it is given, and every
 //! string of a file that it writes is clean.
 
+pub mod brief;
 pub mod check;
 pub mod doctor;
 pub mod entry;

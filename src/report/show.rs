@@ -84,6 +84,6 @@ fn no_branch(number: usize, reading: &Reading) -> OpenError {
     })
 }
 
-fn is_large(target: &Target) -> bool {
+pub(super) fn is_large(target: &Target) -> bool {
     std::fs::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len() > HELD_BELOW)
 }

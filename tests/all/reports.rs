@@ -73,6 +73,101 @@ fn a_branch_is_shown_as_the_model_saw_it() {
 }
 
 #[test]
+fn a_brief_says_what_a_session_came_to() {
+    for (name, session) in SESSIONS {
+        insta::assert_snapshot!(format!("brief-{name}"), written(&["brief"], session));
+        insta::assert_snapshot!(format!("brief-markdown-{name}"), written(&["brief", "--markdown"], session));
+        let brief: Value = serde_json::from_str(&written(&["brief", "--json"], session)).unwrap();
+        let stats: Value = serde_json::from_str(&written(&["stats", "--json"], session)).unwrap();
+        assert_eq!(brief["schema"], "tv.brief/1");
+        assert_eq!(brief["cost"], stats["cost"], "{name}");
+        assert_eq!(brief["asked"].as_array().unwrap().len(), stats["turns"], "{name}");
+        assert_eq!(brief["waste"]["branches"], stats["branches"], "{name}");
+        let lines = written(&["show", "--json"], session);
+        let keys: Vec<Value> =
+            lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["key"].take()).collect();
+        let said = ["asked", "failed", "open"].iter().flat_map(|part| brief[part].as_array().unwrap());
+        let done = ["files", "commands", "commits", "tests"];
+        let done = done.iter().flat_map(|part| brief["done"][part].as_array().unwrap());
+        for item in said.chain(done) {
+            assert!(keys.contains(&item["key"]), "{name}: {item}");
+        }
+    }
+}
+
+#[test]
+fn a_brief_of_known_calls_is_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let mut lines = vec![
+        r#"{"type":"user","uuid":"u0","sessionId":"s","timestamp":"2026-05-01T10:00:00Z","cwd":"/w","version":"2.0.0","message":{"role":"user","content":"Mend the lamp"}}"#.to_owned(),
+    ];
+    let mut call = |tool: &str, input: Value, output: &str, is_error: bool| {
+        let n = lines.len();
+        let id = format!("toolu_{n}");
+        lines.push(
+            serde_json::json!({"type": "assistant", "uuid": format!("a{n}"), "parentUuid": null, "sessionId": "s",
+                "timestamp": format!("2026-05-01T10:{n:02}:00Z"), "cwd": "/w", "version": "2.0.0",
+                "message": {"id": format!("m{n}"), "role": "assistant", "model": "claude-opus-4-6",
+                    "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]}})
+            .to_string(),
+        );
+        lines.push(
+            serde_json::json!({"type": "user", "uuid": format!("r{n}"), "parentUuid": format!("a{n}"), "sessionId": "s",
+                "timestamp": format!("2026-05-01T10:{n:02}:30Z"), "cwd": "/w", "version": "2.0.0",
+                "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id,
+                    "content": output, "is_error": is_error}]}})
+            .to_string(),
+        );
+    };
+    let bash = |command: &str| serde_json::json!({ "command": command });
+    let edit = |old: &str, new: &str| serde_json::json!({"file_path": "/w/a.rs", "old_string": old, "new_string": new});
+    call("Bash", bash("cargo test 2>&1 | tail -3"), "test result: FAILED. 1 passed; 2 failed", false);
+    call("Edit", edit("zzz", "b"), "String to replace not found", true);
+    call("Edit", edit("a\nb\n", "a\nc\nd\n"), "updated", false);
+    call("Bash", bash("cargo test 2>&1 | tail -3"), "test result: ok. 3 passed; 0 failed", false);
+    call(
+        "Bash",
+        bash("git add -A && git commit -m 'Mend; rm -rf x'"),
+        "[main 1a2b3c4] Mend; rm -rf x\n 1 file changed",
+        false,
+    );
+    call("Bash", bash("ls nowhere"), "Exit code 2\nno such file", true);
+    let last = r#"{"type":"assistant","uuid":"z","sessionId":"s","timestamp":"2026-05-01T11:00:00Z","cwd":"/w","version":"2.0.0","message":{"id":"mz","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"All tests pass. It is committed. It is committed and pushed. Tests would not pass without it."}]}}"#;
+    lines.push(last.to_owned());
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tv")).args(["brief", "--json"]).arg(&path).output().unwrap();
+    let brief: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let done = &brief["done"];
+    let file = &done["files"][0];
+    assert_eq!((&file["path"], &file["edits"]), (&"a.rs".into(), &1.into()));
+    assert_eq!((&file["added"], &file["removed"]), (&2.into(), &1.into()));
+    assert_eq!(done["commands"], serde_json::json!([]), "what is quoted is no command");
+    assert_eq!(
+        (&done["commits"][0]["hash"], &done["commits"][0]["subject"]),
+        (&"1a2b3c4".into(), &"Mend; rm -rf x".into())
+    );
+    let ends: Vec<&Value> = done["tests"].as_array().unwrap().iter().map(|run| &run["passed"]).collect();
+    assert_eq!(ends, [&Value::Bool(false), &Value::Bool(true)], "the pipe ended well both times");
+    let failed = brief["failed"].as_array().unwrap();
+    let failed: Vec<(&str, bool)> =
+        failed.iter().map(|one| (one["what"].as_str().unwrap(), one["mended"].is_string())).collect();
+    assert_eq!(failed, [("run cargo test", true), ("edit a.rs", true), ("run ls nowhere", false)]);
+    let claims = brief["claims"].as_array().unwrap();
+    let claims: Vec<(&str, &str)> =
+        claims.iter().map(|one| (one["text"].as_str().unwrap(), one["verdict"].as_str().unwrap())).collect();
+    assert_eq!(
+        claims,
+        [
+            ("All tests pass.", "proven"),
+            ("It is committed.", "proven"),
+            ("It is committed and pushed.", "unproven")
+        ]
+    );
+}
+
+#[test]
 fn the_manual_says_what_agents_do_not_record() {
     let page = include_str!("../../assets/manual/formats.md");
     for format in REGISTRY {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::Op;
+use crate::analysis::shell::simple_commands;
 use crate::model::body::Tree;
 use crate::model::path::below;
 use crate::model::text::prefix;
@@ -100,13 +101,7 @@ fn is_file(path: &str) -> bool {
 fn in_shell(command: &str, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
     let mut used = Vec::new();
     let mut folder = String::new();
-    let command = prefix(command, LOOKED_AT);
-    // What follows a here-document is its text.
-    let command = command.split("<<").next().map_or(command, |head| {
-        let rest = command.get(head.len()..).and_then(|rest| rest.find('\n')).unwrap_or(command.len());
-        command.get(..head.len() + rest).unwrap_or(command)
-    });
-    for simple in command.split(['\n', ';', '|', '&']) {
+    for simple in simple_commands(prefix(command, LOOKED_AT)) {
         let spaced = simple.replace('>', " > ").replace(" >  > ", " >> ");
         let words: Vec<&str> = spaced.split_whitespace().collect();
         let mut add = |path: &str, op: Op| {
