@@ -167,17 +167,7 @@ impl Brief {
             brief.note_answer(transcript, *id, &entry);
             for block in &entry.blocks {
                 match &block.kind {
-                    BlockKind::Call(call) => {
-                        brief.add(transcript, *id, (&entry, call), lines);
-                        if call.state.is_open() || matches!(call.state, ToolState::Lost) {
-                            let word = awaited.word(transcript, *id, call);
-                            brief.open.push(Open {
-                                what: what_of(call, root_of(transcript)),
-                                word,
-                                entry: *id,
-                            });
-                        }
-                    }
+                    BlockKind::Call(call) => brief.add(transcript, *id, (&entry, call), (lines, awaited)),
                     BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
                         brief.fail(*id, &entry, (first_line(what), String::new(), "failed"), Like::Error);
                     }
@@ -207,20 +197,17 @@ impl Brief {
         transcript: &Transcript,
         id: EntryId,
         (entry, call): (&Entry, &ToolCall),
-        lines: Lines,
+        (lines, awaited): (Lines, Awaited),
     ) {
         let root = root_of(transcript);
         let what = what_of(call, root);
-        match (&call.state, call.kind) {
-            (ToolState::Done(_), ToolKind::Edit | ToolKind::Write) => {
-                self.change(id, entry, call, (root, lines))
-            }
-            (ToolState::Done(_) | ToolState::Failed(_), ToolKind::Run) => {
-                if self.run(id, entry, call) {
-                    return;
-                }
-            }
-            _ => {}
+        let is_done = matches!(call.state, ToolState::Done(_));
+        let has_ended = is_done || matches!(call.state, ToolState::Failed(_));
+        if is_done && matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
+            self.change(id, entry, call, (root, lines));
+        }
+        if has_ended && call.kind == ToolKind::Run && self.run(id, entry, call) {
+            return;
         }
         let like = match call.kind {
             ToolKind::Edit => Like::File(what.clone()),
@@ -232,7 +219,9 @@ impl Brief {
             ToolState::Failed(result) | ToolState::Refused(result) => {
                 self.fail(id, entry, (what, result.facts.to_string(), call.state.word()), like);
             }
-            _ => {}
+            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
+                self.open.push(Open { what, word: awaited.word(transcript, id, call), entry: id });
+            }
         }
     }
 
@@ -384,8 +373,8 @@ fn first_line(text: &Text) -> String {
 /// What a command is known by when it is run again: whatever was said of a commit, it is a commit.
 fn like_of_command(call: &ToolCall) -> Like {
     let command = command_of(call);
-    let done = simple_commands(&command).into_iter().filter_map(does);
-    done.last().map_or(Like::Call(likeness_of(call)), |last| match last {
+    let last = simple_commands(&command).into_iter().filter_map(does).next_back();
+    last.map_or(Like::Call(likeness_of(call)), |last| match last {
         Does::Commit => Like::Commit,
         Does::Push => Like::Push,
         Does::Test | Does::Change => Like::Call(likeness_of(call)),
