@@ -63,12 +63,14 @@ impl Runs {
         let blocks = block::all(content, block::Ending::Whole, out);
         let texts: Vec<&str> = content.blocks().iter().filter_map(block::text_of).collect();
         let said = texts.join("\n");
-        run.stop = match state {
+        let stop = match state {
             "delta" => Stop::Unrecorded,
             "final" => Stop::Done,
             _ => Stop::Other,
         };
-        if run.stop == Stop::Unrecorded {
+        // A frame that comes late does not open again what has ended.
+        run.stop = if stop == Stop::Unrecorded { run.stop } else { stop };
+        if stop == Stop::Unrecorded {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
             run.parts.say(Voice::Answer, &said, blocks, is_cumulative, out.origin());
         } else {
@@ -149,7 +151,6 @@ impl Runs {
         let body = out.prose(said);
         let blocks =
             if said.trim().is_empty() { Vec::new() } else { vec![Batch::block(Piece(0), kind(body))] };
-        run.stop = Stop::Unrecorded;
         if whole.is_some() {
             run.parts.say(voice, said, blocks, delta.is_some(), out.origin());
         } else {
