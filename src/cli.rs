@@ -215,7 +215,7 @@ struct ShowArgs {
     /// Entries as JSON, one a line (schema tv.entry/1)
     #[arg(long)]
     json: bool,
-    /// Mask keys, tokens and passwords of known shapes; how many they were is told on standard error
+    /// Mask keys, tokens and passwords of known shapes; their number goes to standard error
     #[arg(long)]
     redact: bool,
     /// Notice changes by looking often, for file systems without events

@@ -50,7 +50,7 @@
 //! # What always holds
 //!
 //! * No record is lost: shown, merged, passed and faulty add up to what was read ([`model::tally`]).
-//! * What is told twice changes nothing: entries go by key, blocks by piece ([`model::edit`]).
+//! * What is sent twice changes nothing: entries go by key, blocks by piece ([`model::edit`]).
 //! * Chunks, portions, results in any order, bodies on disk or in memory, a file read on or anew: the same session.
 //! * Content of an entry does not depend on how it was read; a record read again alone gives the same bodies.
 //! * No string of a file reaches a cell but through [`model::text::Text::clean`].
@@ -64,7 +64,7 @@
 //!
 //! * **record**: what a file is made of: a line, an element of a document, a row, a small file.
 //! * **entry**, **block**: one message of the transcript, and one part of it: a text, a call, an image.
-//! * **piece**: what a block is known by within its entry; the same piece told again replaces.
+//! * **piece**: what a block is known by within its entry; the same piece sent again replaces.
 //! * **body**, **stub**: the content of a block, which may stay on disk, and its beginning, which does not.
 //! * **edit**, **batch**: one change of a transcript, and all changes of one reading with their counts.
 //! * **fate**, **tally**: what became of a record, and the count of all.

@@ -33,7 +33,7 @@ use crate::model::tally::Fate;
 pub(crate) struct Openclaw;
 
 /// A file with fewer lines than this may not have come to OpenClaw's marks yet.
-const LINES_TO_TELL: usize = 5;
+const LINES_TO_JUDGE: usize = 5;
 
 impl Format for Openclaw {
     fn name(&self) -> &'static str {
@@ -127,7 +127,7 @@ fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     if let Some(mark) = marks::find(probe) {
         return Verdict::yes(Confidence::Certain, Shape::Lines, format!("pi's container with {mark}"));
     }
-    let may_follow = container == Container::Session && probe.lines.len() < LINES_TO_TELL && probe.is_whole;
+    let may_follow = container == Container::Session && probe.lines.len() < LINES_TO_JUDGE && probe.is_whole;
     Verdict {
         confidence: if may_follow { Confidence::NeedMore } else { Confidence::No },
         ..Verdict::no("pi's container without a mark of OpenClaw")

@@ -267,7 +267,7 @@ mod tests {
         let mut decoder = Surveyed::new(Pi.decoder(), Sums::clone(&sums));
         let mut out = Batch::default();
         out.stubs_only = true;
-        let text = "a long answer that is told ".repeat(20);
+        let text = "a long answer that is long ".repeat(20);
         let record = format!(
             r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-02T03:04:05Z","message":{{"role":"assistant","content":[{{"type":"text","text":"{text}","hidden":[{{"a mood":"nobody knows"}}]}}],"model":"m-1"}}}}"#
         );

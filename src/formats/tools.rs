@@ -16,7 +16,7 @@ use crate::model::tool::ToolKind;
 /// Characters of a headline.
 const HEADLINE_CHARS: usize = 200;
 /// Strings up to this size in bytes may stand for a whole input that has no known field.
-const TELLING_BYTES: usize = 200;
+const SHORT_BYTES: usize = 200;
 
 /// Names of tools by kind, without separators.
 static NAMES: &[(ToolKind, &str)] = &[
@@ -274,7 +274,7 @@ fn any_field(input: &Json<'_>) -> Option<String> {
 
 /// The first short string of the input, else the input itself.
 fn first_string(input: &Json<'_>) -> String {
-    let is_short = |value: &Json<'_>| value.string().is_some_and(|text| text.len() <= TELLING_BYTES);
+    let is_short = |value: &Json<'_>| value.string().is_some_and(|text| text.len() <= SHORT_BYTES);
     let short = |value: &Json<'_>| value.filled().filter(|_| is_short(value)).map(str::to_owned);
     let found = input.members().iter().find_map(|(_, value)| short(value));
     found.unwrap_or_else(|| match input {

@@ -34,13 +34,13 @@ pub(crate) struct Portion<'r> {
     pub(crate) lines: Vec<(Line<'r>, Option<Json<'r>>)>,
 }
 
-/// Reads on until the room is full or the file ends, and tells one portion after the other. Returns how
+/// Reads on until the room is full or the file ends, and emits one portion after the other. Returns how
 /// many bytes it read.
 pub(crate) fn read_portions<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
-    mut tell: impl FnMut(Portion<'r>),
+    mut each: impl FnMut(Portion<'r>),
 ) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
@@ -48,7 +48,7 @@ pub(crate) fn read_portions<'r>(
     // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
     if left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
         return read_each(follower, buffer, room, |portion| {
-            tell(portion);
+            each(portion);
             true
         });
     }
@@ -62,7 +62,7 @@ pub(crate) fn read_portions<'r>(
                 send.send(portion).is_ok()
             })
         });
-        portions.into_iter().for_each(tell);
+        portions.into_iter().for_each(each);
         ahead.join().unwrap_or_else(|panic| resume_unwind(panic))
     })
 }

@@ -11,7 +11,7 @@ use crate::formats::tables::{Queries, Table, Tables, describe};
 use crate::formats::{Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::rows::{Cell, Database, Failure};
 
 /// Of how many sessions the messages are counted.
 const COUNTED: usize = 200;
@@ -23,7 +23,7 @@ const NAMED: usize = 4;
 /// Finds out which session of a database is meant.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
     let (database, detection, queries) = detect(&target.path)?;
-    let heads = heads(&database, &queries).map_err(|trouble| refusal(&target.path, &trouble.words()))?;
+    let heads = heads(&database, &queries).map_err(|failure| refusal(&target.path, &failure.words()))?;
     let head = match &target.session {
         Some(name) => find(&heads, name).map_err(|what| refusal(&target.path, &what))?,
         None => newest(&heads).ok_or_else(|| refusal(&target.path, "no session in this database"))?,
@@ -38,7 +38,7 @@ pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let (database, _, queries) = detect(path)?;
-    let mut heads = heads(&database, &queries).map_err(|trouble| refusal(path, &trouble.words()))?;
+    let mut heads = heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database.value(&queries.count, &[Cell::from(head.id.as_str())]).ok().flatten();
         head.messages = count.and_then(|cell| cell.int()).and_then(|count| u64::try_from(count).ok());
@@ -49,29 +49,29 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
 /// The sessions of a database, newest first, without the counts of their messages.
 pub(crate) fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let (database, _, queries) = detect(path)?;
-    heads(&database, &queries).map_err(|trouble| refusal(path, &trouble.words()))
+    heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))
 }
 
 /// How a format reads these tables.
-pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Trouble> {
+pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option<Queries>, Failure> {
     Ok(format.queries(&tables(database)?))
 }
 
 fn detect(path: &Path) -> Result<(Database, Detection, Queries), OpenError> {
     let database =
-        Database::open_patiently(path, PATIENCE).map_err(|trouble| refusal(path, &trouble.words()))?;
-    let tables = tables(&database).map_err(|trouble| refusal(path, &trouble.words()))?;
+        Database::open_patiently(path, PATIENCE).map_err(|failure| refusal(path, &failure.words()))?;
+    let tables = tables(&database).map_err(|failure| refusal(path, &failure.words()))?;
     let (detection, queries) = detect_database(&tables).ok_or_else(|| refusal(path, &describe(&tables)))?;
     Ok((database, detection, queries))
 }
 
-fn tables(database: &Database) -> Result<Tables, Trouble> {
+fn tables(database: &Database) -> Result<Tables, Failure> {
     let tables = database.tables()?.into_iter().map(|(name, columns)| Table { name, columns });
     Ok(Tables(tables.collect()))
 }
 
 /// All sessions, newest first, each once.
-fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Trouble> {
+fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Failure> {
     let mut heads: Vec<SessionHead> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     database.each(&queries.heads, &[], &mut |row| {
@@ -93,7 +93,7 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Tro
     Ok(heads)
 }
 
-/// Of what is told twice the first counts.
+/// Of what comes twice the first counts.
 fn complete(known: &mut SessionHead, other: SessionHead) {
     known.key = known.key.take().or(other.key);
     known.title = known.title.take().or(other.title);

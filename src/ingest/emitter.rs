@@ -1,6 +1,6 @@
 //! Records through a decoder into batches, and batches into the feed.
 //!
-//! Invariant: each batch carries the tally of all records so far; a new telling begins and ends with
+//! Invariant: each batch carries the tally of all records so far; a replacement begins and ends with
 //! the batches that say so, however many there are.
 
 use std::path::Path;
@@ -20,24 +20,24 @@ pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
 /// A batch is sent when it has so many edits.
 const EDITS: usize = 128;
 
-/// Whether what is told comes on top or takes the place of what was told.
+/// Whether the next batch comes on top or takes the place of what was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Telling {
-    OnTop,
-    AnewFromHere,
-    Anew,
+enum Sending {
+    Append,
+    Replace,
+    ReplaceMore,
 }
 
-/// Tells one transcript.
+/// Emits one transcript.
 pub(crate) struct Emitter<'o> {
     decoder: Box<dyn Decoder>,
     stage: Stage,
     outlet: Outlet<'o>,
     batch: Batch,
-    telling: Telling,
+    sending: Sending,
     records_sent: u64,
     is_open: bool,
-    has_told: bool,
+    has_sent: bool,
 }
 
 impl<'o> Emitter<'o> {
@@ -48,42 +48,42 @@ impl<'o> Emitter<'o> {
             stage,
             outlet,
             batch: Batch::default(),
-            telling: Telling::OnTop,
+            sending: Sending::Append,
             records_sent: 0,
             is_open: true,
-            has_told: false,
+            has_sent: false,
         }
     }
 
-    /// Begins a new telling of the whole session with a fresh decoder.
+    /// Begins to replace the whole session, with a fresh decoder.
     pub(crate) fn restart(&mut self, decoder: Box<dyn Decoder>) {
         self.decoder = decoder;
         self.batch = self.next_batch();
         self.records_sent = 0;
-        if self.has_told {
-            self.telling = Telling::AnewFromHere;
+        if self.has_sent {
+            self.sending = Sending::Replace;
         }
     }
 
-    /// What is told takes the place of what another emitter told.
+    /// What is sent takes the place of what another emitter sent.
     pub(crate) fn replace(&mut self) {
-        self.telling = Telling::AnewFromHere;
-        self.has_told = true;
+        self.sending = Sending::Replace;
+        self.has_sent = true;
     }
 
-    /// What is told from here on is of a file that was cut or replaced.
+    /// What is sent from here on is of a file that was cut or replaced.
     pub(crate) fn of_other_file(&mut self) {
         self.batch.is_of_other_file = true;
     }
 
-    /// What is told comes through a pipe.
+    /// What is sent comes through a pipe.
     #[must_use]
     pub(crate) fn of_pipe(mut self) -> Self {
         self.batch.is_piped = true;
         self
     }
 
-    /// An empty batch that is told like the last one.
+    /// An empty batch that is sent like the last one.
     fn next_batch(&self) -> Batch {
         let mut batch = Batch::default();
         batch.stubs_only = self.batch.stubs_only;
@@ -102,29 +102,29 @@ impl<'o> Emitter<'o> {
         self.batch.stubs_only = stubs_only;
     }
 
-    /// Tells a record.
-    pub(crate) fn tell(&mut self, record: Record<'_>, place: Place<'_>) {
+    /// Emits a record.
+    pub(crate) fn emit(&mut self, record: Record<'_>, place: Place<'_>) {
         feed(&mut *self.decoder, record, place, &mut self.batch);
         self.flush_if_full();
     }
 
     /// As [`Self::tell`], for a record whose value is known.
-    pub(crate) fn tell_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
+    pub(crate) fn emit_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
         feed_read(&mut *self.decoder, record, Some(value), place, &mut self.batch);
         self.flush_if_full();
     }
 
-    /// Tells a record that may be told again in another form. Returns what it counted, to be taken back.
-    pub(crate) fn tell_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    /// Emits a record that may be sent again in another form. Returns what it counted, to be taken back.
+    pub(crate) fn emit_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
         self.apart(|emitter| feed(&mut *emitter.decoder, record, place, &mut emitter.batch))
     }
 
-    /// As [`Self::tell_apart`], for a record that its agent has abandoned.
-    pub(crate) fn tell_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    /// As [`Self::emit_apart`], for a record that its agent has abandoned.
+    pub(crate) fn emit_abandoned(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
         self.apart(|emitter| {
-            let told = emitter.batch.edits.len();
+            let before = emitter.batch.edits.len();
             feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
-            for edit in emitter.batch.edits.iter_mut().skip(told) {
+            for edit in emitter.batch.edits.iter_mut().skip(before) {
                 if let Edit::Entry(entry) = edit {
                     entry.marks.undone = true;
                 }
@@ -132,8 +132,8 @@ impl<'o> Emitter<'o> {
         })
     }
 
-    /// Tells a fact that stands in no record.
-    pub(crate) fn tell_fact(&mut self, fact: MetaEdit) {
+    /// Emits a fact that stands in no record.
+    pub(crate) fn emit_fact(&mut self, fact: MetaEdit) {
         self.batch.meta(fact);
     }
 
@@ -163,9 +163,9 @@ impl<'o> Emitter<'o> {
 
     /// Takes back what a record counted. A fault's entry is retired: in its new form the record may
     /// have another key.
-    pub(crate) fn take_back(&mut self, told: &Tally, origin: Origin) {
-        self.batch.tally.give_back(told);
-        if told.faulty > 0 {
+    pub(crate) fn take_back(&mut self, counted: &Tally, origin: Origin) {
+        self.batch.tally.give_back(counted);
+        if counted.faulty > 0 {
             self.batch.begin_record(origin);
             let key = self.batch.origin_key();
             self.batch.push(Edit::Retire(key));
@@ -183,7 +183,7 @@ impl<'o> Emitter<'o> {
         std::mem::take(&mut self.batch.wanted)
     }
 
-    /// Tells that a small file is gone.
+    /// Emits that a small file is gone.
     pub(crate) fn lost(&mut self, path: &Path) {
         self.decoder.lost(path, &mut self.batch);
     }
@@ -193,27 +193,27 @@ impl<'o> Emitter<'o> {
         self.decoder.finish(&mut self.batch);
     }
 
-    /// Sends what is there. `is_end` ends a new telling.
+    /// Sends what is there. `is_end` ends a replacement.
     pub(crate) fn flush(&mut self, is_end: bool) {
-        let (mode, next) = match (self.telling, is_end) {
-            (Telling::OnTop, _) => (Mode::Append, Telling::OnTop),
-            (Telling::AnewFromHere, false) => (Mode::ReplaceStart, Telling::Anew),
-            (Telling::AnewFromHere, true) => (Mode::Replace, Telling::OnTop),
-            (Telling::Anew, false) => (Mode::ReplaceMore, Telling::Anew),
-            (Telling::Anew, true) => (Mode::ReplaceEnd, Telling::OnTop),
+        let (mode, next) = match (self.sending, is_end) {
+            (Sending::Append, _) => (Mode::Append, Sending::Append),
+            (Sending::Replace, false) => (Mode::ReplaceStart, Sending::ReplaceMore),
+            (Sending::Replace, true) => (Mode::Replace, Sending::Append),
+            (Sending::ReplaceMore, false) => (Mode::ReplaceMore, Sending::ReplaceMore),
+            (Sending::ReplaceMore, true) => (Mode::ReplaceEnd, Sending::Append),
         };
         self.batch.mode = mode;
         let records = self.batch.tally.records();
         if self.batch.is_empty() && records == self.records_sent {
             return;
         }
-        self.telling = next;
+        self.sending = next;
         self.records_sent = records;
         let mut rest = self.next_batch();
         rest.tally.clone_from(&self.batch.tally);
         rest.wanted = std::mem::take(&mut self.batch.wanted);
         let batch = std::mem::replace(&mut self.batch, rest);
-        self.has_told = true;
+        self.has_sent = true;
         self.send(Feed::Batch { stage: self.stage, batch: Box::new(batch) });
     }
 
@@ -222,13 +222,13 @@ impl<'o> Emitter<'o> {
         self.is_open = self.is_open && (self.outlet)(feed);
     }
 
-    fn apart(&mut self, tell: impl FnOnce(&mut Self)) -> Tally {
+    fn apart(&mut self, emit: impl FnOnce(&mut Self)) -> Tally {
         let before = std::mem::take(&mut self.batch.tally);
-        tell(self);
-        let told = std::mem::replace(&mut self.batch.tally, before);
-        self.batch.tally.absorb(&told);
+        emit(self);
+        let counted = std::mem::replace(&mut self.batch.tally, before);
+        self.batch.tally.absorb(&counted);
         self.flush_if_full();
-        told
+        counted
     }
 
     fn flush_if_full(&mut self) {
@@ -238,7 +238,7 @@ impl<'o> Emitter<'o> {
     }
 }
 
-/// The text of bytes that are no record, for when they are told and for when they come again from the disk.
+/// The text of bytes that are no record, for when they are sent and for when they come again from the disk.
 pub(super) fn body_of_fault(bytes: &[u8], batch: &mut Batch) -> Body {
     batch.output(String::from_utf8_lossy(bytes).trim())
 }

@@ -1,4 +1,4 @@
-//! One line file that is read on: its follower, its unfinished line, and what was told of that.
+//! One line file that is read on: its follower, its unfinished line, and what was sent of that.
 //!
 //! Invariant: a line counts once, however often it was shown while it was unfinished.
 
@@ -95,31 +95,31 @@ impl LineFile {
         self.id
     }
 
-    /// Reads on and tells what lines it read. Returns how many bytes that were.
+    /// Reads on and emits what lines it read. Returns how many bytes that were.
     pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, step: Step<'_>) -> io::Result<usize> {
         let Self { kind, follower, buffer, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
-        let mut is_to_be_told = |line: Line<'_>, emitter: &mut Emitter<'_>| {
+        let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
         let read = read_portions(follower, buffer, step.room, |portion| {
             if let Some(first) = portion.first.as_ref().map(Ended::line) {
                 emitter.leave_bodies(step.bodies.away_at(first.record().origin.at, len));
-                if is_to_be_told(first, emitter) {
-                    tell_line(first, *kind, &path, emitter);
+                if is_wanted(first, emitter) {
+                    emit_line(first, *kind, &path, emitter);
                 }
             }
             emitter.leave_bodies(step.bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
-                if !is_to_be_told(line, emitter) {
+                if !is_wanted(line, emitter) {
                     continue;
                 }
                 match (line, value) {
                     (Line::Whole(record), Some(value)) => {
-                        emitter.tell_read(record, &value, kind.place(&path, record.origin.line));
+                        emitter.emit_read(record, &value, kind.place(&path, record.origin.line));
                     }
-                    (line, _) => tell_line(line, *kind, &path, emitter),
+                    (line, _) => emit_line(line, *kind, &path, emitter),
                 }
             }
             (step.between)();
@@ -147,7 +147,7 @@ impl LineFile {
         }
         let tally = match line {
             Line::Whole(record) => {
-                emitter.tell_apart(record, self.kind.place(self.follower.path(), origin.line))
+                emitter.emit_apart(record, self.kind.place(self.follower.path(), origin.line))
             }
             Line::TooLong(record) => emitter.fault_apart(record, &too_long(record.origin)),
         };
@@ -162,7 +162,7 @@ impl LineFile {
     }
 }
 
-/// Takes the shown form of a line back. Answers whether the line must be told.
+/// Takes the shown form of a line back. Answers whether the line must be emitted.
 fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     let origin = origin_of(line);
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
@@ -172,10 +172,10 @@ fn take_back(shown: &Shown, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     true
 }
 
-/// Tells a line of a file.
-pub(crate) fn tell_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
+/// Emits a line of a file.
+pub(crate) fn emit_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
     match line {
-        Line::Whole(record) => emitter.tell(record, kind.place(path, record.origin.line)),
+        Line::Whole(record) => emitter.emit(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => emitter.fault(record, &too_long(record.origin)),
     }
 }

@@ -66,8 +66,16 @@ pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop:
 }
 
 fn follow_by(watcher: Watcher, plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let mut follow =
-        Follow { plan, files, outlet, stop, watcher, is_caught_up: false, reread: None, has_told: false };
+    let mut follow = Follow {
+        plan,
+        files,
+        outlet,
+        stop,
+        watcher,
+        is_caught_up: false,
+        reread: None,
+        has_been_read: false,
+    };
     follow.run();
 }
 
@@ -80,7 +88,7 @@ struct Follow<'f> {
     is_caught_up: bool,
     /// Why everything is read anew, to be said when that is done.
     reread: Option<String>,
-    has_told: bool,
+    has_been_read: bool,
 }
 
 /// Why a reader is given up.
@@ -100,7 +108,7 @@ impl<'f> Follow<'f> {
             if matches!(self.read_and_wait(&mut reader, preview), End::Stopped) {
                 return;
             }
-            self.has_told = true;
+            self.has_been_read = true;
         }
     }
 
@@ -109,7 +117,7 @@ impl<'f> Follow<'f> {
         let mut last = String::new();
         while !self.stop.load(Ordering::Relaxed) {
             let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
-            if self.has_told {
+            if self.has_been_read {
                 emitter.replace();
             }
             match Reader::new(&self.plan, self.files, Bodies::Recent, emitter, Instant::now()) {
@@ -132,7 +140,7 @@ impl<'f> Follow<'f> {
             if self.is_stopped(reader) {
                 return End::Stopped;
             }
-            self.tell_state(reader);
+            self.emit_state(reader);
             let read = Instant::now();
             if let Some(end) = self.wait(reader) {
                 return end;
@@ -168,14 +176,14 @@ impl<'f> Follow<'f> {
 
     /// Reads all that is there now.
     fn read(&self, reader: &mut Reader<'f>, mut preview: Option<&mut Preview<'f>>) {
-        let mut told = Instant::now();
+        let mut reported = Instant::now();
         loop {
             let now = Instant::now();
             if self.is_stopped(reader) {
                 return;
             }
-            if now.duration_since(told) >= PROGRESS {
-                told = now;
+            if now.duration_since(reported) >= PROGRESS {
+                reported = now;
                 let (done, total) = reader.progress();
                 reader.emitter.flush(false);
                 reader.emitter.send(Feed::Progress { done, total });
@@ -193,7 +201,7 @@ impl<'f> Follow<'f> {
     }
 
     /// Says that everything is there, and whether it was read anew.
-    fn tell_state(&mut self, reader: &mut Reader<'f>) {
+    fn emit_state(&mut self, reader: &mut Reader<'f>) {
         if !std::mem::replace(&mut self.is_caught_up, true) {
             reader.emitter.send(Feed::CaughtUp);
             reader.emitter.send(Feed::Link(LinkState::Live));
@@ -248,8 +256,8 @@ impl<'f> Follow<'f> {
 
     fn watch(&mut self, reader: &Reader<'_>, renew: bool) {
         self.watcher.watch(reader.watched(), renew);
-        if let Some(trouble) = self.watcher.take_trouble() {
-            (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&trouble))));
+        if let Some(failure) = self.watcher.take_failure() {
+            (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&failure))));
         }
     }
 
@@ -337,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_event_tells_is_seen_nevertheless() {
+    fn what_no_event_announces_is_seen_nevertheless() {
         assert_eq!(followed(NullWatcher), (4, Vec::new()));
     }
 

@@ -6,6 +6,7 @@
 mod ahead;
 mod bodies;
 mod catalog;
+mod counted;
 mod emitter;
 mod files;
 pub mod find;
@@ -20,7 +21,6 @@ mod probe;
 mod reader;
 mod rows;
 mod target;
-mod told;
 mod whole;
 
 use std::cell::RefCell;
@@ -104,12 +104,12 @@ pub(crate) fn omits(format: &str) -> &'static str {
 impl Session {
     /// What each format says of the file, in the order of the registry.
     pub fn verdicts(&self) -> Vec<FormatVerdict> {
-        let told = |(format, verdict): &(&'static str, Verdict)| FormatVerdict {
+        let verdict_of = |(format, verdict): &(&'static str, Verdict)| FormatVerdict {
             format,
             confidence: verdict.confidence.word(),
             reason: Text::clean(&verdict.reason),
         };
-        self.plan.verdicts.iter().map(told).collect()
+        self.plan.verdicts.iter().map(verdict_of).collect()
     }
 
     /// What names the session within its folder or database; `None` for a file that is one session.
@@ -140,7 +140,7 @@ impl Session {
         });
     }
 
-    /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is told.
+    /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is shown.
     pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
         let sums = Sums::default();
         self.plan.survey = Some(Sums::clone(&sums));

@@ -112,7 +112,7 @@ impl Pager {
         contents(&batch)
     }
 
-    /// Whether a record was told as a fault, whatever its bytes would be by themselves: a line that is too
+    /// Whether a record was sent as a fault, whatever its bytes would be by themselves: a line that is too
     /// long to be held, and what a document breaks off with.
     fn is_fault(&mut self, origin: Origin, path: &Path, kind: Kind) -> bool {
         match kind {
@@ -251,7 +251,7 @@ fn whole(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
 }
 
-/// The contents of all bodies that a record told, by slot; [`Held::Stub`] where a stub is all there is.
+/// The contents of all bodies that a record brought, by slot; [`Held::Stub`] where a stub is all there is.
 pub fn contents(batch: &Batch) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {

@@ -20,7 +20,7 @@ use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::plan::Plan;
 use super::probe::{self, HEAD};
-use super::whole::{is_whole_value, kind_of, tell_whole};
+use super::whole::{emit_whole, is_whole_value, kind_of};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
 use crate::model::text::Text;
@@ -72,7 +72,7 @@ struct Piped<'o> {
     head: Vec<u8>,
     is_decided: bool,
     buffer: LineBuffer,
-    /// Whether the unfinished line was told.
+    /// Whether the unfinished line was sent.
     is_shown: bool,
     is_caught_up: bool,
 }
@@ -104,7 +104,7 @@ impl Piped<'_> {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        // Half a copy would give other bytes for some records; without any they are told to be gone.
+        // Half a copy would give other bytes for some records; without any they are said to be gone.
         if self.copy.as_deref().is_some_and(|mut copy| copy.write_all(bytes).is_err()) {
             self.copy = None;
             if let Some(files) = self.files {
@@ -122,17 +122,17 @@ impl Piped<'_> {
         } else if self.plan.is_provisional {
             self.decide_again(bytes);
         } else if !is_document {
-            self.tell_lines(bytes);
+            self.emit_lines(bytes);
         }
     }
 
-    /// Settles what the stream is. Lines are told from here on as they come, a document at its end.
+    /// Settles what the stream is. Lines are sent from here on as they come, a document at its end.
     fn decide(&mut self, is_whole: bool) {
         if let Some(plan) = self.detect(is_whole) {
             self.plan = plan;
         }
         self.is_decided = true;
-        self.tell_head();
+        self.emit_head();
     }
 
     /// With more of the stream it may turn out to be something else.
@@ -142,11 +142,11 @@ impl Piped<'_> {
             self.plan = plan;
             self.buffer = LineBuffer::new(FileId(0));
             self.is_shown = false;
-            return self.tell_head();
+            return self.emit_head();
         }
         self.plan.is_provisional &= self.head.len() < HEAD;
         if !self.plan.shape.is_rewritten() {
-            self.tell_lines(new);
+            self.emit_lines(new);
         }
     }
 
@@ -164,8 +164,8 @@ impl Piped<'_> {
         })
     }
 
-    /// Tells all that came so far from its beginning, by the plan.
-    fn tell_head(&mut self) {
+    /// Emits all that came so far from its beginning, by the plan.
+    fn emit_head(&mut self) {
         let is_rewritten = self.plan.shape.is_rewritten();
         let kind = if is_rewritten { kind_of(self.plan.shape) } else { Kind::Lines };
         if let Some(files) = self.files {
@@ -176,21 +176,21 @@ impl Piped<'_> {
         self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             let head = std::mem::take(&mut self.head);
-            self.tell_lines(&head);
+            self.emit_lines(&head);
             self.head = head;
         }
     }
 
-    fn tell_lines(&mut self, bytes: &[u8]) {
+    fn emit_lines(&mut self, bytes: &[u8]) {
         let (emitter, is_shown) = (&mut self.emitter, &mut self.is_shown);
         self.buffer.feed(bytes, |line| {
             if !std::mem::take(is_shown) {
-                tell(line, emitter);
+                emit(line, emitter);
             }
         });
     }
 
-    /// Tells all that came so far.
+    /// Emits all that came so far.
     fn rest(&mut self) {
         if !self.is_decided {
             self.decide(false);
@@ -203,7 +203,7 @@ impl Piped<'_> {
             && is_whole_value(record.bytes)
         {
             self.is_shown = true;
-            tell(Line::Whole(record), &mut self.emitter);
+            emit(Line::Whole(record), &mut self.emitter);
         }
         self.emitter.finish();
         self.emitter.flush(true);
@@ -218,9 +218,9 @@ impl Piped<'_> {
         }
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
-            tell_whole(&mut self.emitter, kind, FileId(0), &self.head, Bodies::Kept);
+            emit_whole(&mut self.emitter, kind, FileId(0), &self.head, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
-            tell(line, &mut self.emitter);
+            emit(line, &mut self.emitter);
         }
         if let Some(why) = why {
             let is_packed = self.plan.packing.is_some();
@@ -244,9 +244,9 @@ impl Piped<'_> {
     }
 }
 
-fn tell(line: Line<'_>, emitter: &mut Emitter<'_>) {
+fn emit(line: Line<'_>, emitter: &mut Emitter<'_>) {
     match line {
-        Line::Whole(record) => emitter.tell(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
+        Line::Whole(record) => emitter.emit(record, Kind::Lines.place(Path::new("-"), record.origin.line)),
         Line::TooLong(record) => emitter.fault(record, "a line is too long to be a record"),
     }
 }

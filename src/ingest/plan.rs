@@ -33,7 +33,7 @@ pub(crate) struct Plan {
     pub(crate) verdicts: Vec<(&'static str, Verdict)>,
     /// What to tell the reader.
     pub(crate) opened: Opened,
-    /// Where it is found out what of the records is told, if somebody asks.
+    /// Where it is found out what of the records is shown, if somebody asks.
     pub(crate) survey: Option<Sums>,
 }
 

@@ -89,11 +89,11 @@ pub(crate) fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) 
     }
     let mut emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
-        tell_small(path, files, &mut emitter);
+        emit_small(path, files, &mut emitter);
         for wanted in emitter.take_wanted() {
             let parts = files_of(plan.format.follow_up(&plan.path, &wanted));
             for part in parts {
-                tell_small(&part, files, &mut emitter);
+                emit_small(&part, files, &mut emitter);
             }
         }
     }
@@ -107,14 +107,14 @@ fn files_of(patterns: Vec<Pattern>) -> Vec<PathBuf> {
 }
 
 /// Files that are half written are left to the whole reading.
-fn tell_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
+fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
     let (id, is_new) = files.number(path, Kind::Small);
     if is_new {
         emitter.send(Feed::File { id, path: path.into() });
     }
     let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
-        small.tell(emitter, &bytes);
+        small.emit(emitter, &bytes);
     }
 }
 

@@ -63,7 +63,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
     let ranges = split_values(text.as_bytes())?.elements;
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
     let seen = ranges.len().min(RECORDS);
-    // What is no record among them is told as such, and does not hide what the others are.
+    // What is no record among them is shown as such, and does not hide what the others are.
     let values: Vec<Json<'_>> =
         ranges.into_iter().take(RECORDS).filter_map(parse).filter(Json::is_object).collect();
     if values.len() * 2 <= seen {

@@ -12,10 +12,10 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
-use super::line_file::{LineFile, Step, tell_line};
+use super::line_file::{LineFile, Step, emit_line};
 use super::plan::Plan;
 use super::rows::Rows;
-use super::whole::{Small, is_whole_document, kind_of, tell_whole};
+use super::whole::{Small, emit_whole, is_whole_document, kind_of};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -49,7 +49,7 @@ pub struct Reader<'o> {
     plan: Plan,
     files: Files,
     bodies: Bodies,
-    /// Who tells what is read.
+    /// What is read goes through here.
     pub(crate) emitter: Emitter<'o>,
     main: Main,
     line_files: Vec<LineFile>,
@@ -321,7 +321,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Begins a new telling: everything is read again from its beginning.
+    /// Begins to replace what is there: everything is read again from its beginning.
     fn restart(&mut self, now: Instant) {
         self.emitter.restart(self.plan.decoder());
         self.line_files.clear();
@@ -367,7 +367,7 @@ impl<'o> Reader<'o> {
             }
             Main::Document { id, content, .. } => {
                 let Some(bytes) = content.take() else { return false };
-                tell_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
+                emit_whole(&mut self.emitter, kind_of(self.plan.shape), *id, &bytes, self.bodies);
                 true
             }
             Main::Rows(rows) => rows.step(&mut self.emitter, now),
@@ -400,11 +400,11 @@ impl<'o> Reader<'o> {
                 None => Box::new(file),
             };
             while let Some(bytes) = read_some(&mut *text, &mut self.room)? {
-                buffer.feed(bytes, |line| tell_line(line, Kind::CompanionLines, path, emitter));
+                buffer.feed(bytes, |line| emit_line(line, Kind::CompanionLines, path, emitter));
             }
             Ok(())
         });
-        buffer.unfinished().into_iter().for_each(|line| tell_line(line, Kind::CompanionLines, path, emitter));
+        buffer.unfinished().into_iter().for_each(|line| emit_line(line, Kind::CompanionLines, path, emitter));
         if let Err(error) = end {
             emitter.notice(id, &format!("{} cannot be read: {error}", path.display()));
         }
@@ -433,7 +433,7 @@ impl<'o> Reader<'o> {
         let is_large = self.small_sum > SMALL_SUM || are_many;
         let away = self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && is_large);
         self.emitter.leave_bodies(away);
-        small.tell(&mut self.emitter, &bytes);
+        small.emit(&mut self.emitter, &bytes);
     }
 }
 

@@ -36,7 +36,7 @@ use crate::formats::decoder::Format;
 use crate::formats::tables::Queries;
 use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
-use crate::source::rows::{Cell, Database, State, Trouble};
+use crate::source::rows::{Cell, Database, Failure, State};
 
 /// While a larger database is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
@@ -74,9 +74,9 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Gets ready to read a session.
-    pub(crate) fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Trouble> {
+    pub(crate) fn open(plan: &Plan, files: &Files, bodies: Bodies) -> Result<Self, Failure> {
         let database = open_patiently(&plan.path, bodies)?;
-        let other = || Trouble::Unreadable("these are the tables of another program".to_owned());
+        let other = || Failure::Unreadable("these are the tables of another program".to_owned());
         let queries = Arc::new(catalog::queries(&database, plan.format)?.ok_or_else(other)?);
         let schema = database.schema()?;
         files.set_queries(Arc::clone(&queries), schema);
@@ -122,7 +122,7 @@ impl Rows {
 
     /// Whether something waits to be read.
     pub(crate) fn has_more(&self) -> bool {
-        !self.queue.is_empty() && !self.schedule.is_in_trouble()
+        !self.queue.is_empty() && !self.schedule.is_failing()
     }
 
     /// Rows read, and rows known.
@@ -149,10 +149,10 @@ impl Rows {
     ) -> (Vec<LinkState>, Option<String>) {
         let state = match State::of(&self.path) {
             Ok(state) => state,
-            Err(error) => return (self.fail(Trouble::of(&error), now), None),
+            Err(error) => return (self.fail(Failure::of(&error), now), None),
         };
         let is_due = self.schedule.is_due(now);
-        let waits = self.schedule.is_in_trouble() && !is_due;
+        let waits = self.schedule.is_failing() && !is_due;
         if waits || (self.state == Some(state) && !is_due) {
             return (Vec::new(), None);
         }
@@ -161,13 +161,13 @@ impl Rows {
         }
         match self.look(state, emitter, now) {
             Ok(anew) => (self.schedule.recover(), anew),
-            Err(trouble) => (self.fail(trouble, now), None),
+            Err(failure) => (self.fail(failure, now), None),
         }
     }
 
     /// Reads a row. Answers whether there is more to read.
     pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> bool {
-        if self.schedule.is_in_trouble() {
+        if self.schedule.is_failing() {
             return false;
         }
         let Some(todo) = self.queue.pop_front() else { return false };
@@ -187,14 +187,14 @@ impl Rows {
             Todo::Archive(session) => self.read_archive(session, emitter),
             Todo::Children(session) => self.read_children(session, emitter),
         };
-        let Err(trouble) = done else { return true };
+        let Err(failure) = done else { return true };
         self.queue.push_front(todo);
         if !self.bodies.is_live() {
-            emitter.send(Feed::Fault(Text::clean(&trouble.words())));
+            emitter.send(Feed::Fault(Text::clean(&failure.words())));
             self.queue.clear();
             return false;
         }
-        for link in self.fail(trouble, now) {
+        for link in self.fail(failure, now) {
             emitter.send(Feed::Link(link));
         }
         false
@@ -233,19 +233,19 @@ impl Rows {
         true
     }
 
-    fn value(&mut self, sql: &str, name: &str) -> Result<Option<Cell>, Trouble> {
+    fn value(&mut self, sql: &str, name: &str) -> Result<Option<Cell>, Failure> {
         self.database()?.value(sql, &[Cell::from(name)])
     }
 
-    fn database(&mut self) -> Result<&Database, Trouble> {
+    fn database(&mut self) -> Result<&Database, Failure> {
         if self.database.is_none() {
             self.database = Some(open_patiently(&self.path, self.bodies)?);
         }
-        self.database.as_ref().ok_or(Trouble::Busy)
+        self.database.as_ref().ok_or(Failure::Busy)
     }
 
-    fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Trouble> {
-        let state = State::of(&self.path).map_err(|error| Trouble::of(&error))?;
+    fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
+        let state = State::of(&self.path).map_err(|error| Failure::of(&error))?;
         let anew = self.look(state, emitter, now)?;
         // Nothing was emitted yet that would have to be emitted anew.
         if anew.is_some() { self.first_look(emitter, now) } else { Ok(()) }
@@ -257,7 +257,7 @@ impl Rows {
         state: State,
         emitter: &mut Emitter<'_>,
         now: Instant,
-    ) -> Result<Option<String>, Trouble> {
+    ) -> Result<Option<String>, Failure> {
         let start = Instant::now();
         let is_touched = self.state != Some(state);
         self.database = self.database.take().filter(Database::is_current);
@@ -297,17 +297,17 @@ impl Rows {
         Ok(None)
     }
 
-    fn learn_tables(&mut self, schema: i64) -> Result<(), Trouble> {
+    fn learn_tables(&mut self, schema: i64) -> Result<(), Failure> {
         let format = self.format;
         let queries = catalog::queries(self.database()?, format)?;
-        let other = || Trouble::Unreadable("these are the tables of another program".to_owned());
+        let other = || Failure::Unreadable("these are the tables of another program".to_owned());
         self.queries = Arc::new(queries.ok_or_else(other)?);
         self.schema = schema;
         self.files.set_queries(Arc::clone(&self.queries), schema);
         Ok(())
     }
 
-    fn look_at(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<News, Trouble> {
+    fn look_at(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<News, Failure> {
         let (queries, state) = (Arc::clone(&self.queries), (self.is_touched, self.is_settling));
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get_mut(number)) else {
@@ -318,7 +318,7 @@ impl Rows {
         {
             let facts = session.facts(database, sql)?;
             for fact in facts {
-                emitter.tell_fact(fact);
+                emitter.emit_fact(fact);
             }
         }
         let news = session.look(number, database, &queries, state)?;
@@ -333,13 +333,13 @@ impl Rows {
         }
     }
 
-    fn fail(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
+    fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
         self.database = None;
-        self.schedule.fail(trouble, now)
+        self.schedule.fail(failure, now)
     }
 }
 
 /// A reading that does not follow has no later to try again.
-fn open_patiently(path: &Path, bodies: Bodies) -> Result<Database, Trouble> {
+fn open_patiently(path: &Path, bodies: Bodies) -> Result<Database, Failure> {
     if bodies.is_live() { Database::open(path) } else { Database::open_patiently(path, PATIENCE) }
 }

@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// A session of a folder or database, as far as can be told without reading it.
+/// A session of a folder or database, as far as it is known without reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionHead {
     /// What names it after `path#`; empty for a file that is one session.

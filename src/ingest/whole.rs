@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::bodies::Bodies;
+use super::counted::Counted;
 use super::emitter::Emitter;
 use super::files::Kind;
-use super::told::Told;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record, Shape};
@@ -23,13 +23,13 @@ pub(crate) struct Small {
     /// Where it is read.
     pub(crate) file: Rewritten,
     /// What it counted, and how many bytes it had then.
-    told: Option<(u32, Told)>,
+    counted: Option<(u32, Counted)>,
 }
 
 impl Small {
     /// A file that has not been read yet.
     pub(crate) fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
-        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), told: None }
+        Self { id, is_text: kind == Kind::Text, file: Rewritten::new(path, fence), counted: None }
     }
 
     /// The file's number.
@@ -51,15 +51,15 @@ impl Small {
         Origin { file: self.id, at: 0, len, line: self.id.0 }
     }
 
-    /// Tells its content, in place of what was told before.
-    pub(crate) fn tell(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
-        if let Some((len, told)) = self.told.take() {
-            emitter.take_back(&told.tally(self.id), self.origin(len));
+    /// Emits its content, in place of what was sent before.
+    pub(crate) fn emit(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
+        if let Some((len, counted)) = self.counted.take() {
+            emitter.take_back(&counted.tally(self.id), self.origin(len));
         }
         let origin = self.origin(saturating_u32(bytes.len()));
         let place = self.kind().place(self.file.path(), origin.line);
-        let tally = emitter.tell_apart(Record { origin, bytes }, place);
-        self.told = Some((origin.len, Told::of(tally, self.id)));
+        let tally = emitter.emit_apart(Record { origin, bytes }, place);
+        self.counted = Some((origin.len, Counted::of(tally, self.id)));
     }
 }
 
@@ -81,52 +81,52 @@ pub(crate) fn kind_of(shape: Shape) -> Kind {
     if shape == Shape::Values { Kind::Values } else { Kind::Document }
 }
 
-/// Tells the records of a file that is read whole.
-pub(crate) fn tell_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
+/// Emits the records of a file that is read whole.
+pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
     if kind == Kind::Values {
-        tell_values(emitter, id, bytes, bodies);
+        emit_values(emitter, id, bytes, bodies);
     } else {
-        tell_document(emitter, id, bytes, bodies);
+        emit_document(emitter, id, bytes, bodies);
     }
 }
 
-/// Tells values that follow one another. What stands between them is told as faults.
-fn tell_values(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+/// Emits values that follow one another. What stands between them is sent as faults.
+fn emit_values(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
     let Some(Split { root, elements, cut, .. }) = split_values(bytes) else {
-        return tell_stray_lines(emitter, id, bytes, 0, 1);
+        return emit_stray_lines(emitter, id, bytes, 0, 1);
     };
     let is_array = bytes.get(root.start) == Some(&b'[');
     let slice = |range: Range<usize>| bytes.get(range).unwrap_or_default();
-    tell_stray_lines(emitter, id, slice(0..root.start), 0, 1);
+    emit_stray_lines(emitter, id, slice(0..root.start), 0, 1);
     let (mut end, mut number) = (root.start, 0);
     for value in elements {
         number += 1;
         if !is_array {
-            tell_stray_lines(emitter, id, slice(end..value.start), end, number);
+            emit_stray_lines(emitter, id, slice(end..value.start), end, number);
         }
         end = value.end;
         emitter.leave_bodies(bodies.away_at(value.start as u64, bytes.len() as u64));
         let (at, len) = (value.start as u64, saturating_u32(value.len()));
         let origin = Origin { file: id, at, len, line: number };
-        emitter.tell(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
+        emitter.emit(Record { origin, bytes: slice(value) }, Kind::Values.place(Path::new(""), number));
     }
     if let Some(cut) = cut {
         let (at, len) = (cut.start as u64, saturating_u32(cut.len()));
         let origin = Origin { file: id, at, len, line: number + 1 };
         return emitter.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
     }
-    tell_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number + 1);
+    emit_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number + 1);
 }
 
-/// Tells the records of a document. What is no part of it is told as faults, so that nothing is lost.
-fn tell_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
-    let Some(split) = split(bytes) else { return tell_stray_lines(emitter, id, bytes, 0, 1) };
+/// Emits the records of a document. What is no part of it is sent as faults, so that nothing is lost.
+fn emit_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+    let Some(split) = split(bytes) else { return emit_stray_lines(emitter, id, bytes, 0, 1) };
     let Split { root, header, elements, cut } = split;
-    tell_stray_lines(emitter, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
+    emit_stray_lines(emitter, id, bytes.get(..root.start).unwrap_or_default(), 0, 1);
     if let Some(header) = header {
         let origin = Origin { file: id, at: root.start as u64, len: saturating_u32(header.len()), line: 0 };
         emitter.leave_bodies(bodies == Bodies::Away);
-        emitter.tell(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
+        emitter.emit(Record { origin, bytes: &header }, Kind::Document.place(Path::new(""), 0));
     }
     let first = elements.first().zip(elements.last());
     let within = first.map_or(0, |(first, last)| last.end - first.start);
@@ -138,7 +138,7 @@ fn tell_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
         let origin = Origin { file: id, at, len, line: number };
         emitter.leave_bodies(bodies.away_at(at, bytes.len() as u64));
         let bytes = bytes.get(element).unwrap_or_default();
-        emitter.tell(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
+        emitter.emit(Record { origin, bytes }, Kind::Document.place(Path::new(""), number));
     }
     if let Some(cut) = cut {
         let origin =
@@ -148,17 +148,17 @@ fn tell_document(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
         // What stands around its elements is a part of what is broken.
         emitter.weigh_fault(id, frame);
     }
-    tell_stray_lines(emitter, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
+    emit_stray_lines(emitter, id, bytes.get(root.end..).unwrap_or_default(), root.end, number + 1);
 }
 
 /// Lines before and after a document: messages of the program that wrote it, or another document.
-fn tell_stray_lines(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
+fn emit_stray_lines(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], start: usize, number: u32) {
     let mut buffer = LineBuffer::in_the_middle(id, start as u64);
-    let mut tell = |line: Line<'_>| {
+    let mut emit = |line: Line<'_>| {
         let (Line::Whole(record) | Line::TooLong(record)) = line;
         let origin = Origin { line: number, ..record.origin };
-        emitter.tell(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
+        emitter.emit(Record { origin, ..record }, Kind::Document.place(Path::new(""), number));
     };
-    buffer.feed(bytes, &mut tell);
-    buffer.unfinished().into_iter().for_each(tell);
+    buffer.feed(bytes, &mut emit);
+    buffer.unfinished().into_iter().for_each(emit);
 }

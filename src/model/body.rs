@@ -76,7 +76,7 @@ impl Tree {
 /// An image, described but not held.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
-    /// `image/png`; empty if not told.
+    /// `image/png`; empty if not recorded.
     pub mime: Text,
     /// Size of the decoded data in bytes, if known.
     pub bytes: Option<u64>,
@@ -184,15 +184,15 @@ impl Body {
         self.held == Held::Away
     }
 
-    /// Takes over where an equal body lies, and what only memory may hold: a stream is told by no record.
-    pub(super) fn move_to(&mut self, told: &Self) {
+    /// Takes over where an equal body lies, and what only memory may hold: a stream is kept by no record.
+    pub(super) fn move_to(&mut self, newer: &Self) {
         if self.is_away() {
-            self.held = told.held.clone();
+            self.held = newer.held.clone();
         }
-        self.from = told.from;
-        self.slot = told.slot;
+        self.from = newer.from;
+        self.slot = newer.slot;
         let early = self.flags.early;
-        self.flags = BodyFlags { early, ..told.flags };
+        self.flags = BodyFlags { early, ..newer.flags };
     }
 
     /// Lets go of the content; the stub stays. Returns how many bytes that frees.

@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn what_somebody_went_on_from_was_not_left() {
         let mut transcript = Transcript::new();
-        let mut tell = |key: &str, parent: &str, role: Role| {
+        let mut add = |key: &str, parent: &str, role: Role| {
             let mut batch = Batch::default();
             let mut entry = batch.new_entry(Key::from(key), role, None);
             entry.parent = Some(Key::from(parent));
@@ -304,15 +304,15 @@ mod tests {
             transcript.settle();
             abandoned(&transcript).into_iter().map(str::to_owned).collect::<Vec<_>>()
         };
-        tell("a", "root", Role::Assistant);
-        tell("p1", "a", Role::User);
-        tell("a1", "p1", Role::Assistant);
-        assert_eq!(tell("p2", "a", Role::User), ["p1", "a1"]);
-        assert_eq!(tell("a2", "p2", Role::Assistant), ["p1", "a1"]);
-        assert!(tell("p3", "a1", Role::User).is_empty(), "the other program goes on");
-        assert_eq!(tell("p4", "a", Role::User), ["p1", "a1", "p2", "a2", "p3"], "so does this one");
-        assert_eq!(tell("a3", "p3", Role::Assistant), ["p2", "a2"]);
-        assert_eq!(tell("a4", "p4", Role::Assistant), ["p2", "a2"]);
+        add("a", "root", Role::Assistant);
+        add("p1", "a", Role::User);
+        add("a1", "p1", Role::Assistant);
+        assert_eq!(add("p2", "a", Role::User), ["p1", "a1"]);
+        assert_eq!(add("a2", "p2", Role::Assistant), ["p1", "a1"]);
+        assert!(add("p3", "a1", Role::User).is_empty(), "the other program goes on");
+        assert_eq!(add("p4", "a", Role::User), ["p1", "a1", "p2", "a2", "p3"], "so does this one");
+        assert_eq!(add("a3", "p3", Role::Assistant), ["p2", "a2"]);
+        assert_eq!(add("a4", "p4", Role::Assistant), ["p2", "a2"]);
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
 
     type Step = (bool, u8, Option<u8>, bool, bool, bool);
 
-    /// One batch: a link or an entry, some of them prompts, copies or told again.
+    /// One batch: a link or an entry, some of them prompts, copies or sent again.
     fn batch((is_link, key, parent, prompt, copy, undone): Step) -> Batch {
         let key = Key::from(format!("k{key}").as_str());
         let parent = parent.map(|parent| Key::from(format!("k{parent}").as_str()));

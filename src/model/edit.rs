@@ -1,8 +1,8 @@
 //! The only way into a transcript: edits in batches, and the feed that carries them.
 //!
-//! **Entries are told in pieces.** Agents spread a message over several records. An edit names the entry by its key
-//! and its blocks by the `model::entry::Piece` that brought them: the same piece told again replaces, a new one is
-//! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a new telling of
+//! **Entries come in pieces.** Agents spread a message over several records. An edit names the entry by its key
+//! and its blocks by the `model::entry::Piece` that brought them: the same piece sent again replaces, a new one is
+//! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a replacement of
 //! the whole session drops what it does not name.
 
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use super::timestamp::Timestamp;
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
 
-/// One change of a transcript. Edits are upserts: telling one twice changes nothing.
+/// One change of a transcript. Edits are upserts: applying one twice changes nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// Adds the entry, or updates the one with its key: fields that are told replace, blocks replace
+    /// Adds the entry, or updates the one with its key: fields that are recorded replace, blocks replace
     /// those of the same [`Piece`] and are appended if the piece is new.
     Entry(Box<Entry>),
     /// A tool's result; it joins the last open call with this id (in one message the first, in its own
@@ -131,14 +131,14 @@ pub enum Mode {
     /// Its edits come on top.
     #[default]
     Append,
-    /// It begins a new telling of the whole session, beside what is there.
+    /// It begins a replacement of the whole session, beside what is there.
     ReplaceStart,
-    /// It goes on with a new telling.
+    /// It goes on with a replacement.
     ReplaceMore,
-    /// It ends a new telling, which takes the place of what was there: what it did not name is gone, and the order is
+    /// It ends a replacement, which takes the place of what was there: what it did not name is gone, and the order is
     /// that of its batches.
     ReplaceEnd,
-    /// It is a whole new telling by itself.
+    /// It is a whole replacement by itself.
     Replace,
 }
 
@@ -182,7 +182,7 @@ pub struct Batch {
     pub stubs_only: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub(crate) is_piped: bool,
-    /// Its file was cut or replaced: what is told anew is other content, and not the same once more.
+    /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
     pub(crate) is_of_other_file: bool,
     origin: Origin,
     slot: u16,
@@ -430,7 +430,7 @@ pub enum LinkState {
     Gone,
     /// It was moved away, to where if that is known; it is read on there, and another one awaited.
     Moved(Option<Text>),
-    /// Its agent put it aside, under the name that is told; a new session may begin in its place.
+    /// Its agent put it aside, under the name that is recorded; a new session may begin in its place.
     Archived(Text),
     /// It cannot be read just now.
     Unreadable(Text),

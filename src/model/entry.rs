@@ -199,7 +199,7 @@ impl Role {
 /// A part of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// The record or part that brought this block; the same piece told again replaces it.
+    /// The record or part that brought this block; the same piece sent again replaces it.
     pub piece: Piece,
     /// What the model was sent of it.
     pub sent: Sent,
@@ -313,13 +313,13 @@ pub struct Raw {
 /// A line across the transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Break {
-    /// The history was shortened. Tokens before and after, if told; the summary follows as text.
+    /// The history was shortened. Tokens before and after, if recorded; the summary follows as text.
     Compaction {
         /// Tokens in the context before.
         before: Option<u64>,
         /// Tokens in the context after.
         after: Option<u64>,
-        /// `auto`, `manual`, … as recorded; empty if not told.
+        /// `auto`, `manual`, … as recorded; empty if not recorded.
         trigger: Text,
         /// Whether only old tool outputs were dropped; it is not counted as a compaction.
         partial: bool,

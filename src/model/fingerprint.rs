@@ -3,14 +3,14 @@
 //! Invariant: fingerprints are seeded anew in every run, so nobody can write keys that meet. Among a million
 //! keys of good will two meet once in thirty million runs.
 
-mod told;
+mod seen;
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU64;
 
 use hashbrown::HashTable;
 
-pub(crate) use told::Told;
+pub(crate) use seen::Seen;
 
 /// What stands for a key: the same for the same key of one map, and hardly ever for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
-//! Sessions that were found, as far as can be told of them without opening them.
+//! Sessions that were found, as far as they are known without opening them.
 //!
-//! Invariant: a [`Place`] names one session; what is told of it changes while its agent writes.
+//! Invariant: a [`Place`] names one session; what is known of it changes while its agent writes.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ pub enum Sighting {
     Gone(Place),
     /// Why a place that the reader named cannot be looked at.
     Refused(Text),
-    /// All that is there now was told.
+    /// All that is there now was sent.
     Complete,
 }
 

@@ -1,6 +1,6 @@
 //! Facts about a session and its sub-agents.
 //!
-//! **Paths are told as seen from where the session began**, wherever its agent went later
+//! **Paths are shown as seen from where the session began**, wherever its agent went later
 //! (`model::meta::Meta::root`): a file has one name throughout, and no `cd` makes the list of files begin anew.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Meta {
     pub agent: Option<Name>,
     /// The working directory.
     pub cwd: Option<Text>,
-    /// The one in which the session began: paths are told as seen from there, wherever it went later.
+    /// The one in which the session began: paths are shown as seen from there, wherever it went later.
     pub(crate) root: Option<Text>,
     /// Versions of the agent program, in the order seen.
     pub versions: Vec<Text>,

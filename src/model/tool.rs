@@ -181,7 +181,7 @@ pub enum Verdict {
 /// What a tool gave back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// Identity of the result record: the same key is the same result, told again.
+    /// Identity of the result record: the same key is the same result, sent again.
     pub key: Key,
     /// The tool that gave it, where the record of the result names one.
     pub tool: Option<Name>,

@@ -1,8 +1,8 @@
 //! The transcript: takes batches, keeps entries by key, and derives pairing, turns, branches and
 //! totals from them. [`Transcript::apply`] is the only way to change it.
 //!
-//! Invariant: entry ids stay the same while the session is open; telling a batch twice changes
-//! nothing; no entry disappears but by [`Edit::Retire`] or a new telling that leaves it out ([`succession`]).
+//! Invariant: entry ids stay the same while the session is open; applying a batch twice changes
+//! nothing; no entry disappears but by [`Edit::Retire`] or a replacement that leaves it out ([`succession`]).
 
 mod bodies;
 mod branching;
@@ -94,7 +94,7 @@ pub struct Transcript {
     is_piped: bool,
     changes: u64,
     work: u64,
-    /// What takes the place of all this when it is told to its end.
+    /// What takes the place of all this when it is read to its end.
     successor: Option<Box<Self>>,
 }
 
@@ -307,7 +307,7 @@ impl Transcript {
         self.ledger.totals()
     }
 
-    /// Usage that was told beside the entries, in no order.
+    /// Usage that was recorded beside the entries, in no order.
     pub fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
         self.ledger.asides()
     }

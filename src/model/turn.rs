@@ -48,7 +48,7 @@ impl TurnFacts {
         if let Some(usage) = entry.usage.as_ref().filter(|usage| usage.scope.is_of_requests()) {
             self.totals.add(usage, entry.model.as_ref());
         }
-        // What it says is told where it was said first.
+        // What it says stands where it was said first.
         if entry.marks.copy {
             return;
         }

@@ -9,7 +9,7 @@
 //! complete.
 //!
 //! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
-//! of one is never told of the other.
+//! of one never goes to the other.
 
 use super::whole::Whole;
 use crate::model::edit::{Batch, Mode};

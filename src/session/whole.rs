@@ -21,7 +21,7 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
-    /// Takes a batch. What is in use is told by what is known of what is shown. Answers which entries are to be
+    /// Takes a batch. What is in use is judged by what is known of what is shown. Answers which entries are to be
     /// packed: it is the larger part of the work, and the screen must not wait for it.
     pub(crate) fn take(&mut self, batch: Batch, shown: &Indexes) -> Vec<ToPack> {
         let touched = self.transcript.apply(batch);

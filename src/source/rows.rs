@@ -116,7 +116,7 @@ impl From<&str> for Cell {
 
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Failure {
     /// A writer is changing it just now.
     Busy,
     /// A change was begun, and nobody is there who would end it.
@@ -129,7 +129,7 @@ pub enum Trouble {
     Gone,
 }
 
-impl Trouble {
+impl Failure {
     /// Why the files of a database cannot be read.
     pub(crate) fn of(error: &io::Error) -> Self {
         if is_absence(error) { Self::Gone } else { Self::Unreadable(error.to_string()) }
@@ -150,10 +150,10 @@ impl Trouble {
     }
 }
 
-impl From<Trouble> for io::Error {
-    fn from(trouble: Trouble) -> Self {
-        let kind = if trouble == Trouble::Gone { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
-        Self::new(kind, trouble.words())
+impl From<Failure> for io::Error {
+    fn from(failure: Failure) -> Self {
+        let kind = if failure == Failure::Gone { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
+        Self::new(kind, failure.words())
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct Watcher {
     native: Option<Box<dyn Native + Send>>,
     watched: HashSet<PathBuf>,
     hints: Arc<Mutex<Hints>>,
-    trouble: Option<String>,
+    failure: Option<String>,
     /// Events may be missing where the paths lie.
     is_unsure: bool,
 }
@@ -81,7 +81,7 @@ impl Watcher {
     /// A watcher that gets its events from this one, or from none.
     pub(crate) fn of(native: Option<Box<dyn Native + Send>>) -> Self {
         let hints = Arc::new(Mutex::new(Hints::default()));
-        Self { native, watched: HashSet::new(), hints, trouble: None, is_unsure: false }
+        Self { native, watched: HashSet::new(), hints, failure: None, is_unsure: false }
     }
 
     /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
@@ -92,8 +92,8 @@ impl Watcher {
     }
 
     /// Why there are no events, once.
-    pub(crate) fn take_trouble(&mut self) -> Option<String> {
-        self.trouble.take()
+    pub(crate) fn take_failure(&mut self) -> Option<String> {
+        self.failure.take()
     }
 
     /// Watches these paths and no others. With `renew` also those that it watched before: a watch
@@ -145,7 +145,7 @@ impl Watcher {
         self.native = None;
         self.watched.clear();
         let is_full = matches!(error.kind, ErrorKind::MaxFilesWatch);
-        self.trouble = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
+        self.failure = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
     }
 }
 
@@ -279,12 +279,12 @@ mod tests {
         let (_dir, paths) = folders(4);
         let mut watcher = Watcher::of(Some(Box::new(Stingy { left: 2, granted: Arc::default() })));
         watcher.watch(paths.iter().map(PathBuf::as_path).take(2), false);
-        assert!(watcher.take_trouble().is_none() && watcher.native.is_some());
+        assert!(watcher.take_failure().is_none() && watcher.native.is_some());
         watcher.watch(paths.iter().map(PathBuf::as_path), false);
-        assert!(watcher.take_trouble().is_some());
+        assert!(watcher.take_failure().is_some());
         assert!(watcher.native.is_none());
         watcher.watch(paths.iter().map(PathBuf::as_path), true);
-        assert!(watcher.take_trouble().is_none(), "it is reported once");
+        assert!(watcher.take_failure().is_none(), "it is reported once");
     }
 
     #[test]

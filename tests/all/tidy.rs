@@ -354,8 +354,22 @@ fn no_path_of_this_machine_is_in_the_repository() {
 }
 
 /// Names that meant a dozen things each, or nothing to a stranger.
-const BANNED: [&str; 9] =
-    ["teller", "strand", "hunt", "uncover", "hearing", "retelling", "gathering", "untold", "oddities"];
+const BANNED: [&str; 14] = [
+    "teller",
+    "tell",
+    "told",
+    "telling",
+    "retold",
+    "strand",
+    "hunt",
+    "uncover",
+    "hearing",
+    "retelling",
+    "gathering",
+    "untold",
+    "oddities",
+    "trouble",
+];
 
 /// A folder with more files is divided into rooms.
 const MAX_FILES: usize = 25;

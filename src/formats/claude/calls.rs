@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::fingerprint::Told;
+use crate::model::fingerprint::Seen;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolState;
 
 /// Calls of all lanes.
 #[derive(Debug, Default)]
 pub struct Calls {
-    known: Told<()>,
+    known: Seen<()>,
     open: HashMap<Option<Name>, Vec<Key>>,
 }
 

@@ -15,7 +15,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity, saturating_u32};
 use crate::model::entry::Piece;
-use crate::model::fingerprint::Told;
+use crate::model::fingerprint::Seen;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 
@@ -72,9 +72,9 @@ pub struct Session {
     is_home_settled: bool,
     boundary: Option<(Option<Name>, Key)>,
     /// The lines with ids so far.
-    seen: Told<Mark>,
+    seen: Seen<Mark>,
     settings: HashSet<Key>,
-    answers: Told<()>,
+    answers: Seen<()>,
     facts: [String; FACTS.len()],
     summaries: HashMap<Piece, Text>,
     has_prompt: bool,

@@ -14,7 +14,7 @@ const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
 /// How directives begin.
 const DIRECTIVES: [&str; 2] = ["reply_to", "audio_as_voice"];
 
-/// Decodes a line of a session; what its answers say to the gateway is told apart.
+/// Decodes a line of a session; what its answers say to the gateway is read apart.
 pub(crate) fn decode(session: &mut SessionDecoder, input: Input<'_>, out: &mut Batch) -> Fate {
     let before = out.edits.len();
     let (fate, directives) = match without_directives(input.json) {
@@ -75,7 +75,7 @@ fn items_mut<'j, 'a>(json: Option<&'j mut Json<'a>>) -> &'j mut [Json<'a>] {
     }
 }
 
-/// Marks the answers that were told since `from`: what they ask of the gateway, and whether anybody but
+/// Marks the answers that were recorded since `from`: what they ask of the gateway, and whether anybody but
 /// the gateway gets to read them.
 fn mark(from: usize, directives: &[String], out: &mut Batch) {
     let mut emitted = out.edits.split_off(from.min(out.edits.len()));
@@ -105,7 +105,7 @@ mod tests {
     use crate::formats::json;
 
     #[test]
-    fn directives_are_told_from_words_in_brackets() {
+    fn directives_are_distinguished_from_words_in_brackets() {
         assert_eq!(directive("[[reply_to_current]] Yes."), Some(("reply_to_current", "Yes.")));
         assert_eq!(directive(" [[ reply_to: 17 ]]\nYes."), Some(("reply_to: 17", "Yes.")));
         assert_eq!(directive("[[wiki link]] is a page"), None);

@@ -29,7 +29,7 @@ const LABEL_CHARS: usize = 60;
 /// The child sessions of one session, those of its children among them.
 #[derive(Default)]
 pub(crate) struct Children {
-    /// In the order of their names, so that what several hold back is always told in the same order.
+    /// In the order of their names, so that what several hold back is always shown in the same order.
     sessions: BTreeMap<Name, Child>,
     /// The lanes by the ids of their sessions.
     lanes: HashMap<String, Name>,
@@ -172,7 +172,7 @@ fn inside(lane: Option<&Name>, key: Key) -> Key {
     }
 }
 
-/// Makes what was told since `from` the lane's.
+/// Makes what was recorded since `from` the lane's.
 fn into_lane(from: usize, lane: &Name, out: &mut Batch) {
     let emitted = out.edits.split_off(from.min(out.edits.len()));
     out.edits.extend(emitted.into_iter().filter_map(|edit| of_lane(edit, lane)));

@@ -11,7 +11,7 @@ use crate::formats::pi::message::{Prompt, Voice};
 const STAMP_CHARS: usize = 160;
 /// Longer values of metadata are no facts for one row.
 const FACT_CHARS: usize = 60;
-/// Fields that say who speaks; the first one that is told comes first.
+/// Fields that say who speaks; the first one that is recorded comes first.
 const WHO: [&str; 4] = ["name", "label", "sender", "username"];
 
 /// Takes the text of a user message apart.
@@ -89,7 +89,7 @@ fn head(text: &str) -> Option<usize> {
     metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text)).or_else(|| brief(text))
 }
 
-/// What a sub-agent is told of its place; its task follows.
+/// What a sub-agent hears of its place; its task follows.
 fn brief(text: &str) -> Option<usize> {
     let task = "[Subagent Task]:";
     let end = text.find(task)? + task.len();

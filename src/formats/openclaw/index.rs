@@ -32,7 +32,7 @@ pub(crate) struct Index {
 pub(crate) struct Known {
     /// Its id.
     pub(crate) id: String,
-    /// The name of its file, if told.
+    /// The name of its file, if recorded.
     pub(crate) file: Option<String>,
     /// What it is called.
     pub(crate) title: Option<Text>,
@@ -156,7 +156,7 @@ pub fn list(root: &Json<'_>, out: &mut Batch) -> Fate {
     for (key, session) in sessions {
         let at = session.get("updatedAt").moment();
         let mut entry = out.new_entry(Text::clean(key), Role::Harness, at);
-        // One row each; what else is told of a session opens under it.
+        // One row each; what else is known of a session opens under it.
         entry.marks.quiet = true;
         let headline = Text::clean(&headline(session, at));
         let kept = || session.members().iter().filter(|(name, _)| !BULK.contains(&&**name));

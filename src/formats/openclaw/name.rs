@@ -105,7 +105,7 @@ mod tests {
     use crate::model::timestamp::Timestamp;
 
     #[test]
-    fn names_tell_the_session_and_its_fate() {
+    fn names_give_the_session_and_its_fate() {
         let at = |time: &str| Timestamp::parse(time);
         for (name, session, topic, kept) in [
             ("a1.jsonl", "a1", None, Kept::Live),

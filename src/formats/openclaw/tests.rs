@@ -213,7 +213,7 @@ fn a_history_that_was_written_again_counts_once() {
     assert_eq!((sum.requests, sum.output.total), (4, 75));
     assert_eq!((transcript.turns().len(), transcript.tally().merged), (3, 7));
     assert_eq!(states(&transcript), ["done"]);
-    assert!(transcript.branches().list.is_empty(), "the new lines go on with the first telling");
+    assert!(transcript.branches().list.is_empty(), "the new lines go on with the first reading");
     // The same words at another time, or in a line of the same time, are another message.
     let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
     assert_eq!(read(&later).totals().sum().requests, 5);

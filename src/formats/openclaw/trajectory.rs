@@ -51,7 +51,7 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
     }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");
-    // What happened is told in words; the record itself is one row below them.
+    // What happened is recorded in words; the record itself is one row below them.
     entry.marks.quiet = true;
     entry.blocks.extend(happened(kind, data, out));
     let title = [kind, &headline(json)].join(" · ");
@@ -78,7 +78,7 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
         "model.completed" => {
             let said = data.get("assistantTexts").items().iter().filter_map(Json::filled);
             blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
-            // The same failure is told by every later record of the run.
+            // The same failure is recorded by every later record of the run.
             blocks.extend(word("promptError").map(|error| across(Break::Error(Text::clean(error)))));
         }
         "session.ended" => {

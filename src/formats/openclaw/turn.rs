@@ -1,5 +1,5 @@
 //! Session turns: a message a line, with tool call and result beside the content and times in seconds.
-//! Bare lines of pi's messages are told from them here.
+//! Bare lines of pi's messages are distinguished from them here.
 
 use std::collections::HashSet;
 
@@ -31,11 +31,11 @@ pub(crate) fn sniff(lines: &[Json<'_>]) -> Option<&'static str> {
         return Some("lines of bare agent messages");
     }
     let channel = ["channel", "peerId", "messageId", "reasoning"];
-    let is_told = |line: &Json<'_>| {
+    let is_turn = |line: &Json<'_>| {
         FIELDS.iter().take(4).any(|field| line.has(field))
             || channel.iter().any(|name| line.get("metadata").has(name))
     };
-    lines.iter().any(is_told).then_some("lines of session turns")
+    lines.iter().any(is_turn).then_some("lines of session turns")
 }
 
 /// Whether lines are messages of either kind that show nothing of it: role, content and a time, which
@@ -165,7 +165,7 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
     }
 }
 
-/// Media that are told by their addresses; `kind` is what the message calls them.
+/// Media that are recorded by their addresses; `kind` is what the message calls them.
 pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Batch) {
     for url in urls.blocks().iter().filter_map(Json::filled) {
         if is_image(kind, url) {

@@ -86,7 +86,7 @@ impl Asks {
         }
     }
 
-    /// The call has ended, so nobody waits for a reply any more, told or not.
+    /// The call has ended, so nobody waits for a reply any more, recorded or not.
     pub(super) fn ended(&mut self, call: &Key) -> Option<Ask> {
         let found = self.open.iter().find(|(_, ask)| !call.is_empty() && ask.call == *call);
         let ask = self.open.remove(&found?.0.clone())?;

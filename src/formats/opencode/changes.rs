@@ -1,4 +1,4 @@
-//! What changed in the files: patches of steps, changes of a turn or session, and plans, all told as
+//! What changed in the files: patches of steps, changes of a turn or session, and plans, all recorded as
 //! lists under a line that sums them up.
 //!
 //! Invariant: what a list yields depends on its record alone.

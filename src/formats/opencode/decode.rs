@@ -9,7 +9,7 @@ use super::asks::{Ask, Asks};
 use super::blocks::raw;
 use super::deltas::Deltas;
 use super::events::{self, Event};
-use super::head::Told;
+use super::head::Owner;
 use super::messages::{Messages, key_of};
 use super::part::{self, Part};
 use super::sessions::{Sessions, compare};
@@ -32,7 +32,7 @@ pub(super) struct OpencodeDecoder {
     asks: Asks,
     /// Plans and changes beside sessions that wait for the end of the reading: a call may tell them too.
     held: HashMap<Key, Held>,
-    /// The plans that calls told, by session.
+    /// The plans that calls recorded, by session.
     plans: HashMap<Text, Piece>,
 }
 
@@ -71,12 +71,12 @@ impl Decoder for OpencodeDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.tell_grown(out);
+        self.add_grown(out);
         let mut held: Vec<(Key, Held)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
-            let is_told = held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
-            if !is_told {
+            let is_known = held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
+            if !is_known {
                 self.by_itself(key, &held.session, held.kind, true, out);
             }
         }
@@ -94,7 +94,7 @@ impl Decoder for OpencodeDecoder {
 impl OpencodeDecoder {
     /// Facts about the session or one of its children. `is_final`: they speak of all its messages.
     fn session(&mut self, info: &Json<'_>, is_final: bool, out: &mut Batch) -> Fate {
-        let id = self.sessions.tell(info, out);
+        let id = self.sessions.add(info, out);
         if is_final {
             self.sessions.claim(&id, message::usage(info));
         }
@@ -139,7 +139,7 @@ impl OpencodeDecoder {
         if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
             self.asked(&ask, out);
         }
-        let recorded = Told { message, session, at: at.moment() };
+        let recorded = Owner { message, session, at: at.moment() };
         if self.messages.part(&recorded, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
     }
 
@@ -156,7 +156,7 @@ impl OpencodeDecoder {
         }
     }
 
-    /// What is told neither by a message nor by a part.
+    /// What is recorded neither by a message nor by a part.
     fn other(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let session = Text::clean(json.get("sessionID").str_or_empty());
@@ -197,8 +197,8 @@ impl OpencodeDecoder {
     /// The plan as a list. `is_beside`: it lies in a file, and calls that are read later may tell it.
     fn plan(&mut self, session: &Text, todos: &Json<'_>, is_beside: bool, out: &mut Batch) -> Fate {
         let mark = changes::plan_mark(todos);
-        let is_told = mark.is_some() && self.plans.get(session) == mark.as_ref();
-        match changes::plan(todos, out).filter(|_| !is_told) {
+        let is_known = mark.is_some() && self.plans.get(session) == mark.as_ref();
+        match changes::plan(todos, out).filter(|_| !is_known) {
             Some(kind) => self.list(
                 plan_key(session),
                 Held { session: session.clone(), plan: mark, kind },
@@ -245,9 +245,9 @@ impl OpencodeDecoder {
                 self.part(json, &Json::Null, false, out)
             }
             Event::Grown => {
-                // Its place is where it was told first.
+                // Its place is where it was recorded first.
                 if self.deltas.grow(event.get("id").text(), recorded) {
-                    self.tell_grown(out);
+                    self.add_grown(out);
                 }
                 Fate::Merged
             }
@@ -310,9 +310,9 @@ impl OpencodeDecoder {
         self.by_itself(out.origin_key(), session, kind, true, out)
     }
 
-    fn tell_grown(&mut self, out: &mut Batch) {
+    fn add_grown(&mut self, out: &mut Batch) {
         for grown in self.deltas.take(out) {
-            let recorded = Told { message: grown.message, session: grown.session, at: None };
+            let recorded = Owner { message: grown.message, session: grown.session, at: None };
             let piece = grown.block.piece;
             self.messages.part(&recorded, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
         }

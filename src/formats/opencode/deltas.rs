@@ -1,4 +1,4 @@
-//! Text that grows: deltas of a part, put together until the whole part is told.
+//! Text that grows: deltas of a part, put together until the whole part comes.
 //!
 //! Invariant: no record holds what has grown, so it is held in its stub and never left on disk.
 
@@ -28,7 +28,7 @@ struct Growing {
     is_changed: bool,
 }
 
-/// What grew since it was last told.
+/// What grew since it was last shown.
 pub(super) struct Grown {
     /// The message.
     pub(super) message: Key,
@@ -59,20 +59,20 @@ impl Deltas {
     }
 
     /// A part grows. `id` is the id of the event, if it has one. Answers whether the part is new.
-    pub(super) fn grow(&mut self, id: Option<Text>, told: &Json<'_>) -> bool {
+    pub(super) fn grow(&mut self, id: Option<Text>, event: &Json<'_>) -> bool {
         let is_repeated = id.is_some_and(|id| !self.seen.insert(id));
         if is_repeated {
             return false;
         }
-        let piece = Piece::of(told.get("partID").str_or_empty());
+        let piece = Piece::of(event.get("partID").str_or_empty());
         let is_new = !self.growing.contains_key(&piece);
         let growing = self.growing.entry(piece).or_insert_with(|| Growing {
-            message: Text::clean(told.get("messageID").str_or_empty()),
-            session: Text::clean(told.get("sessionID").str_or_empty()),
-            is_reasoning: told.get("field").str() == Some("reasoning"),
+            message: Text::clean(event.get("messageID").str_or_empty()),
+            session: Text::clean(event.get("sessionID").str_or_empty()),
+            is_reasoning: event.get("field").str() == Some("reasoning"),
             ..Growing::default()
         });
-        growing.text.push_str(told.get("delta").str_or_empty());
+        growing.text.push_str(event.get("delta").str_or_empty());
         growing.is_changed = true;
         is_new
     }

@@ -1,6 +1,6 @@
 //! The event stream of the server: what each event tells, by name.
 //!
-//! Invariant: pure. Events of transport alone are named as noise; all others are told.
+//! Invariant: pure. Events of transport alone are named as noise; all others are shown.
 
 use crate::formats::json::Json;
 

@@ -25,8 +25,8 @@ pub(super) struct Head {
     pub(super) is_user: bool,
     /// Whether nothing more will come.
     pub(super) is_closed: bool,
-    /// Whether the message itself was told, not only parts of it.
-    pub(super) is_told: bool,
+    /// Whether the message itself was recorded, not only parts of it.
+    pub(super) has_message: bool,
     /// What it cost.
     pub(super) cost: Option<Spent>,
     /// Usage of nothing but zeros, as long as nothing shows that there was a request.
@@ -66,13 +66,13 @@ pub(super) struct Facts {
     pub(super) own: Pieces,
     /// Parts that ask for a compaction.
     pub(super) compactions: Pieces,
-    /// All parts that were told.
+    /// All parts that were recorded.
     pub(super) seen: Pieces,
     /// Whether a part tells of a request to the model.
     pub(super) is_request: bool,
     /// What the program added, while nothing was said that it could be an addition to.
     pub(super) waiting: Vec<Block>,
-    /// Whether an entry for what was added was told.
+    /// Whether an entry for what was added was recorded.
     pub(super) has_addition: bool,
     /// Calls without a result.
     #[expect(clippy::box_collection, reason = "messages are many, and few of them have one")]
@@ -83,17 +83,17 @@ pub(super) struct Facts {
 
 /// Where a part belongs.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct Owner {
     /// Its message.
     pub(super) message: Key,
     /// Its session.
     pub(super) session: Text,
-    /// When it was told, where messages are never told themselves.
+    /// When it was recorded, where messages are never sent themselves.
     pub(super) at: Option<Timestamp>,
 }
 
-impl Told {
-    /// What stands for a message until it is told.
+impl Owner {
+    /// What stands for a message until it is recorded.
     pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> Head {
         let mut entry = out.new_entry(self.message.clone(), Role::Assistant, self.at);
         entry.lane = sessions.lane_of(&self.session, out);
@@ -103,7 +103,7 @@ impl Told {
             session: self.session.clone(),
             is_user: false,
             is_closed: false,
-            is_told: false,
+            has_message: false,
             cost: None,
             doubted: None,
             failure: None,
@@ -119,12 +119,12 @@ pub(super) const COMPACTION: Piece = Piece(2);
 pub(super) const CUT: Piece = Piece(4);
 impl Facts {
     /// Takes what a part says; what the same part said before no longer counts.
-    pub(super) fn learn(&mut self, part: &Part, is_told: bool) {
+    pub(super) fn learn(&mut self, part: &Part, has_message: bool) {
         self.seen.keep(part.piece, true);
         self.own.keep(part.piece, part.is_own);
         self.compactions.keep(part.piece, part.is_compaction);
         self.is_request |= part.is_of_request;
-        if is_told {
+        if has_message {
             self.steps = Vec::new();
         } else if let Some(usage) = &part.usage {
             self.steps.retain(|(piece, _)| *piece != part.piece);

@@ -1,11 +1,11 @@
 //! Messages and their parts, in whatever order they come: each message is one entry, each part a piece
 //! of it.
 //!
-//! Invariant: what a part shows is the same whether its message was told before or comes later.
+//! Invariant: what a part shows is the same whether its message was recorded before or comes later.
 
 use std::collections::{HashMap, HashSet};
 
-use super::head::{self, COMPACTION, FAILURE, Facts, Head, Spent, Told, settle_role, sum};
+use super::head::{self, COMPACTION, FAILURE, Facts, Head, Owner, Spent, settle_role, sum};
 use super::message;
 use super::part::Part;
 use super::sessions::Sessions;
@@ -72,7 +72,7 @@ impl Messages {
         if !addition.blocks.is_empty() {
             out.entry(addition);
         }
-        self.tell_changes(&key, info, out);
+        self.add_changes(&key, info, out);
     }
 
     /// A message without its parts. Answers its key and whether it is new.
@@ -94,7 +94,7 @@ impl Messages {
             entry.blocks.extend(head.tail.iter().cloned());
             let is_closed = head.is_closed;
             out.entry(entry);
-            // By an edit of its own: usage that comes with an entry never takes back what parts told.
+            // By an edit of its own: usage that comes with an entry never takes back what parts recorded.
             let is_news = head.doubted.is_none() && head.cost != had_cost;
             if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
@@ -103,44 +103,42 @@ impl Messages {
             if is_closed {
                 self.close_calls(&key, out);
             }
-            self.tell_changes(&key, info, out);
+            self.add_changes(&key, info, out);
         }
         (key, is_new)
     }
 
-    /// A part by itself. `told` is where and when it was told. Answers whether it made an entry.
+    /// A part by itself. `owner` says where and when it was owner. Answers whether it made an entry.
     pub(super) fn part(
         &mut self,
-        recorded: &Told,
+        owner: &Owner,
         part: Part,
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> bool {
-        let is_first = self.facts.get(&recorded.message).is_none_or(|facts| !facts.seen.contains(part.piece));
-        let mut part = self.seen(&recorded.message, part, sessions, out);
-        let is_new = !self.heads.contains_key(&recorded.message);
-        let facts = self.facts.get(&recorded.message);
-        let head = self
-            .heads
-            .entry(recorded.message.clone())
-            .or_insert_with(|| Box::new(recorded.head(sessions, out)));
+        let is_first = self.facts.get(&owner.message).is_none_or(|facts| !facts.seen.contains(part.piece));
+        let mut part = self.seen(&owner.message, part, sessions, out);
+        let is_new = !self.heads.contains_key(&owner.message);
+        let facts = self.facts.get(&owner.message);
+        let head =
+            self.heads.entry(owner.message.clone()).or_insert_with(|| Box::new(owner.head(sessions, out)));
         settle_role(head, facts.map(|facts| &**facts));
         offer_title(&head.entry, std::slice::from_ref(&part), out);
         if head.is_closed {
             part.close();
         }
-        let has_usage = part.usage.is_some() && !head.is_told;
+        let has_usage = part.usage.is_some() && !head.has_message;
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
         if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
-            out.push(Edit::Usage { of: recorded.message.clone(), usage, model: head.entry.model.clone() });
+            out.push(Edit::Usage { of: owner.message.clone(), usage, model: head.entry.model.clone() });
         }
         if has_usage {
             let usage = facts.map(|facts| sum(facts.steps.iter().map(|(_, usage)| usage)));
             head.cost = usage.as_ref().map(Spent::of);
             entry.usage = usage.map(Box::new);
         }
-        let facts = self.facts.get_mut(&recorded.message);
+        let facts = self.facts.get_mut(&owner.message);
         let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
         if is_apart {
             return is_new;
@@ -149,7 +147,7 @@ impl Messages {
         if is_first && !head.tail.is_empty() {
             // What a message shows last stays last.
             for block in &head.tail {
-                out.push(Edit::RetirePiece { of: recorded.message.clone(), piece: block.piece });
+                out.push(Edit::RetirePiece { of: owner.message.clone(), piece: block.piece });
             }
             entry.blocks.extend(head.tail.iter().cloned());
         }
@@ -157,12 +155,12 @@ impl Messages {
         if shows {
             out.entry(entry);
         } else {
-            self.heads.remove(&recorded.message);
+            self.heads.remove(&owner.message);
         }
         is_new && shows
     }
 
-    /// A block that a message gets besides its parts, and when, if that is told. Answers whether the message is known.
+    /// A block that a message gets besides its parts, and when, if that is owner. Answers whether the message is known.
     pub(super) fn add(
         &mut self,
         message: &Key,
@@ -248,7 +246,7 @@ impl Messages {
         open.map(|head| &head.entry.key).max().cloned()
     }
 
-    /// Whether a compaction of the session was told by its messages.
+    /// Whether a compaction of the session was recorded by its messages.
     pub(super) fn has_compaction(&self, session: &Text) -> bool {
         self.heads.iter().any(|(key, head)| {
             let asks = || self.facts.get(key).is_some_and(|facts| !facts.compactions.is_empty());
@@ -256,7 +254,7 @@ impl Messages {
         })
     }
 
-    /// Whether a call told that it changes the file.
+    /// Whether a call said that it changes the file.
     pub(super) fn is_edited(&self, file: &str) -> bool {
         !file.is_empty() && self.edited.iter().any(|headline| headline.contains(file))
     }
@@ -282,7 +280,7 @@ impl Messages {
             }
         }
         let facts = self.facts.entry(key.clone()).or_default();
-        facts.learn(&part, self.heads.get(key).is_some_and(|head| head.is_told));
+        facts.learn(&part, self.heads.get(key).is_some_and(|head| head.has_message));
         if let Some(call) = part.call() {
             if call.state.is_open() {
                 facts.begin_call(part.piece, call.key.clone());
@@ -325,7 +323,7 @@ impl Messages {
     ) -> Option<Block> {
         let session = self.shared(Text::clean(info.get("sessionID").str_or_empty()));
         let entry = self.entry(key, info, &session, sessions, out);
-        let told_failure = self.heads.get(key).and_then(|known| known.failure.clone());
+        let known_failure = self.heads.get(key).and_then(|known| known.failure.clone());
         if entry.lane.is_none() {
             sessions.works(info.get("agent").text().or_else(|| info.get("mode").text()), out);
         }
@@ -335,8 +333,8 @@ impl Messages {
             .as_ref()
             .is_some_and(|asked| self.facts.get(asked).is_none_or(|facts| facts.compactions.is_empty()));
         let tail = head::tail(info);
-        self.tell_system(info, entry.lane.clone(), out);
-        let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(told_failure);
+        self.add_system(info, entry.lane.clone(), out);
+        let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(known_failure);
         let usage = message::usage(info);
         let cost = usage.as_ref().map(Spent::of);
         // The agent may write a call as a message of its own. A request that failed is one all the same.
@@ -348,7 +346,7 @@ impl Messages {
             session,
             is_user: info.get("role").str_or_empty() == "user",
             is_closed: is_closed(info),
-            is_told: true,
+            has_message: true,
             cost,
             doubted,
             failure,
@@ -363,7 +361,7 @@ impl Messages {
         needs_line.then(head::compaction_line)
     }
 
-    /// The entry of a message, without its parts. What is told again keeps its place in the file.
+    /// The entry of a message, without its parts. What is sent again keeps its place in the file.
     fn entry(
         &mut self,
         key: &Key,
@@ -392,7 +390,7 @@ impl Messages {
         entry
     }
 
-    fn tell_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
+    fn add_changes(&self, key: &Key, info: &Json<'_>, out: &mut Batch) {
         let changes = self.heads.get(key).and_then(|head| head::changes(&head.entry, info, out));
         if let Some(entry) = changes {
             out.entry(entry);
@@ -401,7 +399,7 @@ impl Messages {
 
     /// The system prompt. Its body is made last of its record, so that showing it only once moves no
     /// other body.
-    fn tell_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
+    fn add_system(&mut self, info: &Json<'_>, lane: Option<Name>, out: &mut Batch) {
         let Some(prompt) = message::system(info) else { return };
         let piece = Piece::of(&prompt);
         if !self.systems.insert(piece) {

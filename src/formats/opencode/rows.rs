@@ -62,7 +62,7 @@ fn setting(words: String) -> Break {
     Break::Setting(Text::clean(&words))
 }
 
-/// The name of the model, told as an object or by itself.
+/// The name of the model, recorded as an object or by itself.
 fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let model = json.get("model");
     if model.is_object() { model.get("id") } else { model }

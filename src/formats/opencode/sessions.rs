@@ -36,7 +36,7 @@ struct Session {
 
 impl Sessions {
     /// Takes the facts of a session. Answers its id.
-    pub(super) fn tell(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
+    pub(super) fn add(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
         let id = Text::clean(info.get("id").str_or_empty());
         let title = info.get("title").text().filter(|title| !is_default_title(title));
         let session = self.known.entry(id.clone()).or_default();

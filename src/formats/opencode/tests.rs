@@ -24,7 +24,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn tell(&mut self, decoder: &mut dyn Decoder, json: &str, place: Place<'_>) {
+    fn read(&mut self, decoder: &mut dyn Decoder, json: &str, place: Place<'_>) {
         self.at += 1;
         let origin = Origin { at: self.at, ..Origin::default() };
         feed(decoder, Record { origin, bytes: json.as_bytes() }, place, &mut self.out);
@@ -42,9 +42,9 @@ fn export() -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
-    reader.tell(&mut *decoder, &header.to_source(), Place::Header);
+    reader.read(&mut *decoder, &header.to_source(), Place::Header);
     for message in json.get("messages").items() {
-        reader.tell(&mut *decoder, &message.to_source(), Place::Element);
+        reader.read(&mut *decoder, &message.to_source(), Place::Element);
     }
     decoder.finish(&mut reader.out);
     reader.transcript()
@@ -64,7 +64,7 @@ fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
         records.reverse();
     }
     for record in &records {
-        reader.tell(&mut *decoder, record, place);
+        reader.read(&mut *decoder, record, place);
     }
     decoder.finish(&mut reader.out);
     let wanted = reader.out.wanted.iter().map(ToString::to_string).collect();
@@ -74,7 +74,7 @@ fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
 fn events() -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     for line in EVENTS.lines() {
-        reader.tell(&mut *decoder, line, Place::Line);
+        reader.read(&mut *decoder, line, Place::Line);
     }
     decoder.finish(&mut reader.out);
     reader.transcript()
@@ -133,7 +133,7 @@ fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     for recorded in recorded {
         let recorded = recorded.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
-        reader.tell(&mut *decoder, &recorded, Place::File(Path::new("x.json")));
+        reader.read(&mut *decoder, &recorded, Place::File(Path::new("x.json")));
     }
     let transcript = reader.transcript();
     let ended = transcript.entries().next().unwrap().ended;
@@ -167,7 +167,7 @@ fn a_message_of_calls_alone_without_usage_is_no_request() {
 }
 
 #[test]
-fn an_open_answer_lasts_as_long_as_its_parts_tell() {
+fn an_open_answer_lasts_as_long_as_its_parts_say() {
     assert_eq!(requests_of(&[OPEN]).1, None);
     assert_eq!(requests_of(&[OPEN, SAID]).1, Some(400));
     assert_eq!(requests_of(&[RUNS, SAID, OPEN]).1, Some(500));
@@ -175,7 +175,7 @@ fn an_open_answer_lasts_as_long_as_its_parts_tell() {
     for line in EVENTS.lines().filter(|line| !line.contains(r#""completed":"#)) {
         let line =
             line.replace(r#"[],"time":{"created":1790000001000}"#, r#"[],"time":{"created":1790000001900}"#);
-        reader.tell(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, Place::Line);
     }
     let asked = entry(&reader.transcript(), "msg_22").ended;
     assert_eq!(asked.map(|asked| asked.0), Some(1_790_000_001_900), "the user was asked in the middle of it");
@@ -256,10 +256,10 @@ fn child_sessions_are_lanes_of_their_calls() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
-    reader.tell(&mut *decoder, &header.to_source(), Place::Header);
-    reader.tell(&mut *decoder, &json.get("messages").items()[1].to_source(), Place::Element);
+    reader.read(&mut *decoder, &header.to_source(), Place::Header);
+    reader.read(&mut *decoder, &json.get("messages").items()[1].to_source(), Place::Element);
     let child = r#"{"id":"msg_11","sessionID":"ses_0fixtchild1","role":"user","time":{"created":1}}"#;
-    reader.tell(&mut *decoder, child, Place::File(Path::new("msg_11.json")));
+    reader.read(&mut *decoder, child, Place::File(Path::new("msg_11.json")));
     let transcript = reader.transcript();
     let lane = &transcript.lanes()[0];
     assert_eq!((lane.name.as_str(), lane.label.as_str()), ("ses_0fixtchild1", "explore: Count cans"));
@@ -271,7 +271,7 @@ fn child_sessions_are_lanes_of_their_calls() {
 fn a_part_without_its_message_is_shown_at_once() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     let line = r#"{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_1","type":"text","text":"hi"}}"#;
-    reader.tell(&mut *decoder, line, Place::Line);
+    reader.read(&mut *decoder, line, Place::Line);
     assert_eq!(reader.transcript().entries().count(), 1);
 }
 
@@ -299,11 +299,11 @@ fn undo_hides_and_redo_shows_again() {
         let line = format!(
             r#"{{"type":"message.updated","properties":{{"info":{{"id":"{id}","role":"user","sessionID":"ses_1"}}}}}}"#
         );
-        reader.tell(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, Place::Line);
     }
     let mut transcript = Transcript::new();
     for (event, expected) in [(undone, [false, true]), (redone, [false, false])] {
-        reader.tell(&mut *decoder, event, Place::Line);
+        reader.read(&mut *decoder, event, Place::Line);
         transcript.apply(std::mem::take(&mut reader.out));
         let marks = ["msg_1", "msg_2"].map(|key| entry(&transcript, key).marks.undone);
         assert_eq!(marks, expected);
@@ -318,7 +318,7 @@ fn questions_wait_until_they_are_answered() {
     let mut transcript = Transcript::new();
     let mut lines = Vec::new();
     for event in [ask, reply] {
-        reader.tell(&mut *decoder, event, Place::Line);
+        reader.read(&mut *decoder, event, Place::Line);
         transcript.apply(std::mem::take(&mut reader.out));
         let entries: Vec<_> = transcript.entries().collect();
         assert_eq!(entries.len(), 1);
@@ -336,7 +336,7 @@ fn text_that_grows_is_shown_before_it_is_whole() {
         let line = format!(
             r#"{{"id":"{id}","type":"message.part.delta","properties":{{"sessionID":"ses_1","messageID":"msg_1","partID":"prt_1","field":"text","delta":"{delta}"}}}}"#
         );
-        reader.tell(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, Place::Line);
     };
     grow("evt_1", "gre");
     grow("evt_2", "ase");
@@ -348,13 +348,13 @@ fn text_that_grows_is_shown_before_it_is_whole() {
 }
 
 #[test]
-fn parts_tell_what_the_model_was_sent_of_them() {
+fn parts_say_what_the_model_was_sent_of_them() {
     let sent = |part: &str| {
         let part = format!("{{\"id\":\"prt_1\",\"messageID\":\"msg_1\",\"sessionID\":\"ses_1\",{part}}}");
         let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
         let user = r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
-        reader.tell(&mut *decoder, user, Place::File(Path::new("m.json")));
-        reader.tell(&mut *decoder, &part, Place::File(Path::new("p.json")));
+        reader.read(&mut *decoder, user, Place::File(Path::new("m.json")));
+        reader.read(&mut *decoder, &part, Place::File(Path::new("p.json")));
         decoder.finish(&mut reader.out);
         let transcript = reader.transcript();
         let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
@@ -388,7 +388,7 @@ fn an_answer_that_failed_is_not_sent_again() {
         let answer = format!(
             r#"{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1790000000000}},"error":{error}}}"#
         );
-        reader.tell(&mut *decoder, &answer, Place::File(Path::new("m.json")));
+        reader.read(&mut *decoder, &answer, Place::File(Path::new("m.json")));
         decoder.finish(&mut reader.out);
         reader.transcript().entries().next().unwrap().marks.unsent
     };

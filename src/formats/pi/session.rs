@@ -32,7 +32,7 @@ pub(crate) struct SessionDecoder {
     events: Events,
     is_headed: bool,
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
-    seen: fingerprint::Told<Mark>,
+    seen: fingerprint::Seen<Mark>,
     copies: Copies,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
@@ -59,7 +59,7 @@ impl SessionDecoder {
             read_prompt,
             retries: Retries::default(),
             events: Events::new(read_prompt),
-            seen: fingerprint::Told::default(),
+            seen: fingerprint::Seen::default(),
             copies: Copies::default(),
             is_headed: false,
             nameless: (Key::default(), 0),

@@ -145,7 +145,7 @@ impl Facts {
     fn manifest(&mut self, path: &Path, glance: &mut Glance) -> Option<i64> {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
-        glance.tell(1, 0, &bytes, Place::File(path));
+        glance.take(1, 0, &bytes, Place::File(path));
         json::parse(&String::from_utf8_lossy(&bytes)).ok()?.get("pid").int()
     }
 
@@ -159,9 +159,9 @@ impl Facts {
 }
 
 /// A lock tells best; who claims to run must name a process that does, or name none.
-fn live(lock: Option<bool>, told: Option<bool>, process: Option<i64>) -> Option<bool> {
+fn live(lock: Option<bool>, recorded: Option<bool>, process: Option<i64>) -> Option<bool> {
     let is_alive = process.is_none_or(process::is_running);
-    lock.or_else(|| told.map(|told| told && is_alive))
+    lock.or_else(|| recorded.map(|is_live| is_live && is_alive))
 }
 
 fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {

@@ -22,7 +22,7 @@ use crate::model::transcript::Transcript;
 use crate::source::document::split;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::regular;
-use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::rows::{Cell, Database, Failure};
 use crate::source::stamp::{Stamp, read_range};
 
 /// How much is read at a time: the beginning until a title is known, and once at the end.
@@ -30,7 +30,7 @@ const STEP: usize = 32 << 10;
 /// How many rows are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
 
-/// What was told.
+/// What was taken in.
 pub struct Glance {
     /// Who wrote it.
     pub(crate) format: &'static dyn Format,
@@ -38,7 +38,7 @@ pub struct Glance {
     pub(crate) is_child: bool,
     /// Whether the file is only one of many.
     pub(crate) is_part: bool,
-    /// Whether all of the session was told.
+    /// Whether all of the session was taken in.
     pub(crate) is_whole: bool,
     decoder: Box<dyn Decoder>,
     out: Batch,
@@ -55,7 +55,7 @@ impl Glance {
     }
 
     /// Feeds a record to the decoder.
-    pub(crate) fn tell(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
+    pub(crate) fn take(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
         let origin = Origin { file: FileId(file), at, len: saturating_u32(bytes.len()), line: 0 };
         feed(&mut *self.decoder, Record { origin, bytes }, place, &mut self.out);
     }
@@ -65,7 +65,7 @@ impl Glance {
         self.out.edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Title { .. })))
     }
 
-    /// All that was told.
+    /// All that was taken in.
     pub(crate) fn transcript(mut self) -> Transcript {
         self.decoder.finish(&mut self.out);
         let mut transcript = Transcript::new();
@@ -90,7 +90,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
-            LineBuffer::new(FileId(0)).feed(&head, |line| tell_line(line, &mut glance));
+            LineBuffer::new(FileId(0)).feed(&head, |line| take_line(line, &mut glance));
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&regular::open(path)?, &mut glance)?,
         Shape::Document | Shape::Values => {
@@ -101,7 +101,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             let text = String::from_utf8_lossy(&head);
             glance.is_part = true;
             glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
-            glance.tell(0, 0, &head, Place::File(path));
+            glance.take(0, 0, &head, Place::File(path));
         }
     }
     Ok(Some(glance))
@@ -114,12 +114,12 @@ fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'st
         return candidate.format.map(|format| (format, Shape::Lines));
     }
     let detection = probe::detect_file(&candidate.path, head, is_whole);
-    let told = Some((detection.format, detection.verdict.shape));
+    let known = Some((detection.format, detection.verdict.shape));
     if candidate.is_asked {
-        return told.filter(|_| !probe::is_unclaimed(&detection));
+        return known.filter(|_| !probe::is_unclaimed(&detection));
     }
     if probe::is_certain_of_agent(&detection) {
-        return told.filter(|(format, _)| format.named(&candidate.path).is_some());
+        return known.filter(|(format, _)| format.named(&candidate.path).is_some());
     }
     candidate.format.map(|format| (format, detection.verdict.shape))
 }
@@ -134,7 +134,7 @@ fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
             return Ok(());
         }
         at += chunk.len() as u64;
-        buffer.feed(&chunk, |line| tell_line(line, glance));
+        buffer.feed(&chunk, |line| take_line(line, glance));
     }
     let end = at.max(len.saturating_sub(STEP as u64));
     let mut chunk = read_range(file, end, STEP)?;
@@ -144,18 +144,18 @@ fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
         chunk.drain(..first);
         buffer = LineBuffer::in_the_middle(FileId(0), end + first as u64);
     }
-    buffer.feed(&chunk, |line| tell_line(line, glance));
+    buffer.feed(&chunk, |line| take_line(line, glance));
     let is_ended =
         |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
     if let Some(line) = buffer.unfinished().filter(is_ended) {
-        tell_line(line, glance);
+        take_line(line, glance);
     }
     Ok(())
 }
 
-fn tell_line(line: Line<'_>, glance: &mut Glance) {
+fn take_line(line: Line<'_>, glance: &mut Glance) {
     if let Line::Whole(Record { origin, bytes }) = line {
-        glance.tell(0, origin.at, bytes, Place::Line);
+        glance.take(0, origin.at, bytes, Place::Line);
     }
 }
 
@@ -163,11 +163,11 @@ fn tell_line(line: Line<'_>, glance: &mut Glance) {
 fn at_document(head: &[u8], glance: &mut Glance) {
     let Some(split) = split(head) else { return };
     if let Some(header) = &split.header {
-        glance.tell(0, split.root.start as u64, header, Place::Header);
+        glance.take(0, split.root.start as u64, header, Place::Header);
     }
     for element in split.elements {
         let at = element.start as u64;
-        glance.tell(0, at, head.get(element).unwrap_or_default(), Place::Element);
+        glance.take(0, at, head.get(element).unwrap_or_default(), Place::Element);
     }
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn at_rows(
     candidate: &Candidate,
     format: &'static dyn Format,
     stubs_only: bool,
-) -> Result<Glance, Trouble> {
+) -> Result<Glance, Failure> {
     let mut glance = Glance::nothing(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else { return Ok(glance) };
@@ -188,7 +188,7 @@ pub(crate) fn at_rows(
                 && let Some(bytes) = cell.bytes()
             {
                 last = *at;
-                tell_row(*at, bytes, Place::Line, &mut glance);
+                take_row(*at, bytes, Place::Line, &mut glance);
             }
         })?;
     }
@@ -208,14 +208,14 @@ pub(crate) fn at_rows(
         };
         if let Some(cell) = database.value(&rows.one, &[key.clone(), Cell::Int(*at)])? {
             let place = if rows.is_line { Place::Line } else { Place::Row(rows.name) };
-            tell_row(*at, &cell.content(), place, &mut glance);
+            take_row(*at, &cell.content(), place, &mut glance);
         }
     }
     Ok(glance)
 }
 
-fn tell_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut Glance) {
+fn take_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut Glance) {
     if let Ok(bytes) = unpacked(bytes) {
-        glance.tell(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
+        glance.take(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
     }
 }

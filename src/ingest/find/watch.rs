@@ -1,4 +1,4 @@
-//! Looks for sessions time and again: each is told once, then what is new, has grown or is gone.
+//! Looks for sessions time and again: each is sent once, then what is new, has grown or is gone.
 //!
 //! Invariant: between two looks files are only asked for their stamps; one is opened when it is new, has
 //! changed, or was running.
@@ -36,10 +36,10 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> Watch {
     let (wanted, unwanted) = bounded(0);
     thread::spawn(move || {
         let mut looker = Looker::new(search);
-        let mut tell = |sighting| sender.send(sighting).is_ok();
+        let mut send = |sighting| sender.send(sighting).is_ok();
         loop {
             let start = Instant::now();
-            if !looker.look(clock(), &mut tell) {
+            if !looker.look(clock(), &mut send) {
                 return;
             }
             let pause = PAUSE.max(start.elapsed().saturating_mul(SHARE));
@@ -63,7 +63,7 @@ struct Known {
     modified: Option<Timestamp>,
     size: Option<u64>,
     /// Whether it is a session that is listed.
-    is_told: bool,
+    is_sent: bool,
     /// Runs end without a word.
     is_live: bool,
 }
@@ -74,10 +74,10 @@ impl Looker {
     }
 
     /// One look at all places. `false` when nobody listens any more.
-    fn look(&mut self, now: Timestamp, tell: &mut dyn FnMut(Sighting) -> bool) -> bool {
+    fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         for OpenError(why) in failures {
-            if self.refused.insert(why.clone()) && !tell(Sighting::Refused(Text::clean(&why))) {
+            if self.refused.insert(why.clone()) && !send(Sighting::Refused(Text::clean(&why))) {
                 return false;
             }
         }
@@ -86,18 +86,18 @@ impl Looker {
         for candidate in candidates {
             let place = place(&candidate);
             there.insert(place.clone());
-            if !self.look_at(candidate, place, &mut facts, tell) {
+            if !self.look_at(candidate, place, &mut facts, send) {
                 return false;
             }
         }
         let gone: Vec<Place> = self.known.keys().filter(|place| !there.contains(place)).cloned().collect();
         for place in gone {
-            let was_told = self.known.remove(&place).is_some_and(|known| known.is_told);
-            if was_told && !tell(Sighting::Gone(place)) {
+            let was_sent = self.known.remove(&place).is_some_and(|known| known.is_sent);
+            if was_sent && !send(Sighting::Gone(place)) {
                 return false;
             }
         }
-        tell(Sighting::Complete)
+        send(Sighting::Complete)
     }
 
     fn look_at(
@@ -105,22 +105,22 @@ impl Looker {
         candidate: Candidate,
         place: Place,
         facts: &mut Facts,
-        tell: &mut dyn FnMut(Sighting) -> bool,
+        send: &mut dyn FnMut(Sighting) -> bool,
     ) -> bool {
         let (modified, size) = (candidate.modified, candidate.size);
         let known = self.known.get(&place);
         if known.is_some_and(|known| known.modified == modified && known.size == size && !known.is_live) {
             return true;
         }
-        let was_told = known.is_some_and(|known| known.is_told);
+        let was_sent = known.is_some_and(|known| known.is_sent);
         let is_wanted =
             |found: &Found| self.search.format.as_ref().is_none_or(|format| found.format == format);
         let found = facts.read(candidate).filter(is_wanted);
         let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
-        self.known.insert(place.clone(), Known { modified, size, is_told: found.is_some(), is_live });
+        self.known.insert(place.clone(), Known { modified, size, is_sent: found.is_some(), is_live });
         match found {
-            Some(found) => tell(Sighting::Found(Box::new(found))),
-            None => !was_told || tell(Sighting::Gone(place)),
+            Some(found) => send(Sighting::Found(Box::new(found))),
+            None => !was_sent || send(Sighting::Gone(place)),
         }
     }
 }
@@ -151,10 +151,10 @@ mod tests {
         )
     }
 
-    fn told(looker: &mut Looker) -> Vec<String> {
-        let mut told = Vec::new();
+    fn sent(looker: &mut Looker) -> Vec<String> {
+        let mut sent = Vec::new();
         looker.look(LATER, &mut |sighting| {
-            told.push(match sighting {
+            sent.push(match sighting {
                 Sighting::Found(found) => {
                     format!("{} {}", found.title.as_deref().unwrap_or("-"), found.size.unwrap_or_default())
                 }
@@ -164,38 +164,38 @@ mod tests {
             });
             true
         });
-        told
+        sent
     }
 
     #[test]
-    fn each_is_told_once_and_again_when_it_changes() {
+    fn each_is_sent_once_and_again_when_it_changes() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join(".pi/agent/sessions/--work--");
         fs::create_dir_all(&folder).unwrap();
         let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
         let mut looker = Looker::new(Search { environment, ..Search::default() });
-        assert_eq!(told(&mut looker), ["all"]);
+        assert_eq!(sent(&mut looker), ["all"]);
         let (one, two) = (folder.join("2026-03-01_one.jsonl"), folder.join("2026-03-01_two.jsonl"));
         fs::write(&one, session("one", "Oil it")).unwrap();
         let size = session("one", "Oil it").len();
-        assert_eq!(told(&mut looker), [format!("Oil it {size}").as_str(), "all"]);
-        assert_eq!(told(&mut looker), ["all"]);
+        assert_eq!(sent(&mut looker), [format!("Oil it {size}").as_str(), "all"]);
+        assert_eq!(sent(&mut looker), ["all"]);
         fs::write(&two, session("two", "Paint it")).unwrap();
-        assert_eq!(told(&mut looker), [format!("Paint it {}", size + 2).as_str(), "all"]);
+        assert_eq!(sent(&mut looker), [format!("Paint it {}", size + 2).as_str(), "all"]);
         fs::write(&one, session("one", "Oil it") + "\n\n\n").unwrap();
-        assert_eq!(told(&mut looker), [format!("Oil it {}", size + 3).as_str(), "all"]);
+        assert_eq!(sent(&mut looker), [format!("Oil it {}", size + 3).as_str(), "all"]);
         fs::remove_file(&two).unwrap();
-        assert_eq!(told(&mut looker), ["gone 2026-03-01_two.jsonl", "all"]);
+        assert_eq!(sent(&mut looker), ["gone 2026-03-01_two.jsonl", "all"]);
     }
 
     #[test]
-    fn places_that_are_not_there_are_told_once() {
+    fn places_that_are_not_there_are_sent_once() {
         let search = Search { paths: vec!["/there/is/no/such.sqlite".into()], ..Search::default() };
         let mut looker = Looker::new(search.clone());
         assert!(
-            matches!(told(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
+            matches!(sent(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
         );
-        assert_eq!(told(&mut looker), ["all"]);
+        assert_eq!(sent(&mut looker), ["all"]);
         // Of a thread the end of the first look is enough to see.
         let watch = watch(search, || LATER);
         assert!(watch.sightings.iter().any(|sighting| sighting == Sighting::Complete));

@@ -1,7 +1,7 @@
 //! Which files belong to the session: those that its format names, and those that its records ask for.
 //!
 //! **The end comes before the companions.** A session may have thousands of files beside it; they are looked for when
-//! its end is told, and of those that rest some are looked at each time.
+//! its end is read, and of those that rest some are looked at each time.
 
 use std::path::Path;
 use std::sync::Arc;

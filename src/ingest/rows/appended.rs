@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::known::Known;
 use super::look::{Look, News, Todo};
 use crate::formats::tables::Growth;
-use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::rows::{Cell, Database, Failure};
 
 /// Appended rows that are read at once.
 const CHUNK: i64 = 64;
@@ -55,16 +55,16 @@ impl Tail {
     }
 
     /// Asks what is new.
-    pub(crate) fn look(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Trouble> {
+    pub(crate) fn look(&mut self, look: Look<'_>, known: &mut Known) -> Result<News, Failure> {
         let Look { number, database, queries, is_settling, .. } = look;
         let Growth::Appended { count, last, abandoned, unplaced, .. } = &queries.growth else {
             return Ok(News::More(Vec::new()));
         };
-        let number_of = |sql: &str, at: i64| -> Result<Option<i64>, Trouble> {
+        let number_of = |sql: &str, at: i64| -> Result<Option<i64>, Failure> {
             Ok(database.value(sql, &[look.key(), Cell::Int(at)])?.and_then(|cell| cell.int()))
         };
         let up_to = |at: i64| {
-            Ok::<_, Trouble>(number_of(count, at)?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
+            Ok::<_, Failure>(number_of(count, at)?.and_then(|n| u64::try_from(n).ok()).unwrap_or(0))
         };
         let is_due = is_settling
             || self.counted.is_none_or(|(when, cost)| when.elapsed() >= cost.saturating_mul(PACE));
@@ -105,7 +105,7 @@ impl Tail {
     }
 
     /// Asks which rows the agent has abandoned. Those of which that is news are read again.
-    fn abandon(&mut self, look: Look<'_>, sql: &str, known: &mut Known) -> Result<Vec<Todo>, Trouble> {
+    fn abandon(&mut self, look: Look<'_>, sql: &str, known: &mut Known) -> Result<Vec<Todo>, Failure> {
         let mut now = BTreeSet::new();
         look.database.each(sql, &[look.key()], &mut |row| now.extend(row.first().and_then(Cell::int)))?;
         let changed = self.abandoned.symmetric_difference(&now).filter(|at| **at <= self.last);
@@ -123,7 +123,7 @@ impl Tail {
         database: &Database,
         key: Cell,
         (beyond, places): (&str, &str),
-    ) -> Result<Vec<Appended>, Trouble> {
+    ) -> Result<Vec<Appended>, Failure> {
         let last = if self.appended == 0 { Cell::FIRST } else { Cell::Int(self.last) };
         let next = [key, last, Cell::Int(CHUNK)];
         let read = |sql: &str| {
@@ -136,7 +136,7 @@ impl Tail {
             Ok(rows)
         };
         let rows = match read(beyond) {
-            Err(Trouble::Damaged(_)) => read(places)?,
+            Err(Failure::Damaged(_)) => read(places)?,
             rows => rows?,
         };
         self.appended += rows.len() as u64;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::known::{Known, hash};
 use super::look::{AT_ONCE, Look, News, Todo};
 use crate::formats::tables::Edited;
-use crate::source::rows::{Cell, Trouble};
+use crate::source::rows::{Cell, Failure};
 
 /// Messages that a look asks for with their parts.
 const RECENT: i64 = 64;
@@ -135,7 +135,7 @@ impl Walk {
         look: Look<'_>,
         edited: &Edited,
         known: &mut Known,
-    ) -> Result<News, Trouble> {
+    ) -> Result<News, Failure> {
         if self.is_damaged {
             return self.look_at_places(look, edited, known);
         }
@@ -150,18 +150,18 @@ impl Walk {
         };
         match looked {
             // Each damaged row shows as such then.
-            Err(Trouble::Damaged(_)) => self.look_at_places(look, edited, known),
-            Err(trouble) => {
+            Err(Failure::Damaged(_)) => self.look_at_places(look, edited, known),
+            Err(failure) => {
                 // What this look found is found again by the next one.
                 self.is_dirty = true;
-                Err(trouble)
+                Err(failure)
             }
             news => news,
         }
     }
 
     /// Gets ready to read all rows.
-    fn begin(&mut self, look: Look<'_>, edited: &Edited) -> Result<News, Trouble> {
+    fn begin(&mut self, look: Look<'_>, edited: &Edited) -> Result<News, Failure> {
         let expected = count(look, edited)?;
         let mut strays = VecDeque::new();
         look.database.each(&edited.strays, &[look.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
@@ -177,7 +177,7 @@ impl Walk {
         look: Look<'_>,
         edited: &Edited,
         known: &mut Known,
-    ) -> Result<Portion, Trouble> {
+    ) -> Result<Portion, Failure> {
         let Stage::Reading(cursor) = &mut self.stage else {
             return Ok(Portion { todo: Vec::new(), notice: None });
         };
@@ -185,11 +185,11 @@ impl Walk {
         let (time, id) = cursor.after.clone();
         let mut rows = Vec::new();
         let next = [look.key(), time, id, Cell::Int(cursor.portion)];
-        if let Err(trouble) =
+        if let Err(failure) =
             look.database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
         {
-            if !matches!(trouble, Trouble::Damaged(_)) {
-                return Err(trouble);
+            if !matches!(failure, Failure::Damaged(_)) {
+                return Err(failure);
             }
             let News::More(todo) = self.look_at_places(look, edited, known)? else {
                 return Ok(Portion { todo: Vec::new(), notice: None });
@@ -223,7 +223,7 @@ impl Walk {
         Ok(Portion { todo, notice })
     }
 
-    fn look_around(&mut self, look: Look<'_>, edited: &Edited, known: &mut Known) -> Result<News, Trouble> {
+    fn look_around(&mut self, look: Look<'_>, edited: &Edited, known: &mut Known) -> Result<News, Failure> {
         let mut found = Found::default();
         let recent = recent(look, edited, known)?;
         let window: Vec<(usize, i64)> = recent.iter().map(|row| (row.table, row.at)).collect();
@@ -260,7 +260,7 @@ impl Walk {
         edited: &Edited,
         known: &mut Known,
         found: &mut Found,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, Failure> {
         let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
         while left > 0
             && let Some((place, after)) = self.round
@@ -295,7 +295,7 @@ impl Walk {
         look: Look<'_>,
         edited: &Edited,
         known: &mut Known,
-    ) -> Result<News, Trouble> {
+    ) -> Result<News, Failure> {
         self.is_damaged = true;
         self.stage = Stage::Known;
         (self.is_dirty, self.round) = (false, None);
@@ -313,7 +313,7 @@ impl Walk {
     }
 }
 
-fn count(look: Look<'_>, edited: &Edited) -> Result<u64, Trouble> {
+fn count(look: Look<'_>, edited: &Edited) -> Result<u64, Failure> {
     let count = look.database.value(&edited.count, &[look.key()])?.and_then(|cell| cell.int());
     Ok(count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0))
 }
@@ -323,7 +323,7 @@ fn left_out(
     look: Look<'_>,
     edited: &Edited,
     (known, strays): (&Known, &VecDeque<Row>),
-) -> Result<Vec<Row>, Trouble> {
+) -> Result<Vec<Row>, Failure> {
     let mut left = Vec::new();
     if count(look, edited)? == (known.len() + strays.len()) as u64 {
         return Ok(left);
@@ -335,7 +335,7 @@ fn left_out(
     });
     match listed {
         // All that can be listed was.
-        Err(Trouble::Damaged(_)) => Ok(Vec::new()),
+        Err(Failure::Damaged(_)) => Ok(Vec::new()),
         listed => listed.map(|()| left),
     }
 }
@@ -350,7 +350,7 @@ fn list(look: Look<'_>, rows: Vec<Row>, known: &mut Known) -> Vec<Todo> {
 }
 
 /// The last messages with their parts, and what belongs to none: back to a message that is known.
-fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Trouble> {
+fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Failure> {
     let mut messages = RECENT;
     loop {
         let mut rows = Vec::new();
@@ -370,7 +370,7 @@ fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Tr
 }
 
 /// Finds rows that were edited without a trace in their time and size, if there is the time for that.
-fn compare(look: Look<'_>, found: &mut Found, known: &Known) -> Result<(), Trouble> {
+fn compare(look: Look<'_>, found: &mut Found, known: &Known) -> Result<(), Failure> {
     if !look.is_settling || known.bytes() > COMPARED {
         return Ok(());
     }
@@ -384,7 +384,7 @@ fn compare(look: Look<'_>, found: &mut Found, known: &Known) -> Result<(), Troub
         for ((table, at), answer) in rest.iter().zip(&answers) {
             let cell = match answer {
                 // A damaged row shows as such.
-                Err(Trouble::Damaged(_)) => None,
+                Err(Failure::Damaged(_)) => None,
                 cell => cell.clone()?,
             };
             if cell.is_some_and(|cell| known.differs(*table, *at, hash(&cell.content()))) {

@@ -16,13 +16,13 @@ use crate::model::edit::saturating_u32;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
-use crate::source::rows::{Cell, Trouble};
+use crate::source::rows::{Cell, Failure};
 
 /// A session, a table and the place of a row in it.
 type Place = (usize, usize, i64);
 
 impl Rows {
-    pub(super) fn read_on(&mut self, number: usize) -> Result<(), Trouble> {
+    pub(super) fn read_on(&mut self, number: usize) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
         let Growth::Appended { beyond, places, .. } = &queries.growth else { return Ok(()) };
         self.database()?;
@@ -41,7 +41,7 @@ impl Rows {
     }
 
     /// The next rows of a session whose rows change.
-    pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_portion(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
         let Growth::Edited(edited) = &queries.growth else { return Ok(()) };
         self.database()?;
@@ -59,7 +59,7 @@ impl Rows {
     }
 
     /// Adds the sessions that one started without a row that asked for them.
-    pub(super) fn read_children(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_children(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
         let (Some(database), Some(session)) = (&self.database, self.sessions.get(number)) else {
@@ -76,7 +76,7 @@ impl Rows {
     }
 
     /// Reads a row, and those that come after it at once.
-    pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Trouble> {
+    pub(super) fn read_rows(&mut self, first: Place) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
         let Some(database) = &self.database else { return Ok(()) };
@@ -97,8 +97,8 @@ impl Rows {
                 Ok(Some(cell)) => Ok(cell.content()),
                 // It is gone since the look; the next one says so.
                 Ok(None) => continue,
-                Err(Trouble::Damaged(what)) => Err(what),
-                Err(trouble) => return Err(trouble),
+                Err(Failure::Damaged(what)) => Err(what),
+                Err(failure) => return Err(failure),
             };
             read.push(Todo::Have { session, table, at, content });
         }
@@ -148,9 +148,9 @@ impl Rows {
                 let origin = Origin { len: saturating_u32(text.len()), ..origin };
                 let (record, place) = (Record { origin, bytes: &text }, kind.place(&path, origin.line));
                 if rows.is_abandoned(at) {
-                    emitter.tell_abandoned(record, place)
+                    emitter.emit_abandoned(record, place)
                 } else {
-                    emitter.tell_apart(record, place)
+                    emitter.emit_apart(record, place)
                 }
             }
         };
@@ -159,7 +159,7 @@ impl Rows {
     }
 
     /// Says once what the files beside the database are like.
-    pub(super) fn report_anomaly(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+    pub(super) fn report_anomaly(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let anomaly = self.database()?.anomaly();
         if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
             && let Some(session) = self.sessions.first_mut()
@@ -186,7 +186,7 @@ impl Rows {
         self.fault((session, 0, i64::MIN.saturating_add(nth)), "its place is no whole number", emitter);
     }
 
-    pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+    pub(super) fn read_archive(&mut self, number: usize, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
         let queries = Arc::clone(&self.queries);
         self.database()?;
         let (Some(sql), Some(session), Some(database)) =
@@ -210,7 +210,7 @@ impl Rows {
         let mut buffer = LineBuffer::new(file);
         let mut emit = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
-            emitter.tell(record, kind.place(&path, record.origin.line));
+            emitter.emit(record, kind.place(&path, record.origin.line));
         };
         buffer.feed(&text, &mut emit);
         buffer.unfinished().into_iter().for_each(emit);

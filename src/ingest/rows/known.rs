@@ -31,9 +31,9 @@ struct Row {
     counted: Counted,
     /// It was listed as new or edited, and was not read since.
     is_due: bool,
-    /// Tells one time and size from another.
+    /// Distinguishes one time and size from another.
     mark: u32,
-    /// Tells one content from another.
+    /// Distinguishes one content from another.
     hash: u32,
     /// Bytes of the record that was read.
     bytes: u32,
@@ -182,7 +182,7 @@ impl Known {
     }
 }
 
-/// Tells one content from another.
+/// Distinguishes one content from another.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = std::hash::DefaultHasher::new();
     hasher.write(bytes);

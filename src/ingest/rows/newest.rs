@@ -8,7 +8,7 @@ use crate::ingest::plan::Plan;
 use crate::ingest::rows::session::SessionRows;
 use crate::model::edit::{Stage, saturating_u32};
 use crate::model::record::{Origin, Record};
-use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::rows::{Cell, Database, Failure};
 use crate::source::stamp::Stamp;
 
 /// Smaller databases are read whole at once.
@@ -29,7 +29,7 @@ pub(crate) fn show_newest_rows(plan: &Plan, files: &Files, outlet: Outlet<'_>) -
     true
 }
 
-fn show(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<(), Trouble> {
+fn show(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
     let database = Database::open(&plan.path)?;
     let Some(queries) = catalog::queries(&database, plan.format)? else { return Ok(()) };
     let mut session = SessionRows::new(plan.session.clone(), None);
@@ -46,7 +46,7 @@ fn show(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> Result<(), Tro
         if let (Some((file, kind, path)), Ok(bytes)) = (file, unpacked(&cell.content())) {
             let line = u32::try_from(at).unwrap_or(0);
             let origin = Origin { file, at: at.cast_unsigned(), len: saturating_u32(bytes.len()), line };
-            emitter.tell(Record { origin, bytes: &bytes }, kind.place(&path, line));
+            emitter.emit(Record { origin, bytes: &bytes }, kind.place(&path, line));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::edit::LinkState;
 use crate::model::text::Text;
-use crate::source::rows::Trouble;
+use crate::source::rows::Failure;
 
 /// A change may come within the same tick of the clock as the one before: then this finds it.
 const SETTLE: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ pub(super) struct Schedule {
     /// Looks that take long are taken seldom.
     not_before: Option<Instant>,
     is_settled: bool,
-    trouble: Option<(Trouble, Duration)>,
+    failure: Option<(Failure, Duration)>,
 }
 
 impl Schedule {
@@ -61,27 +61,27 @@ impl Schedule {
     }
 
     /// Whether the database could not be read the last time.
-    pub(super) fn is_in_trouble(&self) -> bool {
-        self.trouble.is_some()
+    pub(super) fn is_failing(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// The database cannot be read. Answers how it fares, if that is news.
-    pub(super) fn fail(&mut self, trouble: Trouble, now: Instant) -> Vec<LinkState> {
-        let (is_news, delay) = match &self.trouble {
-            Some((known, delay)) => (*known != trouble, (*delay * 2).min(LAST_RETRY)),
+    pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
+        let (is_news, delay) = match &self.failure {
+            Some((known, delay)) => (*known != failure, (*delay * 2).min(LAST_RETRY)),
             None => (true, FIRST_RETRY),
         };
-        let link = match &trouble {
-            Trouble::Gone => LinkState::Gone,
+        let link = match &failure {
+            Failure::Gone => LinkState::Gone,
             other => LinkState::Unreadable(Text::clean(&other.words())),
         };
         self.next = Some(now + delay);
-        self.trouble = Some((trouble, delay));
+        self.failure = Some((failure, delay));
         if is_news { vec![link] } else { Vec::new() }
     }
 
     /// The database can be read. Answers how it fares, if that is news.
     pub(super) fn recover(&mut self) -> Vec<LinkState> {
-        self.trouble.take().map(|_| LinkState::Live).into_iter().collect()
+        self.failure.take().map(|_| LinkState::Live).into_iter().collect()
     }
 }

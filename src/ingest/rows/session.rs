@@ -12,7 +12,7 @@ use crate::ingest::files::{Files, Kind};
 use crate::model::edit::{Feed, MetaEdit};
 use crate::model::record::FileId;
 use crate::model::text::Text;
-use crate::source::rows::{Cell, Database, Trouble};
+use crate::source::rows::{Cell, Database, Failure};
 
 /// The rows of one session.
 pub(crate) struct SessionRows {
@@ -54,7 +54,7 @@ impl SessionRows {
         database: &Database,
         queries: &Queries,
         (is_touched, is_settling): (bool, bool),
-    ) -> Result<News, Trouble> {
+    ) -> Result<News, Failure> {
         if let Some(sql) = &queries.generation {
             // None yet is a generation too.
             let generation = Some(database.value(sql, &[self.key()])?.unwrap_or(Cell::Null));
@@ -75,7 +75,7 @@ impl SessionRows {
         &mut self,
         database: &Database,
         beyond_and_places: (&str, &str),
-    ) -> Result<Vec<Appended>, Trouble> {
+    ) -> Result<Vec<Appended>, Failure> {
         let key = self.key();
         self.tail.read_on(database, key, beyond_and_places)
     }
@@ -86,7 +86,7 @@ impl SessionRows {
         number: usize,
         database: &Database,
         (queries, edited): (&Queries, &Edited),
-    ) -> Result<Portion, Trouble> {
+    ) -> Result<Portion, Failure> {
         let look = Look { number, id: &self.id, database, queries, is_touched: false, is_settling: false };
         self.walk.next_portion(look, edited, &mut self.known)
     }
@@ -108,7 +108,7 @@ impl SessionRows {
     }
 
     /// What the database says of the session where no row of it does, if it is news.
-    pub(crate) fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Trouble> {
+    pub(crate) fn facts(&mut self, database: &Database, sql: &str) -> Result<Vec<MetaEdit>, Failure> {
         let mut facts = Vec::new();
         database.each(sql, &[self.key()], &mut |row| {
             let mut cells = row.iter();
@@ -124,7 +124,7 @@ impl SessionRows {
     }
 
     /// The names of sessions that this one started, as far as the database says so.
-    pub(crate) fn children(&self, database: &Database, queries: &Queries) -> Result<Vec<String>, Trouble> {
+    pub(crate) fn children(&self, database: &Database, queries: &Queries) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
         if let Some(sql) = &queries.children {
             database.each(sql, &[self.key()], &mut |row| names.extend(row.first().and_then(Cell::text)))?;

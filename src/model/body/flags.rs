@@ -39,7 +39,7 @@ pub(crate) enum Failure {
     Words,
 }
 
-/// Signs as they are packed: each fact a bit, above them how the failure is told.
+/// Signs as they are packed: each fact a bit, above them how the failure is recorded.
 impl From<BodyFlags> for u8 {
     fn from(flags: BodyFlags) -> Self {
         let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere } = flags;
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_in_several_ways() {
+    fn failures_are_worded_in_several_ways() {
         for (text, expected) in [
             ("Exit code 101\nboom", Some(Failure::Exit)),
             ("Exit code: 2", Some(Failure::Exit)),

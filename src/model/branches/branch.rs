@@ -66,7 +66,7 @@ struct Reach {
     place: usize,
 }
 
-/// Something that was left. Entries are told by their places among those of the main lane.
+/// Something that was left. Entries are recorded by their places among those of the main lane.
 pub(crate) struct Leaving {
     /// What was left, in file order; also what an earlier leaving left.
     pub(crate) entries: Vec<usize>,

@@ -98,7 +98,7 @@ impl Forest {
         for (number, (_, parent)) in entries.enumerate() {
             hang(number, parent);
         }
-        // What is told as an entry, too, hangs where that does.
+        // What is recorded as an entry, too, hangs where that does.
         let is_only_link = |key: Print| index.place(key).filter(|number| *number >= links.entries.len());
         for (key, parent) in others {
             if let Some(number) = is_only_link(key) {
@@ -134,7 +134,7 @@ impl Forest {
     }
 
     /// Which entries of the main lane lie between this record and the root, by their places. The path of a
-    /// record that leads back to itself ends there, and is told to do so.
+    /// record that leads back to itself ends there, and is noted to do so.
     pub(crate) fn path(&self, from: Print) -> (Vec<bool>, IsCircle) {
         let mut seen = vec![false; self.parents.len()];
         let mut at = self.node(from);

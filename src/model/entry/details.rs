@@ -67,7 +67,7 @@ mod tests {
     use crate::model::record::Origin;
 
     #[test]
-    fn a_record_of_several_blocks_is_told_below_the_last() {
+    fn a_record_of_several_blocks_stands_below_the_last() {
         let mut out = Batch::default();
         let mut entry = out.new_entry("a".into(), Role::Assistant, None);
         let at = |at| Origin { at, ..Origin::default() };

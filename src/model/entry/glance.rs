@@ -63,11 +63,11 @@ impl Step {
         let is_whole =
             |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
         let is_compaction = || entry.blocks.iter().any(|block| is_whole(&block.kind));
-        Self::told(entry.marks, entry.role == Role::Assistant, is_compaction)
+        Self::by(entry.marks, entry.role == Role::Assistant, is_compaction)
     }
 
     /// A copy says what another entry says.
-    fn told(marks: Marks, is_answer: bool, is_compaction: impl FnOnce() -> bool) -> Self {
+    fn by(marks: Marks, is_answer: bool, is_compaction: impl FnOnce() -> bool) -> Self {
         match is_answer {
             _ if marks.copy => Self::None,
             true => Self::Answer,
@@ -105,7 +105,7 @@ impl Kept {
     /// What the entry is to the calls before it.
     pub(crate) fn step(self) -> Step {
         let Glance { marks, is_answer, compaction, .. } = self.into();
-        Step::told(marks, is_answer, || compaction == Compaction::Whole)
+        Step::by(marks, is_answer, || compaction == Compaction::Whole)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The reader's time zone: the system's, unless `TZ` names another one.
 //!
-//! Invariant: set once, before any time is told; no file is read here for what `TZ` says.
+//! Invariant: set once, before any time is shown; no file is read here for what `TZ` says.
 
 use std::sync::OnceLock;
 
@@ -28,13 +28,13 @@ impl Zone {
         TimeZone::tzif("", bytes).ok().map(Self)
     }
 
-    /// Makes it the zone in which times are told.
+    /// Makes it the zone in which times are shown.
     pub fn install(self) {
         let _ = ZONE.set(self.0);
     }
 }
 
-/// The zone in which times are told.
+/// The zone in which times are shown.
 pub(super) fn current() -> TimeZone {
     ZONE.get().cloned().unwrap_or_else(TimeZone::system)
 }

@@ -77,7 +77,7 @@ impl Transcript {
         self.lineage.is_linked_tree()
     }
 
-    /// How often a link changed that had been told, or an entry whose links are known.
+    /// How often a link changed that had been recorded, or an entry whose links are known.
     pub(crate) fn relinked(&self) -> u32 {
         self.lineage.relinked()
     }

@@ -1,4 +1,4 @@
-//! Entries come, are told again in pieces, and go.
+//! Entries come, are sent again in pieces, and go.
 
 use super::merge::{Part, merge_blocks, merge_head, move_bodies};
 use super::pages::held_bytes;
@@ -162,7 +162,7 @@ impl Transcript {
         self.unsettle();
     }
 
-    /// An entry that was there is told otherwise now.
+    /// An entry that was there is another one now.
     fn see_step_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
         if let Some(place) = self.place_of(id) {
             self.turns.see_step_again((place, id), before, now);

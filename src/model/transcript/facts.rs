@@ -1,4 +1,4 @@
-//! Usage that is told beside entries, facts about the session, and its lanes.
+//! Usage that is recorded beside entries, facts about the session, and its lanes.
 
 use super::ledger::Aside;
 use super::{Touched, Transcript};
@@ -21,7 +21,7 @@ impl Transcript {
             touched.changed.extend(self.index.get(&of));
             return;
         }
-        // Told again with other figures, it stays where it was told first.
+        // Sent again with other figures, it stays where it came first.
         let after = self.ledger.aside(&of).map_or_else(|| self.order.last_remaining(), |known| known.after);
         self.ledger.add_aside(of, Aside { usage, model, after });
         touched.meta = true;
@@ -37,8 +37,8 @@ impl Transcript {
     /// Answers whether a sub-agent is another one now, or belongs elsewhere.
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
-            MetaEdit::Lane { name, label, call } => return self.lanes.tell(&name, label, call),
-            MetaEdit::Helper(name) => return self.lanes.tell_helper(&name),
+            MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
+            MetaEdit::Helper(name) => return self.lanes.note_helper(&name),
             MetaEdit::LinkedTree => self.lineage.link_all(),
             MetaEdit::Kept { compaction, first } => {
                 self.kept.insert(compaction, first);

@@ -1,6 +1,6 @@
 //! Sub-agents: who started whom.
 //!
-//! Invariant: lanes may name each other in a circle if a file lies; each is told once.
+//! Invariant: lanes may name each other in a circle if a file lies; each is shown once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -57,12 +57,12 @@ impl Lanes {
     }
 
     /// Takes in that a lane serves the session. Answers whether that is new.
-    pub(super) fn tell_helper(&mut self, name: &Name) -> bool {
+    pub(super) fn note_helper(&mut self, name: &Name) -> bool {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in what is told of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
-    pub(super) fn tell(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
+    /// Takes in what is known of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
+    pub(super) fn note(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
         let lane = self.of(name);
         let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
             || call.as_ref().is_some_and(|call| lane.call.as_ref() != Some(call));
@@ -95,7 +95,7 @@ impl Transcript {
         self.lanes.get(name)
     }
 
-    /// The sub-agents that a call started, in the order in which they were told.
+    /// The sub-agents that a call started, in the order in which they were recorded.
     pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
         places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))

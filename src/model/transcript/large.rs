@@ -1,4 +1,4 @@
-//! Where the calls of large entries stand: one answer may hold ten thousand calls, told by as many records, and each
+//! Where the calls of large entries stand: one answer may hold ten thousand calls, brought by as many records, and each
 //! of them and of their results must not cost a look at all.
 //!
 //! Invariant: what is noted of an entry holds for its blocks as they are; whoever moves blocks forgets it.

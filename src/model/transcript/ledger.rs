@@ -1,6 +1,6 @@
 //! What was spent: by the entries, and beside them.
 //!
-//! Invariant: the totals are the sum of the usage of all entries that are there and of what is told beside them.
+//! Invariant: the totals are the sum of the usage of all entries that are there and of what is recorded beside them.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub struct Aside {
     pub usage: Usage,
     /// On which model.
     pub(crate) model: Option<Name>,
-    /// The last entry that was told before it.
+    /// The last entry that was recorded before it.
     pub after: Option<EntryId>,
 }
 
@@ -52,7 +52,7 @@ impl Ledger {
         }
     }
 
-    /// Counts usage beside the entries, in place of what was told under this key before.
+    /// Counts usage beside the entries, in place of what was recorded under this key before.
     pub(super) fn add_aside(&mut self, of: Key, aside: Aside) {
         self.totals.add(&aside.usage, aside.model.as_ref());
         if let Some(old) = self.asides.insert(of, aside) {
@@ -60,7 +60,7 @@ impl Ledger {
         }
     }
 
-    /// Takes usage back that was told beside the entries.
+    /// Takes usage back that was recorded beside the entries.
     pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
         let aside = self.asides.remove(of)?;
         self.totals.remove(&aside.usage, aside.model.as_ref());
@@ -74,17 +74,17 @@ impl Ledger {
         }
     }
 
-    /// Whether the same was told beside the entries.
+    /// Whether the same was recorded beside the entries.
     pub(super) fn has_same_asides(&self, other: &Self) -> bool {
         self.asides == other.asides
     }
 
-    /// What was told beside the entries under this key.
+    /// What was recorded beside the entries under this key.
     pub(super) fn aside(&self, of: &Key) -> Option<&Aside> {
         self.asides.get(of)
     }
 
-    /// All that was told beside the entries, in no order.
+    /// All that was recorded beside the entries, in no order.
     pub(super) fn asides(&self) -> impl Iterator<Item = (&Key, &Aside)> {
         self.asides.iter()
     }

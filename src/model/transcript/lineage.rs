@@ -1,6 +1,6 @@
 //! Which record goes on from which, and the branches that follow from it.
 //!
-//! Invariant: links are told once; whoever changes one that was told counts it, and the branches are stale.
+//! Invariant: links are recorded once; whoever changes one that was recorded counts it, and the branches are stale.
 
 use crate::model::body::Key;
 use crate::model::branches::forest::{Departure, Links, Placed};
@@ -24,7 +24,7 @@ pub(super) struct Lineage {
 }
 
 impl Lineage {
-    // === what is told ===
+    // === what is recorded ===
 
     /// The format says that all records are linked.
     pub(super) fn link_all(&mut self) {
@@ -50,7 +50,7 @@ impl Lineage {
         self.is_stale |= self.leaf.as_ref() != Some(key);
     }
 
-    /// Takes note of a new record of the main lane. A key that was told before as a link or as an entry changes what
+    /// Takes note of a new record of the main lane. A key that was recorded before as a link or as an entry changes what
     /// is known of the tree.
     pub(super) fn grow(&mut self, new: &Growth, is_known: bool) {
         self.relinked += u32::from(is_known);
@@ -68,7 +68,7 @@ impl Lineage {
         self.relinked += 1;
     }
 
-    /// Takes the place of what was told before. The branches are those of before until they are derived anew.
+    /// Takes the place of what was known before. The branches are those of before until they are derived anew.
     pub(super) fn succeed(&mut self, old: Self) {
         self.branches = old.branches;
         self.changed = old.changed;
@@ -101,7 +101,7 @@ impl Lineage {
         self.is_stale
     }
 
-    /// How often a link changed that had been told, or an entry whose links are known.
+    /// How often a link changed that had been recorded, or an entry whose links are known.
     pub(super) fn relinked(&self) -> u32 {
         self.relinked
     }
@@ -111,12 +111,12 @@ impl Lineage {
         self.is_linked_tree
     }
 
-    /// Whether a record of this key was told as a link.
+    /// Whether a record of this key was recorded as a link.
     pub(super) fn has_link(&self, key: Print) -> bool {
         self.links.contains(key)
     }
 
-    /// The parent of a record that was told as a link.
+    /// The parent of a record that was recorded as a link.
     pub(super) fn parent_of(&self, key: Print) -> Option<&Option<Print>> {
         self.links.get(key)
     }

@@ -1,4 +1,4 @@
-//! An entry told again: what replaces, what is added, what stays.
+//! An entry sent again: what replaces, what is added, what stays.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -14,28 +14,28 @@ pub(crate) struct Part {
     /// Whether it tells less than all of the entry as it is now.
     is_part: bool,
     /// Whether it tells the beginning.
-    tells_first: bool,
+    has_first: bool,
 }
 
 impl Part {
     /// Further pieces of an entry that has some, and nothing else.
-    pub(crate) const FURTHER: Self = Self { is_part: true, tells_first: false };
+    pub(crate) const FURTHER: Self = Self { is_part: true, has_first: false };
 
     /// What new blocks are to an entry with those that are known.
     pub(crate) fn of(known: &[Block], new: &[Block]) -> Self {
         let (before, newer) = (pieces_of(known), pieces_of(new));
         let brings_piece = new.iter().any(|block| !holds(&before, block));
         let leaves_piece = known.iter().any(|block| !holds(&newer, block));
-        let tells_first = match (known.first(), new.first()) {
+        let has_first = match (known.first(), new.first()) {
             (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
             (None, Some(_)) => true,
             (_, None) => false,
         };
-        Self { is_part: brings_piece || leaves_piece, tells_first }
+        Self { is_part: brings_piece || leaves_piece, has_first }
     }
 }
 
-/// Takes over what another telling says of an entry, but for its blocks.
+/// Takes over what another record says of an entry, but for its blocks.
 pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
@@ -43,7 +43,7 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
     entry.end_at(new.ended);
     entry.role = new.role;
     entry.model = new.model.clone().or_else(|| entry.model.take());
-    // What has become bookkeeping stays so when its beginning is told again.
+    // What has become bookkeeping stays so when its beginning is sent again.
     let was_trace = entry.marks.trace;
     entry.marks = new.marks;
     entry.marks.trace |= was_trace;
@@ -51,13 +51,13 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
         entry.stop = new.stop;
     }
     entry.usage = richer(entry.usage.take(), new.usage.clone(), part.is_part);
-    if part.tells_first {
+    if part.has_first {
         entry.origin = new.origin;
     }
 }
 
 /// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a
-/// complete answer, and else the first, so that telling them again changes nothing.
+/// complete answer, and else the first, so that sending them again changes nothing.
 fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
     let rank = |usage: &Usage| (usage.output, !usage.is_partial);
     match (old, new) {
@@ -66,22 +66,23 @@ fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Op
     }
 }
 
-/// Blocks of a piece told again take the place of the old ones; blocks of new pieces come last. If all pieces are
-/// told again, their order is the new one. A call that another piece has brought is not repeated.
+/// Blocks of a piece sent again take the place of the old ones; blocks of new pieces come last. If all pieces are
+/// sent again, their order is the new one. A call that another piece has brought is not repeated.
 pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
     let old = std::mem::take(&mut entry.blocks);
     let brought = pieces_of(&new);
-    let (retold, kept): (Vec<&Block>, Vec<&Block>) = old.iter().partition(|block| holds(&brought, block));
+    let (renewed_blocks, kept): (Vec<&Block>, Vec<&Block>) =
+        old.iter().partition(|block| holds(&brought, block));
     drop_repeated_calls(&mut new, &kept);
-    carry_over(&retold, &mut new);
+    carry_over(&renewed_blocks, &mut new);
     if kept.is_empty() {
         entry.blocks = new;
         return;
     }
-    let again_pieces = sorted(retold.iter().map(|block| block.piece));
+    let again_pieces = sorted(renewed_blocks.iter().map(|block| block.piece));
     let (again, further): (Vec<Block>, Vec<Block>) =
         new.into_iter().partition(|block| holds(&again_pieces, block));
-    if retold.iter().map(|block| block.piece).eq(again.iter().map(|block| block.piece)) {
+    if renewed_blocks.iter().map(|block| block.piece).eq(again.iter().map(|block| block.piece)) {
         // Pieces may be interleaved: each block has its own place.
         let mut again = again.into_iter();
         let renewed = old
@@ -121,15 +122,15 @@ fn holds(pieces: &[Piece], block: &Block) -> bool {
     pieces.binary_search(&block.piece).is_ok()
 }
 
-/// Leaves out calls that another piece of the same message has told.
+/// Leaves out calls that another piece of the same message has brought.
 fn drop_repeated_calls(new: &mut Vec<Block>, kept: &[&Block]) {
     let known: HashSet<Key> =
         kept.iter().filter_map(|block| block.call()).map(|call| call.key.clone()).collect();
     new.retain(|block| block.call().is_none_or(|call| !identifies(&call.key) || !known.contains(&call.key)));
 }
 
-/// A call told again does not lose its result or what it has put out so far, and equal bodies stay in memory.
-/// Of calls with one id the n-th is the n-th that was told.
+/// A call sent again does not lose its result or what it has put out so far, and equal bodies stay in memory.
+/// Of calls with one id the n-th is the n-th that was recorded.
 fn carry_over(replaced: &[&Block], new: &mut [Block]) {
     let mut known: HashMap<&Key, VecDeque<&ToolCall>> = HashMap::new();
     for call in replaced.iter().filter_map(|block| block.call()) {

@@ -47,7 +47,7 @@ pub(super) struct Pages {
 #[derive(Clone, Debug, Default)]
 struct Page {
     entries: OnceLock<Arc<Vec<Entry>>>,
-    /// What was told of them at a glance since they changed: an entry may have thousands of blocks.
+    /// What a glance at them said since they changed: an entry may have thousands of blocks.
     glances: Vec<OnceLock<Kept>>,
     /// The same entries; `None` if they were changed since.
     packed: Option<Packed>,

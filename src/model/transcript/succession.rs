@@ -1,13 +1,13 @@
-//! A session that is told anew: another transcript is told beside this one, and takes its place when it is complete.
+//! A session that is read anew: another transcript is read beside this one, and takes its place when it is complete.
 //!
-//! What was told before keeps its ids, by key, and stays on the screen until then; so nothing that goes by ids must be
-//! carried over, and what is the same once more is no change. All else is what the new telling says.
+//! What was there before keeps its ids, by key, and stays on the screen until then; so nothing that goes by ids must be
+//! carried over, and what is the same once more is no change. All else is what the replacement says.
 //!
-//! **A transcript, not a mark on each thing.** Told into the same transcript, each call, result and piece would have to
-//! be known as one of the old telling or of the new one. Two transcripts need the room of both for that moment; pages of
+//! **A transcript, not a mark on each thing.** Read into the same transcript, each call, result and piece would have to
+//! be known as one of the old reading or of the new one. Two transcripts need the room of both for that moment; pages of
 //! both are packed meanwhile.
 //!
-//! Invariant: what has succeeded is what a transcript is that was told so from the beginning, but for ids and revisions.
+//! Invariant: what has succeeded is what a transcript is that was read so from the beginning, but for ids and revisions.
 
 use std::collections::HashSet;
 

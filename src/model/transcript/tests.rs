@@ -1,4 +1,4 @@
-//! What a new telling of a session keeps and what it drops.
+//! What a replacement of a session keeps and what it drops.
 
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneof, proptest};
@@ -21,7 +21,7 @@ fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     entry
 }
 
-fn telling(mode: Mode, entries: &[(&str, &[(&str, &str)])]) -> Batch {
+fn batch_of(mode: Mode, entries: &[(&str, &[(&str, &str)])]) -> Batch {
     let mut batch = Batch::default();
     batch.mode = mode;
     for (key, pieces) in entries {
@@ -43,23 +43,23 @@ fn words(transcript: &Transcript) -> Vec<String> {
 }
 
 #[test]
-fn what_is_not_told_again_goes() {
+fn what_does_not_come_again_goes() {
     let mut transcript = Transcript::new();
     transcript
-        .apply(telling(Mode::Append, &[("a", &[("1", "one"), ("2", "two")]), ("b", &[("3", "three")])]));
+        .apply(batch_of(Mode::Append, &[("a", &[("1", "one"), ("2", "two")]), ("b", &[("3", "three")])]));
     let a = transcript.find("a").unwrap();
     let touched =
-        transcript.apply(telling(Mode::Replace, &[("c", &[("4", "four")]), ("a", &[("1", "one")])]));
+        transcript.apply(batch_of(Mode::Replace, &[("c", &[("4", "four")]), ("a", &[("1", "one")])]));
     assert_eq!(words(&transcript), ["c: four", "a: one"]);
-    assert_eq!(transcript.find("a"), Some(a), "what is told again keeps its identity");
+    assert_eq!(transcript.find("a"), Some(a), "what comes again keeps its identity");
     assert_eq!(transcript.find("b"), None);
     assert!(touched.reordered && touched.changed.contains(&a));
 }
 
 #[test]
-fn what_was_told_stays_until_a_new_telling_is_complete() {
+fn what_was_shown_stays_until_what_replaces_it_is_complete() {
     let mut transcript = Transcript::new();
-    transcript.apply(telling(Mode::Append, &[("a", &[("1", "one")]), ("b", &[("2", "two")])]));
+    transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")]), ("b", &[("2", "two")])]));
     let ids = transcript.order().to_vec();
     for (mode, entries) in [
         (Mode::ReplaceStart, ("x", "none")),
@@ -67,11 +67,11 @@ fn what_was_told_stays_until_a_new_telling_is_complete() {
         (Mode::ReplaceStart, ("b", "another")),
         (Mode::ReplaceMore, ("c", "three")),
     ] {
-        let touched = transcript.apply(telling(mode, &[(entries.0, &[("2", entries.1)])]));
+        let touched = transcript.apply(batch_of(mode, &[(entries.0, &[("2", entries.1)])]));
         assert!(touched.is_empty() && touched.moved.is_empty());
         assert_eq!(words(&transcript), ["a: one", "b: two"]);
     }
-    let touched = transcript.apply(telling(Mode::ReplaceEnd, &[("a", &[("1", "one")])]));
+    let touched = transcript.apply(batch_of(Mode::ReplaceEnd, &[("a", &[("1", "one")])]));
     assert_eq!(words(&transcript), ["b: another", "c: three", "a: one"]);
     let revisions: Vec<u32> = transcript.entries().map(|entry| entry.revision).collect();
     assert_eq!(revisions, [2, 1, 1]);
@@ -81,22 +81,22 @@ fn what_was_told_stays_until_a_new_telling_is_complete() {
 }
 
 #[test]
-fn telling_the_same_again_changes_nothing() {
+fn the_same_edits_again_change_nothing() {
     // An agent may give two parts of a message the same id.
     let whole: &[(&str, &[(&str, &str)])] =
         &[("a", &[("1", "one"), ("2", "two"), ("1", "three")]), ("b", &[("3", "three")])];
     let mut transcript = Transcript::new();
-    transcript.apply(telling(Mode::Append, whole));
-    let touched = transcript.apply(telling(Mode::Replace, whole));
+    transcript.apply(batch_of(Mode::Append, whole));
+    let touched = transcript.apply(batch_of(Mode::Replace, whole));
     assert!(touched.is_empty(), "{touched:?}");
     assert!(transcript.entries().all(|entry| entry.revision == 1));
 }
 
 #[test]
-fn a_message_of_several_tellings_keeps_its_order_when_it_is_told_again() {
-    let told = |mode| {
+fn a_message_of_several_records_keeps_its_order_when_it_is_replaced() {
+    let batch = |mode| {
         let mut batch =
-            telling(mode, &[("a", &[("0", "zero")]), ("a", &[("1", "one"), ("2", "two"), ("1", "three")])]);
+            batch_of(mode, &[("a", &[("0", "zero")]), ("a", &[("1", "one"), ("2", "two"), ("1", "three")])]);
         // What is taken away before it comes is nothing yet.
         batch.push(Edit::RetirePiece { of: Text::from("a"), piece: Piece::of("4") });
         for piece in [("4", "not yet"), ("4", "four"), ("5", "five")] {
@@ -109,16 +109,16 @@ fn a_message_of_several_tellings_keeps_its_order_when_it_is_told_again() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(told(Mode::Append));
+    transcript.apply(batch(Mode::Append));
     let order = ["a: zero, one, two, three, four, five"];
     assert_eq!(words(&transcript), order);
-    transcript.apply(told(Mode::Replace));
+    transcript.apply(batch(Mode::Replace));
     assert_eq!(words(&transcript), order);
 }
 
 #[test]
-fn what_is_told_from_memory_is_not_looked_for_on_disk() {
-    let told = |stubs_only| {
+fn what_comes_from_memory_is_not_looked_for_on_disk() {
+    let batch = |stubs_only| {
         let mut batch = Batch::default();
         batch.stubs_only = stubs_only;
         let mut entry = batch.new_entry(Text::from("a"), Role::Assistant, None);
@@ -128,10 +128,10 @@ fn what_is_told_from_memory_is_not_looked_for_on_disk() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(told(true));
+    transcript.apply(batch(true));
     assert_eq!(transcript.held_bytes(), 0);
     // As at the end of a stream, whose deltas make it: no record holds all of it.
-    transcript.apply(told(false));
+    transcript.apply(batch(false));
     assert_eq!(transcript.held_bytes(), 9);
     let bodies = transcript.entries().flat_map(|entry| &entry.blocks).flat_map(|block| block.kind.bodies());
     assert!(bodies.map(|body| body.tree().is_some()).eq([true]));
@@ -141,7 +141,7 @@ fn what_is_told_from_memory_is_not_looked_for_on_disk() {
 fn a_message_spread_over_records_is_one_entry() {
     let mut transcript = Transcript::new();
     for piece in [("1", "one"), ("2", "two"), ("1", "one, corrected")] {
-        transcript.apply(telling(Mode::Append, &[("a", &[piece])]));
+        transcript.apply(batch_of(Mode::Append, &[("a", &[piece])]));
     }
     assert_eq!(words(&transcript), ["a: one, corrected, two"]);
 }
@@ -202,7 +202,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 0..9)
 }
 
-fn told(mode: Mode, steps: &[Step]) -> Batch {
+fn batch(mode: Mode, steps: &[Step]) -> Batch {
     let mut batch = Batch::default();
     batch.mode = mode;
     for step in steps {
@@ -232,14 +232,14 @@ proptest! {
 
     /// Ids repeat, of results too, results come before their calls, and calls fare as the agent says.
     #[test]
-    fn a_new_telling_pairs_as_the_first_one(steps in steps()) {
+    fn a_replacement_pairs_as_the_first_reading(steps in steps()) {
         let once = {
             let mut transcript = Transcript::new();
-            transcript.apply(told(Mode::Append, &steps));
+            transcript.apply(batch(Mode::Append, &steps));
             transcript
         };
         let mut twice = once.clone();
-        twice.apply(told(Mode::Replace, &steps));
+        twice.apply(batch(Mode::Replace, &steps));
         prop_assert_eq!(timeless(&twice), timeless(&once));
         prop_assert_eq!(twice.held_bytes(), once.held_bytes());
         prop_assert_eq!(twice.totals().sum(), once.totals().sum());
@@ -248,20 +248,20 @@ proptest! {
     /// What is remembered of calls and of large entries, so that nobody looks through all of them, is what a look
     /// through all of them finds.
     #[test]
-    fn what_is_remembered_is_what_a_look_at_all_finds(told_in in vec((any::<bool>(), steps()), 1..5)) {
+    fn what_is_remembered_is_what_a_look_at_all_finds(batches in vec((any::<bool>(), steps()), 1..5)) {
         let (mut remembers, mut looks) = (Transcript::new(), Transcript::new());
         remembers.large = Large::above(0);
         looks.large = Large::above(usize::MAX);
-        for (is_new, steps) in told_in {
+        for (is_new, steps) in batches {
             let mode = if is_new { Mode::Replace } else { Mode::Append };
             if mode == Mode::Replace {
-                remembers.apply(told(mode, &steps));
-                looks.apply(told(mode, &steps));
+                remembers.apply(batch(mode, &steps));
+                looks.apply(batch(mode, &steps));
             }
             for step in steps.iter().filter(|_| mode == Mode::Append) {
-                let touched = remembers.apply(told(mode, std::slice::from_ref(step)));
+                let touched = remembers.apply(batch(mode, std::slice::from_ref(step)));
                 looks.remember_calls_anew();
-                let looked = looks.apply(told(mode, std::slice::from_ref(step)));
+                let looked = looks.apply(batch(mode, std::slice::from_ref(step)));
                 prop_assert_eq!(touched.changed, looked.changed, "{:?}", step);
             }
             prop_assert_eq!(timeless(&remembers), timeless(&looks));
@@ -285,17 +285,17 @@ impl Transcript {
 #[test]
 fn a_call_that_another_piece_brings_now_stays() {
     let mut transcript = Transcript::new();
-    transcript.apply(told(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
-    transcript.apply(told(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
+    transcript.apply(batch(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
+    transcript.apply(batch(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
     assert_eq!(transcript.entries().flat_map(Entry::calls).count(), 1);
 }
 
 #[test]
 fn a_result_stays_when_its_call_goes() {
     let mut transcript = Transcript::new();
-    transcript.apply(told(Mode::Append, &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)]));
+    transcript.apply(batch(Mode::Append, &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)]));
     assert_eq!(transcript.order().len(), 1);
-    transcript.apply(told(Mode::Replace, &[Step::Answer(0, 0)]));
+    transcript.apply(batch(Mode::Replace, &[Step::Answer(0, 0)]));
     let kinds: Vec<&BlockKind> =
         transcript.entries().flat_map(|entry| &entry.blocks).map(|block| &block.kind).collect();
     assert!(matches!(kinds[..], [BlockKind::Result(_)]), "{kinds:?}");
@@ -316,24 +316,24 @@ fn a_result_joins_the_call_of_its_own_lane() {
         let mut asked = batch.clone();
         asked.edits.pop();
         let is_answered = |entry: &Entry| entry.calls().all(|call| call.state.result().is_some());
-        let answered = |told: [Batch; 2]| {
+        let answered = |batch: [Batch; 2]| {
             let mut transcript = Transcript::new();
-            for batch in told {
+            for batch in batch {
                 transcript.apply(batch);
             }
             transcript.entries().map(is_answered).collect::<Vec<bool>>()
         };
         assert_eq!(answered([batch.clone(), Batch::default()]), [true, false], "{lanes:?}");
-        // In a new telling, too, where only the calls were known before.
+        // In a replacement, too, where only the calls were known before.
         batch.mode = Mode::Replace;
-        assert_eq!(answered([asked, batch]), [true, false], "{lanes:?} told again");
+        assert_eq!(answered([asked, batch]), [true, false], "{lanes:?} replaced");
     }
 }
 
 #[test]
 fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
-    let told = |mode: Mode, keys: &[&str]| {
-        let mut batch = telling(mode, &[]);
+    let batch = |mode: Mode, keys: &[&str]| {
+        let mut batch = batch_of(mode, &[]);
         for key in keys {
             let mut entry = entry(&mut batch, key, &[("1", "said")]);
             entry.usage = Some(Box::new(Usage { input: Some(10), cost: Some(0.5), ..Usage::default() }));
@@ -342,21 +342,21 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(told(Mode::Append, &["a", "b", "c"]));
-    transcript.apply(told(Mode::Replace, &["a", "c"]));
+    transcript.apply(batch(Mode::Append, &["a", "b", "c"]));
+    transcript.apply(batch(Mode::Replace, &["a", "c"]));
     let mut plain = Transcript::new();
-    plain.apply(told(Mode::Append, &["a", "c"]));
+    plain.apply(batch(Mode::Append, &["a", "c"]));
     assert_eq!(transcript.totals().sum(), plain.totals().sum());
-    let mut last = told(Mode::Append, &[]);
+    let mut last = batch(Mode::Append, &[]);
     last.push(Edit::Retire(Text::from("a")));
     transcript.apply(last);
     assert_eq!(transcript.totals().sum().requests, 1);
 }
 
 #[test]
-fn usage_that_is_told_before_its_entry_becomes_that_of_the_entry() {
-    let told = |mode: Mode| {
-        let mut batch = telling(mode, &[]);
+fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
+    let batch = |mode: Mode| {
+        let mut batch = batch_of(mode, &[]);
         let usage = Box::new(Usage { output: Some(61), ..Usage::default() });
         batch.push(Edit::Usage { of: Text::from("a"), usage, model: None });
         let entry = entry(&mut batch, "a", &[("1", "said")]);
@@ -364,9 +364,9 @@ fn usage_that_is_told_before_its_entry_becomes_that_of_the_entry() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(told(Mode::Append));
+    transcript.apply(batch(Mode::Append));
     let first = transcript.clone();
-    transcript.apply(told(Mode::Replace));
+    transcript.apply(batch(Mode::Replace));
     for transcript in [first, transcript] {
         let of_entry = transcript.entries().next().and_then(|entry| entry.usage.as_ref()?.output);
         assert_eq!((of_entry, transcript.totals().sum().output.total), (Some(61), 61));
@@ -376,8 +376,8 @@ fn usage_that_is_told_before_its_entry_becomes_that_of_the_entry() {
 
 #[test]
 fn an_entry_that_goes_to_another_lane_stands_in_that() {
-    let told = |lane: Option<&str>| {
-        let mut batch = telling(Mode::Append, &[]);
+    let batch = |lane: Option<&str>| {
+        let mut batch = batch_of(Mode::Append, &[]);
         let mut entry = entry(&mut batch, "a", &[("1", "said")]);
         entry.lane = lane.map(Text::from);
         batch.push(Edit::Entry(Box::new(entry)));
@@ -385,7 +385,7 @@ fn an_entry_that_goes_to_another_lane_stands_in_that() {
     };
     let mut transcript = Transcript::new();
     for lane in [None, Some("one"), Some("two")] {
-        let touched = transcript.apply(told(lane));
+        let touched = transcript.apply(batch(lane));
         let a = transcript.find("a").unwrap();
         assert_eq!(transcript.lane_at(a).map(Text::as_str), lane);
         let holding = transcript.lanes().iter().filter(|lane| lane.entries == [a]);

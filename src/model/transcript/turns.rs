@@ -41,7 +41,7 @@ impl Turns {
         self.known = 0;
     }
 
-    /// Takes the place of what was told before; `is_taken_back`: an answer or a compaction of that is none any more.
+    /// Takes the place of what was known before; `is_taken_back`: an answer or a compaction of that is none any more.
     pub(super) fn succeed(&mut self, old: Self, is_taken_back: bool) {
         *self = old;
         self.forget();
@@ -50,7 +50,7 @@ impl Turns {
         }
     }
 
-    /// An entry that stands at this place is told otherwise now.
+    /// An entry that stands at this place is another one now.
     pub(super) fn see_step_again(&mut self, (place, id): (usize, EntryId), before: &Entry, now: &Entry) {
         let (was, is) = (Step::of(before), Step::of(now));
         if (was, &before.lane) == (is, &now.lane) || place >= self.known {

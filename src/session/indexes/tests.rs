@@ -22,7 +22,7 @@ use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
 use crate::session::Session;
 
-/// One record of a session. Keys repeat, so entries are told again: otherwise, longer, in another lane.
+/// One record of a session. Keys repeat, so entries are sent again: otherwise, longer, in another lane.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Prompt { key: u8 },
@@ -186,36 +186,36 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     let lanes: Vec<Option<Text>> =
         [None].into_iter().chain((1..4).map(|lane| Some(name('l', lane)))).collect();
     let mut answers: Vec<(&'static str, String)> = Vec::new();
-    let mut tell = |name: &'static str, what: &dyn Debug| answers.push((name, format!("{what:?}")));
+    let mut add = |name: &'static str, what: &dyn Debug| answers.push((name, format!("{what:?}")));
     let sums = |figures: &Figures| {
         let facts = &figures.facts;
         let counts = (facts.calls, facts.failed, facts.errors, facts.open, facts.delegated);
         (counts, facts.started, facts.ended, facts.totals.sum(), figures.time, figures.lacks_agents)
     };
     for turn in 0..transcript.turns().len() {
-        tell("account", &(turn, sums(&account.turn(transcript, turn))));
+        add("account", &(turn, sums(&account.turn(transcript, turn))));
     }
     for lane in &lanes {
         let path = account.path(lane.as_ref());
-        tell("account", &(lane, path.entries, sums(&path.work), account.time(lane.as_ref())));
-        tell("windows", &(lane, windows.rows(lane.as_ref()), windows.sums(lane.as_ref())));
+        add("account", &(lane, path.entries, sums(&path.work), account.time(lane.as_ref())));
+        add("windows", &(lane, windows.rows(lane.as_ref()), windows.sums(lane.as_ref())));
     }
-    tell("account", &account.cost(transcript));
+    add("account", &account.cost(transcript));
     let runs = loops.loops();
-    tell(
+    add(
         "loops",
         &runs.iter().map(|run| (run.places().collect::<Vec<_>>(), run.results())).collect::<Vec<_>>(),
     );
-    tell("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(|run| run.count())));
+    add("loops", &(loops.undone().collect::<Vec<_>>(), loops.current(transcript).map(|run| run.count())));
     let places: Vec<Place> = calls.all().collect();
     for place in &places {
-        tell("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));
-        tell("calls", &calls.earlier(transcript, *place, 9));
-        tell("files", &files.of_call(*place));
+        add("calls", &(place, calls.number(*place), calls.overlaps(*place, 9)));
+        add("calls", &calls.earlier(transcript, *place, 9));
+        add("files", &files.of_call(*place));
     }
     for (name, tool) in calls.tools().iter() {
         let spread = tool.durations().spread();
-        tell(
+        add(
             "calls",
             &(
                 name,
@@ -227,9 +227,9 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
             ),
         );
     }
-    tell("calls", &calls.delegates().collect::<Vec<_>>());
+    add("calls", &calls.delegates().collect::<Vec<_>>());
     let statement = Statement::of(spending, account, transcript);
-    tell("spending", &(&statement.charges, statement.total, statement.without_tokens));
+    add("spending", &(&statement.charges, statement.total, statement.without_tokens));
     let spans =
         timeline.first().into_iter().flat_map(|first| [first].into_iter().chain(timeline.after(first)));
     for id in spans {
@@ -237,23 +237,23 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         let lane = |number: usize| timeline.lanes()[number].name.clone();
         let (span, row) = timeline.get(id).unwrap();
         let (own, row) = (lane(span.lane), lane(timeline.row(row).unwrap().lane));
-        tell("timeline", &(Span { lane: 0, ..span.clone() }, own, row, timeline.started_by(id).map(lane)));
+        add("timeline", &(Span { lane: 0, ..span.clone() }, own, row, timeline.started_by(id).map(lane)));
     }
-    tell(
+    add(
         "timeline",
         &(timeline.count(), timeline.untimed(), timeline.prompts(at(0), at(999)).collect::<Vec<_>>()),
     );
     for id in transcript.order() {
         let mut beside: Vec<_> = flights.beside(*id).collect();
         beside.sort_by_key(|flight| flight.from);
-        tell("flights", &(id, flights.spot(*id, 0), beside));
-        tell("windows", &windows.row_at(*id));
+        add("flights", &(id, flights.spot(*id, 0), beside));
+        add("windows", &windows.row_at(*id));
     }
     let mut list: Vec<_> =
         files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();
     list.sort_by_key(|(path, ..)| path.to_string());
-    tell("files", &list);
-    tell("findings", &findings.iter().collect::<Vec<_>>());
+    add("files", &list);
+    add("findings", &findings.iter().collect::<Vec<_>>());
     answers
 }
 
@@ -282,10 +282,10 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is told in whatever steps, and whatever is looked at meanwhile: each index knows what it would know if it
+    /// Whatever comes in whatever steps, and whatever is looked at meanwhile: each index knows what it would know if it
     /// were read now.
     #[test]
-    fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..512, 40), retold: bool) {
+    fn what_has_grown_is_what_is_read_at_once(steps in steps(), looks in prop::collection::vec(0u16..512, 40), is_replaced: bool) {
         let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
         for (number, step) in steps.iter().enumerate() {
             let touched = transcript.apply(batch(number, *step));
@@ -306,7 +306,7 @@ proptest! {
             indexes.follow(&transcript, needs, is_seen(7));
         }
         assert_are_those_of_fresh_ones(&mut indexes, &transcript);
-        if retold {
+        if is_replaced {
             for (number, step) in steps.iter().enumerate().filter(|(number, _)| looks[*number] & 256 == 0) {
                 let mut again = batch(number, *step);
                 again.mode = if number == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
@@ -335,18 +335,18 @@ proptest! {
     /// The indexes of a session hear of all that changes it: of what is shown, and of the whole that is read beside its
     /// end and takes the place of that.
     #[test]
-    fn a_session_tells_its_indexes_of_every_change(steps in steps(), shown_first in 0usize..40) {
+    fn a_session_informs_its_indexes_of_every_change(steps in steps(), shown_first in 0usize..40) {
         let mut session = Session::default();
-        let mut tell = |stage: Stage, batch: Batch| {
+        let mut take = |stage: Stage, batch: Batch| {
             session.take(Feed::Batch { stage, batch: Box::new(batch) });
             session.indexes.follow(&session.transcript, ALL, true);
         };
         let is_beside = shown_first % 2 == 0;
         for (number, step) in steps.iter().enumerate().skip(shown_first).filter(|_| is_beside) {
-            tell(Stage::Preview, batch(number, *step));
+            take(Stage::Preview, batch(number, *step));
         }
         for (number, step) in steps.iter().enumerate() {
-            tell(Stage::Whole, batch(number, *step));
+            take(Stage::Whole, batch(number, *step));
         }
         session.take(Feed::CaughtUp);
         session.forget_before();

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::marks::Marks;
 use super::reader::{Reader, Rows};
-use super::{Cell, Trouble};
+use super::{Cell, Failure};
 
 /// How long a statement is tried while a writer comes between; then it is left for later.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -40,7 +40,7 @@ struct Look {
 }
 
 impl Look {
-    fn begin(path: &Path) -> Result<Self, Trouble> {
+    fn begin(path: &Path) -> Result<Self, Failure> {
         let marks = Marks::of(path)?;
         let reader = Reader::start(path, marks.has_log())?;
         Ok(Self { marks, reader })
@@ -49,12 +49,12 @@ impl Look {
 
 impl Database {
     /// Opens a database for a look.
-    pub(crate) fn open(path: &Path) -> Result<Self, Trouble> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         Self::open_patiently(path, PATIENCE)
     }
 
     /// Opens a database; it and every statement waits so long for a writer.
-    pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
         let look = tried(patience, || Look::begin(path))?;
         Ok(Self { path: path.to_owned(), look: RefCell::new(look), patience })
     }
@@ -74,7 +74,7 @@ impl Database {
 
     /// The tables with their columns. Views are none: what they do is up to who made the database. Nor are
     /// virtual tables: their modules may be missing here (`vec0` of OpenClaw's memory).
-    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
+    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
                    WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.rowid, c.cid";
@@ -90,7 +90,7 @@ impl Database {
     }
 
     /// A number that changes with the tables, and when their rows were moved.
-    pub(crate) fn schema(&self) -> Result<i64, Trouble> {
+    pub(crate) fn schema(&self) -> Result<i64, Failure> {
         Ok(self.value("PRAGMA schema_version", &[])?.and_then(|cell| cell.int()).unwrap_or(0))
     }
 
@@ -100,7 +100,7 @@ impl Database {
         sql: &str,
         parameters: &[Cell],
         each: &mut dyn FnMut(Vec<Cell>),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Failure> {
         let answers = self.ask(&mut std::iter::once((sql, parameters.to_vec())))?;
         for rows in answers {
             rows?.into_iter().for_each(&mut *each);
@@ -113,7 +113,7 @@ impl Database {
     pub(crate) fn values(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<Option<Cell>, Trouble>>, Trouble> {
+    ) -> Result<Vec<Result<Option<Cell>, Failure>>, Failure> {
         let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
         Ok(self.ask(questions)?.into_iter().map(|rows| rows.map(first)).collect())
     }
@@ -121,7 +121,7 @@ impl Database {
     fn ask(
         &self,
         questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<Rows, Trouble>>, Trouble> {
+    ) -> Result<Vec<Result<Rows, Failure>>, Failure> {
         let questions: Vec<_> = questions.map(|(sql, parameters)| (sql.to_owned(), parameters)).collect();
         let mut look = self.look.borrow_mut();
         let mut is_first = true;
@@ -130,12 +130,12 @@ impl Database {
                 *look = Look::begin(&self.path)?;
             }
             let answers = look.reader.ask(questions.clone());
-            if look.marks.hold() { Ok(answers) } else { Err(Trouble::Busy) }
+            if look.marks.hold() { Ok(answers) } else { Err(Failure::Busy) }
         })
     }
 
     /// The first value of a query.
-    pub(crate) fn value(&self, sql: &str, parameters: &[Cell]) -> Result<Option<Cell>, Trouble> {
+    pub(crate) fn value(&self, sql: &str, parameters: &[Cell]) -> Result<Option<Cell>, Failure> {
         let mut first = None;
         self.each(sql, parameters, &mut |row| {
             first = first.take().or_else(|| row.into_iter().next());
@@ -145,14 +145,14 @@ impl Database {
 }
 
 /// Tries again for a while if a writer came between.
-fn tried<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Trouble>) -> Result<T, Trouble> {
+fn tried<T>(patience: Duration, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let begun = Instant::now();
     let mut tries = 1;
     loop {
         match attempt() {
-            Err(Trouble::Busy) if tries < TRIES || begun.elapsed() < patience => {}
+            Err(Failure::Busy) if tries < TRIES || begun.elapsed() < patience => {}
             // It may have been finished between two questions; else waiting is of no use.
-            Err(Trouble::Unfinished) if tries < TRIES => {}
+            Err(Failure::Unfinished) if tries < TRIES => {}
             done => return done,
         }
         std::thread::sleep(PAUSE);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
 
 use super::log::{HEADER, Header, first_lost};
-use super::{Trouble, beside};
+use super::{Failure, beside};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 
@@ -61,8 +61,8 @@ struct Index {
 
 impl Marks {
     /// The state now, if no change is being made.
-    pub(crate) fn of(path: &Path) -> Result<Self, Trouble> {
-        let unreadable = |error: io::Error| Trouble::of(&error);
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        let unreadable = |error: io::Error| Failure::of(&error);
         let files = Files {
             base: path.to_owned(),
             log: beside(path, "-wal"),
@@ -114,8 +114,8 @@ impl Marks {
         Stamp::of(&self.files.base).is_ok_and(|now| now == self.base)
     }
 
-    fn is_unchanged(&self) -> Result<bool, Trouble> {
-        let file = regular::open(&self.files.base).map_err(|error| Trouble::of(&error))?;
+    fn is_unchanged(&self) -> Result<bool, Failure> {
+        let file = regular::open(&self.files.base).map_err(|error| Failure::of(&error))?;
         // Whoever is not seen here has counted up if it wrote.
         look_for_writer(&file, &self.files.journal)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
@@ -160,9 +160,9 @@ fn counter(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a change is being made to the pages of a database without a log.
-fn look_for_writer(file: &File, journal: &Path) -> Result<(), Trouble> {
+fn look_for_writer(file: &File, journal: &Path) -> Result<(), Failure> {
     if is_locked(file, SHARED) {
-        return Err(Trouble::Busy);
+        return Err(Failure::Busy);
     }
     let first = Stamp::of(journal)
         .ok()
@@ -173,7 +173,7 @@ fn look_for_writer(file: &File, journal: &Path) -> Result<(), Trouble> {
         None | Some([] | [0]) => Ok(()),
         // It has kept what it will change, and has not begun.
         Some(_) if is_locked(file, RESERVED) => Ok(()),
-        Some(_) => Err(Trouble::Unfinished),
+        Some(_) => Err(Failure::Unfinished),
     }
 }
 

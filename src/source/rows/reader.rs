@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
 
-use super::{Cell, Trouble};
+use super::{Cell, Failure};
 
 /// The rows of a statement, each of some cells.
 pub(crate) type Rows = Vec<Vec<Cell>>;
@@ -23,27 +23,27 @@ const ENOUGH: usize = 1 << 20;
 pub struct Reader {
     /// Closed to end the thread.
     questions: Option<Sender<Vec<Question>>>,
-    answers: Receiver<Vec<Result<Rows, Trouble>>>,
+    answers: Receiver<Vec<Result<Rows, Failure>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Reader {
     /// Opens a database, with or without a log beside it.
-    pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Trouble> {
+    pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Failure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
         let path = path.to_owned();
         let serve = move || serve(&path, has_log, &asked, &answer);
         let thread = thread::Builder::new().name("database".to_owned()).spawn(serve);
-        let thread = thread.map_err(|error| Trouble::Unreadable(error.to_string()))?;
+        let thread = thread.map_err(|error| Failure::Unreadable(error.to_string()))?;
         Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
     }
 
     /// What is answered to questions, to the first of them at least.
-    pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Trouble>> {
+    pub(crate) fn ask(&self, questions: Vec<Question>) -> Vec<Result<Rows, Failure>> {
         let asked = self.questions.as_ref().is_some_and(|all| all.send(questions).is_ok());
         let answers = if asked { self.answers.recv().ok() } else { None };
-        answers.unwrap_or_else(|| vec![Err(Trouble::Unreadable("its reader has ended".to_owned()))])
+        answers.unwrap_or_else(|| vec![Err(Failure::Unreadable("its reader has ended".to_owned()))])
     }
 }
 
@@ -60,17 +60,17 @@ fn serve(
     path: &Path,
     has_log: bool,
     asked: &Receiver<Vec<Question>>,
-    answer: &Sender<Vec<Result<Rows, Trouble>>>,
+    answer: &Sender<Vec<Result<Rows, Failure>>>,
 ) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
-    let connection = connect(path, has_log).map_err(|error| trouble(&error));
+    let connection = connect(path, has_log).map_err(|error| failure(&error));
     for questions in asked {
         let (mut answers, mut bytes) = (Vec::new(), 0);
         for (sql, parameters) in questions {
             let rows = match &connection {
                 Ok(connection) => rows(connection, &sql, &parameters),
-                Err(trouble) => Err(trouble.clone()),
+                Err(failure) => Err(failure.clone()),
             };
             bytes += rows.iter().flatten().flatten().filter_map(Cell::bytes).map(<[u8]>::len).sum::<usize>();
             answers.push(rows);
@@ -106,8 +106,8 @@ fn connect(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows, Trouble> {
-    let mut statement = connection.prepare_cached(sql).map_err(|error| trouble(&error))?;
+fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows, Failure> {
+    let mut statement = connection.prepare_cached(sql).map_err(|error| failure(&error))?;
     let columns = statement.column_count();
     let mut run = || -> rusqlite::Result<Rows> {
         let mut all = Vec::new();
@@ -121,9 +121,9 @@ fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows,
     run().map_err(|error| match error.sqlite_error_code() {
         // The statement is sound, so it is a value: JSON holds no bytes, and no text is endless.
         Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
-            Trouble::Damaged(words(&error))
+            Failure::Damaged(words(&error))
         }
-        _ => trouble(&error),
+        _ => failure(&error),
     })
 }
 
@@ -172,16 +172,16 @@ fn words(error: &Error) -> String {
     }
 }
 
-fn trouble(error: &Error) -> Trouble {
+fn failure(error: &Error) -> Failure {
     let what = words(error);
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-            Trouble::Busy
+            Failure::Busy
         }
-        Some(ErrorCode::DatabaseCorrupt) => Trouble::Damaged(what),
+        Some(ErrorCode::DatabaseCorrupt) => Failure::Damaged(what),
         Some(ErrorCode::NotADatabase) => {
-            Trouble::Unreadable("not a database, or only a piece of one".to_owned())
+            Failure::Unreadable("not a database, or only a piece of one".to_owned())
         }
-        _ => Trouble::Unreadable(what),
+        _ => Failure::Unreadable(what),
     }
 }

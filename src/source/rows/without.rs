@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Cell, Trouble};
+use super::{Cell, Failure};
 
 const ADVICE: &str = "a SQLite database, which this tv was built without. \
      `opencode export ID > session.json` writes a file that can be opened, and OpenClaw keeps JSONL \
@@ -14,12 +14,12 @@ pub(crate) struct Database;
 
 impl Database {
     /// Says what helps.
-    pub(crate) fn open(_: &Path) -> Result<Self, Trouble> {
-        Err(Trouble::Unreadable(ADVICE.to_owned()))
+    pub(crate) fn open(_: &Path) -> Result<Self, Failure> {
+        Err(Failure::Unreadable(ADVICE.to_owned()))
     }
 
     /// Says what helps.
-    pub(crate) fn open_patiently(path: &Path, _: Duration) -> Result<Self, Trouble> {
+    pub(crate) fn open_patiently(path: &Path, _: Duration) -> Result<Self, Failure> {
         Self::open(path)
     }
 
@@ -29,22 +29,22 @@ impl Database {
     }
 
     /// Nothing.
-    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Trouble> {
+    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
         Ok(Vec::new())
     }
 
     /// Nothing.
-    pub(crate) fn schema(&self) -> Result<i64, Trouble> {
+    pub(crate) fn schema(&self) -> Result<i64, Failure> {
         Ok(0)
     }
 
     /// Nothing.
-    pub(crate) fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Trouble> {
+    pub(crate) fn each(&self, _: &str, _: &[Cell], _: &mut dyn FnMut(Vec<Cell>)) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Nothing.
-    pub(crate) fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Trouble> {
+    pub(crate) fn value(&self, _: &str, _: &[Cell]) -> Result<Option<Cell>, Failure> {
         Ok(None)
     }
 
@@ -52,7 +52,7 @@ impl Database {
     pub(crate) fn values(
         &self,
         _: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<Option<Cell>, Trouble>>, Trouble> {
+    ) -> Result<Vec<Result<Option<Cell>, Failure>>, Failure> {
         Ok(Vec::new())
     }
 

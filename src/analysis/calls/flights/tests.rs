@@ -73,7 +73,7 @@ impl Fixture {
         self.take(out);
     }
 
-    /// What was told elsewhere.
+    /// What was recorded elsewhere.
     fn copy(&mut self, key: &str) {
         let at = Some(self.next());
         self.feed(|out| {
@@ -290,14 +290,14 @@ fn what_ends_with_a_page_ends_there() {
 }
 
 #[test]
-fn what_comes_first_on_a_page_tells_how_the_one_before_ends() {
+fn what_comes_first_on_a_page_shows_how_the_one_before_ends() {
     let mut fixture = Fixture { is_timed: true, ..Fixture::default() };
     fixture.texts(PAGE - 1);
     fixture.calls(&["a"]);
     let later = Timestamp(fixture.next().0 + 60_000);
     fixture.result_at("a", later);
     assert_eq!(fixture.picture()[PAGE - 1..], ["a"]);
-    // It is told late: the call was still in flight.
+    // It is recorded late: the call was still in flight.
     fixture.text("y");
     assert_eq!(fixture.picture()[PAGE - 1..], ["a a", "y a"]);
 }

@@ -1,7 +1,7 @@
 //! Runs of an agent as the gateway tells them: `chat` events with what is said so far, `agent` events
 //! with answers, tools and errors. All frames of a run build one entry.
 //!
-//! Invariant: each frame makes its bodies in the same order, whatever the frames before it told. Texts
+//! Invariant: each frame makes its bodies in the same order, whatever the frames before it said. Texts
 //! that no frame holds whole (bare deltas) stay in their stubs.
 
 mod parts;
@@ -37,7 +37,7 @@ pub(crate) struct Runs {
 #[derive(Debug)]
 struct Run {
     key: Key,
-    /// The frame that told of it first.
+    /// The frame that named it first.
     first: Origin,
     at: Option<Timestamp>,
     lane: Option<Name>,

@@ -67,14 +67,14 @@ fn events_of_part(part: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String
         let cut = usize::from(choices.of(8)).min(text.len());
         let (head, tail) = text.split_at_checked(cut).unwrap_or(("", &text));
         for delta in [head, tail] {
-            let told = format!(
+            let delta = format!(
                 r#"{{"sessionID":{},"messageID":{},"partID":{},"field":"text","delta":{}}}"#,
                 part.get("sessionID").to_source(),
                 part.get("messageID").to_source(),
                 part.get("id").to_source(),
                 Json::Str(delta.into()).to_source()
             );
-            events.push(event("message.part.delta", &told));
+            events.push(event("message.part.delta", &delta));
         }
     }
     if part.has("state") && choices.yes() {
@@ -113,14 +113,14 @@ fn events(export: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
 fn read(records: &[String], place: Place<'_>) -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
     for record in records {
-        reader.tell(&mut *decoder, record, place);
+        reader.read(&mut *decoder, record, place);
     }
     decoder.finish(&mut reader.out);
     reader.transcript()
 }
 
 /// Entries without what tells where they lie and how often they changed.
-fn told(transcript: &Transcript) -> Vec<Entry> {
+fn entries(transcript: &Transcript) -> Vec<Entry> {
     let placeless = |entry: &Entry| {
         let mut entry = Entry { origin: Origin::default(), revision: 0, ..entry.clone() };
         entry.blocks.iter_mut().flat_map(|block| images(&mut block.kind)).for_each(|image| {
@@ -153,8 +153,8 @@ proptest! {
             files.push(info.to_source());
             files.extend(parts.iter().map(Json::to_source));
         }
-        let files = told(&read(&files, Place::File(Path::new("x.json"))));
-        let stream = told(&read(&events(&export, &mut Choices(choices.iter().cycle())), Place::Line));
+        let files = entries(&read(&files, Place::File(Path::new("x.json"))));
+        let stream = entries(&read(&events(&export, &mut Choices(choices.iter().cycle())), Place::Line));
         for (file, stream) in files.iter().zip(&stream) {
             prop_assert_eq!(file, stream);
         }

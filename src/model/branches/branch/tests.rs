@@ -38,7 +38,7 @@ fn parent(steps: &[Step], place: usize, back: usize) -> Option<Key> {
     Some(key(candidates[last.saturating_sub(back)]))
 }
 
-fn told(steps: &[Step], is_tree: bool) -> Transcript {
+fn transcript_of(steps: &[Step], is_tree: bool) -> Transcript {
     let mut batch = Batch::default();
     if is_tree {
         batch.meta(MetaEdit::LinkedTree);
@@ -81,9 +81,9 @@ fn branches(transcript: &Transcript) -> Vec<(Vec<Key>, Why)> {
 proptest! {
     #[test]
     fn appends_change_no_number_and_no_member(steps in prop::collection::vec(step(), 1..40), is_tree: bool) {
-        let whole = branches(&told(&steps, is_tree));
+        let whole = branches(&transcript_of(&steps, is_tree));
         for end in 1..steps.len() {
-            let before = branches(&told(&steps[..end], is_tree));
+            let before = branches(&transcript_of(&steps[..end], is_tree));
             assert!(whole.starts_with(&before), "{before:?} became {whole:?}");
         }
     }
@@ -93,7 +93,7 @@ proptest! {
         steps in prop::collection::vec(step(), 0..40),
         is_tree: bool,
     ) {
-        let transcript = told(&steps, is_tree);
+        let transcript = transcript_of(&steps, is_tree);
         let mut ids = active(&transcript);
         for branch in &transcript.branches().list {
             let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
@@ -114,11 +114,11 @@ proptest! {
         steps in prop::collection::vec(step(), 0..40),
         is_tree: bool,
     ) {
-        let transcript = told(&steps, is_tree);
+        let transcript = transcript_of(&steps, is_tree);
         for branch in &transcript.branches().list {
             let Some(next) = branch.next else { continue };
             let next: usize = transcript.get(next).unwrap().key.trim_start_matches('k').parse().unwrap();
-            let before = told(&steps[..next], is_tree);
+            let before = transcript_of(&steps[..next], is_tree);
             let seen = keys(&transcript, &transcript.seen_on(branch.number).unwrap());
             assert_eq!(seen, keys(&before, &active(&before)), "branch {}", branch.number);
         }
@@ -132,7 +132,7 @@ fn a_branch_within_a_branch_knows_it() {
     //       │    └─ k4         2: k1 k2 k4
     //       └ k5 ─ k6
     let steps = [step(0, true), step(0, false), step(0, false), step(0, true), step(1, true), step(4, false)];
-    let transcript = told(&steps, true);
+    let transcript = transcript_of(&steps, true);
     let list = &transcript.branches().list;
     let seen: Vec<_> = branches(&transcript);
     let k = |places: &[usize]| places.iter().map(|place| key(*place)).collect::<Vec<_>>();

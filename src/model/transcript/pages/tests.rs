@@ -260,6 +260,6 @@ fn a_glance_is_that_of_the_entry_as_it_is_now_and_is_taken_once() {
     pages.pack(&print);
     pages.get_mut(5).unwrap().blocks.clear();
     pages.push(full(PAGE + 3));
-    assert!(is_kept(&pages, 6), "what packing told of the others stays true");
+    assert!(is_kept(&pages, 6), "what packing said of the others stays true");
     (0..PAGE + 4).for_each(|number| assert_is_now(&pages, number));
 }

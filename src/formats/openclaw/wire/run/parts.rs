@@ -1,7 +1,7 @@
 //! What a run has said and done so far, in order: what it says after a tool is a part of its own.
 //!
 //! The gateway tells all that was said so far each time, of the whole run or since the last tool; some
-//! recorders keep bare deltas. Which of them it is shows in the second telling.
+//! recorders keep bare deltas. Which of them it is shows in the second frame.
 
 use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Key};
@@ -108,9 +108,9 @@ impl Parts {
         }
     }
 
-    /// The run ended so, as `told` by a frame.
-    pub(crate) fn end(&mut self, ending: Break, told: Block) {
-        self.ending = vec![Batch::block(Piece(0), BlockKind::Break(ending)), told];
+    /// The run ended so, in the `words` of a frame.
+    pub(crate) fn end(&mut self, ending: Break, words: Block) {
+        self.ending = vec![Batch::block(Piece(0), BlockKind::Break(ending)), words];
     }
 
     /// A call, or how it fares.
@@ -153,7 +153,7 @@ impl Parts {
         })
     }
 
-    /// What of a telling comes after the last tool, if the telling is of the whole run.
+    /// What of a text comes after the last tool, if the text is of the whole run.
     fn after_sealed(
         &self,
         in_voice: Voice,

@@ -5,7 +5,7 @@ use crate::model::tally::{Fate, Tally};
 
 /// What a record of a file counted.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Told {
+pub(crate) enum Counted {
     /// It was shown, and had so many bytes.
     Shown(u64),
     /// It became part of something else, and had so many bytes.
@@ -14,7 +14,7 @@ pub(crate) enum Told {
     Other(Box<Tally>),
 }
 
-impl Told {
+impl Counted {
     /// Notes what a record of a file counted.
     pub(crate) fn of(tally: Tally, file: FileId) -> Self {
         let bytes = tally.bytes.total();
@@ -39,7 +39,7 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, FileId, Tally, Told};
+    use super::{Counted, Fate, FileId, Tally};
 
     #[test]
     fn nothing_that_was_counted_is_lost() {
@@ -47,11 +47,11 @@ mod tests {
         for fate in [Fate::Shown, Fate::Merged, Fate::Passed("a ping"), Fate::Faulty] {
             let mut tally = Tally::default();
             tally.count(fate, file, 99);
-            let told = Told::of(tally.clone(), file);
-            assert_eq!(told.tally(file), tally);
-            assert_eq!(matches!(told, Told::Other(_)), !matches!(fate, Fate::Shown | Fate::Merged));
+            let counted = Counted::of(tally.clone(), file);
+            assert_eq!(counted.tally(file), tally);
+            assert_eq!(matches!(counted, Counted::Other(_)), !matches!(fate, Fate::Shown | Fate::Merged));
             tally.note_unknown("field x".into(), crate::model::record::Origin::default());
-            assert_eq!(Told::of(tally.clone(), file).tally(file), tally);
+            assert_eq!(Counted::of(tally.clone(), file).tally(file), tally);
         }
     }
 }

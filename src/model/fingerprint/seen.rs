@@ -1,4 +1,4 @@
-//! What was told before, by key: only grows, and takes no room but for fingerprints and values.
+//! What was seen before, by key: only grows, and takes no room but for fingerprints and values.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -7,10 +7,10 @@ use hashbrown::HashTable;
 /// Values by key, of which none is ever taken away. Fingerprints lie in order; what is new is gathered, and
 /// put among them now and then.
 #[derive(Clone, Debug, Default)]
-pub struct Told<V> {
+pub struct Seen<V> {
     seed: RandomState,
     fresh: HashTable<(u64, V)>,
-    /// Of all that is not fresh: most keys that are asked for were never told.
+    /// Of all that is not fresh: most keys that are asked for are not there.
     filter: Filter,
     some: Sorted<V>,
     most: Sorted<V>,
@@ -21,7 +21,7 @@ const FRESH: usize = 4_096;
 /// As many as are put among all others at once.
 const SOME: usize = 32_768;
 
-impl<V: Copy + Default> Told<V> {
+impl<V: Copy + Default> Seen<V> {
     /// The value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<V> {
         let print = self.seed.hash_one(key);
@@ -169,11 +169,11 @@ mod tests {
     use std::collections::HashMap;
     use std::hash::BuildHasher;
 
-    use super::{FRESH, SOME, Sorted, Told};
+    use super::{FRESH, SOME, Seen, Sorted};
 
     #[test]
     fn it_is_a_map_that_grows() {
-        let mut map = Told::default();
+        let mut map = Seen::default();
         let mut plain = HashMap::new();
         for number in 0..u32::try_from(2 * SOME + FRESH + 3).unwrap() {
             // Every fifth key comes again, some of them long after.
