@@ -2,30 +2,57 @@
 //!
 //! A row says no more than its record does: a test run has an end only if its output or its exit code says so, a commit
 //! counts if git named it, and what failed is mended only by the same thing done later in the same lane.
+//!
+//! Invariant: what is shown goes over all notes in the order of their entries. Notes are small, so a change of an early
+//! one begins that again, while the former facts stay.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::calls::awaited::Awaited;
-use super::calls::likeness_of;
-use super::files::paths::normal;
-use super::shell::{Does, does, ends_with, simple_commands};
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use super::index::Index;
+use crate::model::body::Body;
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 mod claims;
+mod notes;
 mod outputs;
+pub(crate) mod rows;
 
 pub(crate) use claims::Claim;
-use outputs::{commit_of, end_of_tests};
+use notes::{FileChange, Like, Note, Tests};
+
+/// Notes that are gone over in the time that it takes to take in an entry, which may have to be unpacked.
+const NOTES: usize = 16;
 
 /// What a session came to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Brief {
-    /// The prompts.
-    pub(crate) asked: Vec<Said>,
+    notes: Vec<Noted>,
+    /// Notes that the facts have.
+    done: usize,
+    facts: Facts,
+    /// Facts from before all was gone over again, shown until that is done.
+    former: Option<Facts>,
+    /// Entries whose bodies are on disk, and would say more.
+    away: BTreeSet<EntryId>,
+    root: Option<Text>,
+    read: usize,
+    has_news: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Noted {
+    place: usize,
+    entry: EntryId,
+    lane: Option<Name>,
+    note: Note,
+}
+
+/// What the notes come to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
     /// Files that were changed, by their paths.
     pub(crate) files: BTreeMap<String, Change>,
     /// Commands that changed something and ended well, but for commits.
@@ -38,22 +65,10 @@ pub struct Brief {
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
     pub(crate) open: Vec<Open>,
-    /// The last answer of the main lane.
-    pub(crate) answer: Option<Said>,
-    /// What the last answer claims.
-    pub(crate) claims: Vec<Claim>,
+    /// Failures that nothing has mended, by lane and what they are known by.
+    unmended: HashMap<(Option<Name>, Like), Vec<usize>>,
     may_have_tested: bool,
     last_change: usize,
-    place: usize,
-}
-
-/// Something said.
-#[derive(Clone, Debug)]
-pub(crate) struct Said {
-    /// Where.
-    pub(crate) entry: EntryId,
-    /// All of it.
-    pub(crate) text: String,
 }
 
 /// What was done to a file.
@@ -122,19 +137,6 @@ pub(crate) struct Failure {
     pub(crate) entry: EntryId,
     /// Where the same was done later.
     pub(crate) mended: Option<EntryId>,
-    lane: Option<Name>,
-    like: Like,
-}
-
-/// What the same thing is known by.
-#[derive(Clone, Debug, PartialEq)]
-enum Like {
-    Call(u64),
-    File(String),
-    Test(String),
-    Commit,
-    Push,
-    Error,
 }
 
 /// A call without a result.
@@ -142,193 +144,227 @@ enum Like {
 pub(crate) struct Open {
     /// What.
     pub(crate) what: String,
-    /// `pending`, or `lost` if none will come.
-    pub(crate) word: &'static str,
     /// Where.
     pub(crate) entry: EntryId,
+    /// The block of the call.
+    pub(crate) block: usize,
 }
 
-/// What counting the lines of a change takes; the layout of changes is above this.
-pub(crate) type Lines = fn(&ToolCall) -> Option<(usize, usize)>;
+impl Index for Brief {
+    type Reads = ();
 
-impl Brief {
-    /// Of a whole session. `whole` gives an entry with all its bodies.
-    pub(crate) fn of(transcript: &Transcript, lines: Lines, whole: &mut dyn FnMut(&Entry) -> Entry) -> Self {
-        let mut brief = Self::default();
-        let prompts: HashSet<EntryId> = transcript.turns().iter().map(|turn| turn.prompt).collect();
-        let awaited = Awaited::of(transcript);
-        for (place, id) in transcript.order().iter().enumerate() {
-            let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else { continue };
-            let entry = whole(entry);
-            brief.place = place;
-            if prompts.contains(id) {
-                brief.asked.push(Said { entry: *id, text: text_of(&entry) });
-            }
-            brief.note_answer(transcript, *id, &entry);
-            for block in &entry.blocks {
-                match &block.kind {
-                    BlockKind::Call(call) => brief.add(transcript, *id, (&entry, call), (lines, awaited)),
-                    BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
-                        brief.fail(*id, &entry, (first_line(what), String::new(), "failed"), Like::Error);
-                    }
-                    _ => {}
-                }
-            }
+    fn add(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        if place == 0 {
+            self.root.clone_from(&transcript.meta().root);
         }
-        brief.claims = claims::of(&brief);
-        brief
-    }
-
-    fn note_answer(&mut self, transcript: &Transcript, id: EntryId, entry: &Entry) {
-        let is_answer = entry.role == Role::Assistant
-            && entry.lane.is_none()
-            && !entry.marks.trace
-            && !transcript.branches().abandoned.contains(&id);
-        if is_answer {
-            let text = text_of(entry);
-            if !text.trim().is_empty() {
-                self.answer = Some(Said { entry: id, text });
-            }
+        if let Some(entry) = transcript.get(id) {
+            self.take(place, id, entry);
         }
     }
 
-    fn add(
-        &mut self,
-        transcript: &Transcript,
-        id: EntryId,
-        (entry, call): (&Entry, &ToolCall),
-        (lines, awaited): (Lines, Awaited),
-    ) {
-        let root = root_of(transcript);
-        let what = what_of(call, root);
-        let is_done = matches!(call.state, ToolState::Done(_));
-        let has_ended = is_done || matches!(call.state, ToolState::Failed(_));
-        if is_done && matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
-            self.change(id, entry, call, (root, lines));
+    fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
+        let Some(entry) = transcript.get(id) else { return true };
+        let first = self.notes.partition_point(|noted| noted.place < place);
+        let end = self.notes.partition_point(|noted| noted.place <= place);
+        let now = self.notes_of(place, id, entry);
+        if self.notes.get(first..end).is_some_and(|known| known == now) {
+            return true;
         }
-        if has_ended && call.kind == ToolKind::Run && self.run(id, entry, call) {
-            return;
-        }
-        let like = match call.kind {
-            ToolKind::Edit => Like::File(what.clone()),
-            ToolKind::Run => like_of_command(call),
-            _ => Like::Call(likeness_of(call)),
-        };
-        match &call.state {
-            ToolState::Done(_) => self.mend(id, entry.lane.as_ref(), |failed| *failed == like),
-            ToolState::Failed(result) | ToolState::Refused(result) => {
-                self.fail(id, entry, (what, result.facts.to_string(), call.state.word()), like);
-            }
-            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
-                self.open.push(Open { what, word: awaited.word(transcript, id, call), entry: id });
-            }
-        }
-    }
-
-    fn change(&mut self, id: EntryId, entry: &Entry, call: &ToolCall, (root, lines): (Option<&str>, Lines)) {
-        let path = normal(without_sgr(&call.headline).trim(), root);
-        self.last_change = self.place;
-        let counts = lines(call);
-        let is_edit = call.kind == ToolKind::Edit;
-        let change =
-            self.files.entry(path).or_insert(Change { edits: 0, writes: 0, lines: Some((0, 0)), last: id });
-        change.edits += usize::from(is_edit);
-        change.writes += usize::from(!is_edit);
-        // A file that was written whole took lines from one that is not known.
-        let has_patch = call.state.result().is_some_and(|result| result.patch.is_some());
-        let counts = counts.filter(|_| is_edit || has_patch);
-        change.lines = change.lines.zip(counts).map(|(all, own)| (all.0 + own.0, all.1 + own.1));
-        change.last = id;
-        let like = Like::File(what_of(call, root));
-        self.mend(id, entry.lane.as_ref(), |failed| *failed == like);
-    }
-
-    /// Takes in a command. Answers whether it ran tests, so that their end is what counts.
-    fn run(&mut self, id: EntryId, entry: &Entry, call: &ToolCall) -> bool {
-        let command = command_of(call);
-        let output = call.state.result().map(|result| without_sgr(result.body.text_or_stub()).into_owned());
-        let output = output.unwrap_or_default();
-        let is_done = matches!(call.state, ToolState::Done(_));
-        self.may_have_tested |= ["test", "check", "spec"].iter().any(|word| command.contains(word));
-        let mut test = None;
-        for simple in simple_commands(&command) {
-            let words = simple.split_whitespace().filter(|word| !word.starts_with("2>"));
-            let text = words.collect::<Vec<_>>().join(" ");
-            match does(simple) {
-                Some(Does::Test) => test = Some((text, ends_with(&command, simple))),
-                Some(Does::Commit) => match commit_of(&output) {
-                    Some((hash, subject)) if self.commits.iter().all(|known| known.hash != hash) => {
-                        self.commits.push(Commit { hash, subject, entry: id });
-                    }
-                    None if is_done => self.commands.push(Command { text, entry: id, is_push: false }),
-                    _ => {}
-                },
-                Some(what @ (Does::Push | Does::Change)) if is_done => {
-                    self.last_change = if what == Does::Change { self.place } else { self.last_change };
-                    self.commands.push(Command { text, entry: id, is_push: what == Does::Push });
-                }
-                _ => {}
-            }
-        }
-        let Some((command, is_own_end)) = test else { return false };
-        let said = end_of_tests(&output);
-        let passed = said.as_ref().map(|(passed, _)| *passed).or_else(|| is_own_end.then_some(is_done));
-        let summary = said.map(|(_, line)| line);
-        let at = call.state.result().and_then(|result| result.at);
-        let facts = summary.clone().or_else(|| call.state.result().map(|result| result.facts.to_string()));
-        self.tests.push(TestRun {
-            command: command.clone(),
-            passed,
-            summary,
-            at,
-            entry: id,
-            place: self.place,
-        });
-        match passed {
-            Some(true) => {
-                // The same tests, or more of them.
-                self.mend(
-                    id,
-                    entry.lane.as_ref(),
-                    |failed| matches!(failed, Like::Test(known) if known.starts_with(&command)),
-                );
-            }
-            Some(false) => {
-                let what = (format!("run {command}"), facts.unwrap_or_default(), "failed");
-                self.fail(id, entry, what, Like::Test(command));
-            }
-            None if !is_done => return false,
-            None => {}
+        self.notes.splice(first..end, now);
+        if first < self.done {
+            self.done = 0;
+            let facts = std::mem::take(&mut self.facts);
+            self.former.get_or_insert(facts);
         }
         true
     }
 
-    fn mend(&mut self, id: EntryId, lane: Option<&Name>, is_it: impl Fn(&Like) -> bool) {
-        for failure in &mut self.failed {
-            if failure.mended.is_none() && failure.lane.as_ref() == lane && is_it(&failure.like) {
-                failure.mended = Some(id);
+    fn learn(&mut self, transcript: &Transcript, place: usize, id: EntryId) {
+        self.change(transcript, place, id);
+    }
+
+    /// Where the session began is recorded first, or seldom a little later.
+    fn begins_again(&self, transcript: &Transcript) -> bool {
+        self.root != transcript.meta().root
+    }
+
+    fn begin_again(&mut self) {
+        let facts = std::mem::take(&mut self.facts);
+        *self = Self { former: self.former.take().or(Some(facts)), ..Self::default() };
+    }
+
+    fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
+        let end = self.done.saturating_add(most.saturating_mul(NOTES)).min(self.notes.len());
+        for noted in self.notes.get(self.done..end).unwrap_or_default() {
+            self.facts.add(noted);
+        }
+        self.has_news |= end > self.done;
+        self.done = end;
+        let is_all = self.done == self.notes.len();
+        if is_all && self.read >= transcript.order().len() {
+            self.has_news |= self.former.take().is_some();
+        }
+        is_all
+    }
+
+    fn has_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
+    }
+}
+
+impl Brief {
+    /// Of a whole session. `whole` gives an entry with all its bodies.
+    pub(crate) fn of(transcript: &Transcript, whole: &mut dyn FnMut(&Entry) -> Entry) -> Self {
+        let mut brief = Self { root: transcript.meta().root.clone(), ..Self::default() };
+        for (place, id) in transcript.order().iter().enumerate() {
+            if let Some(entry) = transcript.get(*id) {
+                brief.take(place, *id, &whole(entry));
             }
+        }
+        brief.settle(transcript, &(), usize::MAX);
+        brief
+    }
+
+    fn take(&mut self, place: usize, id: EntryId, entry: &Entry) {
+        self.read = place + 1;
+        let notes = self.notes_of(place, id, entry);
+        self.notes.extend(notes);
+    }
+
+    fn notes_of(&mut self, place: usize, id: EntryId, entry: &Entry) -> Vec<Noted> {
+        if entry.marks.copy {
+            return Vec::new();
+        }
+        let (notes, is_away) = notes::notes_of(entry, self.root.as_ref().map(Text::as_str));
+        if is_away {
+            self.away.insert(id);
+        } else {
+            self.away.remove(&id);
+        }
+        let noted = |note| Noted { place, entry: id, lane: entry.lane.clone(), note };
+        notes.into_iter().map(noted).collect()
+    }
+
+    /// What the session came to.
+    pub(crate) fn facts(&self) -> &Facts {
+        self.former.as_ref().unwrap_or(&self.facts)
+    }
+
+    /// Entries whose bodies would say more.
+    pub(crate) fn away(&self) -> impl Iterator<Item = EntryId> {
+        self.away.iter().copied()
+    }
+}
+
+impl Facts {
+    /// What an answer claims, against what the session shows.
+    pub(crate) fn claims(&self, answer: &str) -> Vec<Claim> {
+        claims::of(self, answer)
+    }
+
+    fn add(&mut self, noted: &Noted) {
+        let Noted { place, entry, lane, note } = noted;
+        let (entry, lane) = (*entry, lane.as_ref());
+        match note {
+            Note::Change(change) => {
+                self.last_change = *place;
+                self.change(entry, change);
+            }
+            Note::Commit(commit) => {
+                let (hash, subject) = &**commit;
+                if self.commits.iter().all(|known| known.hash != *hash) {
+                    self.commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
+                }
+            }
+            Note::Command { text, is_push, is_change } => {
+                self.last_change = if *is_change { *place } else { self.last_change };
+                self.commands.push(Command { text: text.clone(), entry, is_push: *is_push });
+            }
+            Note::Test(tests) => self.test(*place, entry, lane, tests),
+            Note::MayTest => self.may_have_tested = true,
+            Note::Done(like) => self.mend(entry, lane, like),
+            Note::Failed(failed) => {
+                let notes::Failed { what, facts, word, like } = &**failed;
+                self.fail((entry, lane), (what, facts, word), like.clone());
+            }
+            Note::Open(block, what) => {
+                self.open.push(Open { what: what.clone(), entry, block: *block });
+            }
+        }
+    }
+
+    fn change(&mut self, entry: EntryId, change: &FileChange) {
+        let FileChange { path, is_edit, lines } = change;
+        let new = || Change { edits: 0, writes: 0, lines: Some((0, 0)), last: entry };
+        let known = self.files.entry(path.clone()).or_insert_with(new);
+        known.edits += usize::from(*is_edit);
+        known.writes += usize::from(!is_edit);
+        known.lines = known.lines.zip(*lines).map(|(all, own)| (all.0 + own.0, all.1 + own.1));
+        known.last = entry;
+    }
+
+    fn test(&mut self, place: usize, entry: EntryId, lane: Option<&Name>, tests: &Tests) {
+        let Tests { command, passed, summary, facts, at } = tests;
+        self.may_have_tested = true;
+        self.tests.push(TestRun {
+            command: command.clone(),
+            passed: *passed,
+            summary: summary.clone(),
+            at: *at,
+            entry,
+            place,
+        });
+        match passed {
+            Some(true) => self.mend_tests(entry, lane, command),
+            Some(false) => {
+                let facts = summary.as_ref().unwrap_or(facts);
+                let what = format!("run {command}");
+                self.fail((entry, lane), (&what, facts, "failed"), Like::Test(command.clone()));
+            }
+            None => {}
+        }
+    }
+
+    fn mend(&mut self, entry: EntryId, lane: Option<&Name>, like: &Like) {
+        if self.unmended.is_empty() {
+            return;
+        }
+        for number in self.unmended.remove(&(lane.cloned(), like.clone())).unwrap_or_default() {
+            if let Some(failure) = self.failed.get_mut(number) {
+                failure.mended = Some(entry);
+            }
+        }
+    }
+
+    /// Tests passed: the same ones, or more of them, failed before.
+    fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, command: &str) {
+        let is_it = |like: &Like| matches!(like, Like::Test(known) if known.starts_with(command));
+        let mended = self.unmended.keys().filter(|(of, like)| of.as_ref() == lane && is_it(like));
+        for (of, like) in mended.cloned().collect::<Vec<_>>() {
+            self.mend(entry, of.as_ref(), &like);
         }
     }
 
     fn fail(
         &mut self,
-        id: EntryId,
-        entry: &Entry,
-        (what, facts, word): (String, String, &'static str),
+        (entry, lane): (EntryId, Option<&Name>),
+        (what, facts, word): (&str, &str, &'static str),
         like: Like,
     ) {
-        let is_it = |known: &&mut Failure| {
-            known.mended.is_none() && known.lane == entry.lane && known.like == like && known.what == what
-        };
-        if let Some(known) = self.failed.iter_mut().find(is_it) {
+        let numbers = self.unmended.entry((lane.cloned(), like)).or_default();
+        let known = numbers
+            .iter()
+            .copied()
+            .find(|number| self.failed.get(*number).is_some_and(|known| known.what == what));
+        if let Some(known) = known.and_then(|number| self.failed.get_mut(number)) {
             known.times += 1;
-            known.entry = id;
-            known.facts = facts;
+            known.entry = entry;
+            facts.clone_into(&mut known.facts);
             return;
         }
-        let lane = entry.lane.clone();
-        self.failed.push(Failure { what, facts, word, times: 1, entry: id, mended: None, lane, like });
+        numbers.push(self.failed.len());
+        let (what, facts) = (what.to_owned(), facts.to_owned());
+        self.failed.push(Failure { what, facts, word, times: 1, entry, mended: None });
     }
 
     /// Whether tests may have run in a way that is not known.
@@ -342,48 +378,35 @@ impl Brief {
     }
 }
 
-fn root_of(transcript: &Transcript) -> Option<&str> {
-    transcript.meta().root.as_ref().map(Text::as_str)
+/// The prompts of a session, with what they say as far as that is in memory.
+pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &Entry)> {
+    transcript.turns().iter().filter_map(|turn| Some((turn.prompt, transcript.get(turn.prompt)?)))
+}
+
+/// The last answer of the main lane that says something.
+pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
+    let is_answer = |id: &&EntryId| {
+        transcript.get(**id).is_some_and(|entry| {
+            entry.role == Role::Assistant
+                && entry.lane.is_none()
+                && !entry.marks.trace
+                && !entry.marks.copy
+                && texts(entry).any(|body| !body.text_or_stub().trim().is_empty())
+                && !transcript.branches().abandoned.contains(id)
+        })
+    };
+    transcript.order().iter().rev().find(is_answer).copied()
 }
 
 /// What an entry says, without its thoughts.
-fn text_of(entry: &Entry) -> String {
-    let texts = entry.blocks.iter().filter_map(|block| match &block.kind {
-        BlockKind::Text(body) => Some(without_sgr(body.text_or_stub()).trim().to_owned()),
+pub(crate) fn text_of(entry: &Entry) -> String {
+    let said = texts(entry).map(|body| without_sgr(body.text_or_stub()).trim().to_owned());
+    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn texts(entry: &Entry) -> impl Iterator<Item = &Body> {
+    entry.blocks.iter().filter_map(|block| match &block.kind {
+        BlockKind::Text(body) => Some(body),
         _ => None,
-    });
-    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// A call in a few words.
-fn what_of(call: &ToolCall, root: Option<&str>) -> String {
-    let line = first_line(&call.headline);
-    let line = match call.kind {
-        ToolKind::Read | ToolKind::Edit | ToolKind::Write => normal(&line, root),
-        _ => line,
-    };
-    let word = if call.kind == ToolKind::Other { call.name.as_str() } else { call.kind.word() };
-    format!("{word} {line}").trim_end().to_owned()
-}
-
-fn first_line(text: &Text) -> String {
-    without_sgr(text).lines().next().unwrap_or_default().trim().to_owned()
-}
-
-/// What a command is known by when it is run again: whatever was said of a commit, it is a commit.
-fn like_of_command(call: &ToolCall) -> Like {
-    let command = command_of(call);
-    let last = simple_commands(&command).into_iter().filter_map(does).next_back();
-    last.map_or(Like::Call(likeness_of(call)), |last| match last {
-        Does::Commit => Like::Commit,
-        Does::Push => Like::Push,
-        Does::Test | Does::Change => Like::Call(likeness_of(call)),
     })
-}
-
-/// The command that a call runs.
-fn command_of(call: &ToolCall) -> String {
-    let named = |name: &&str| call.input.tree()?.get(name)?.as_text();
-    let text = ["command", "cmd", "script"].iter().find_map(named).unwrap_or(&call.headline);
-    without_sgr(text).into_owned()
 }

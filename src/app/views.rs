@@ -7,6 +7,7 @@
 //! Invariant: a page is brought up to date only while it is open, and writes out only what its window shows.
 
 pub mod actions;
+pub(crate) mod brief;
 pub mod checks;
 pub mod context;
 pub(crate) mod files;
@@ -45,7 +46,8 @@ pub struct Views {
 
 impl Default for Views {
     fn default() -> Self {
-        let pages: [(View, Box<dyn Page>); 7] = [
+        let pages: [(View, Box<dyn Page>); 8] = [
+            (View::Brief, Box::<brief::Brief>::default()),
             (View::Timeline, Box::<timeline::Lanes>::default()),
             (View::Money, Box::<money::Money>::default()),
             (View::Context, Box::<context::Context>::default()),

@@ -5,6 +5,7 @@
 
 pub mod body;
 pub mod branches;
+pub mod change;
 pub(crate) mod coverage;
 pub mod edit;
 pub mod entry;

@@ -10,6 +10,7 @@ use super::source::Of;
 use super::tree::{self, Value};
 use super::{diff, json, results, wrap};
 use crate::model::body::{Body, Tree};
+use crate::model::change;
 use crate::model::figures;
 use crate::model::text::Text;
 
@@ -102,8 +103,8 @@ pub(crate) fn body_rows(body: &Body, shown: Shown<'_>, width: usize, look: &Look
     if let Some(value) = Value::of_large(text) {
         return shown.tree(value, width, look);
     }
-    if diff::is_patch(text) && text.contains("\n@@") {
-        return diff::rows(&diff::of_patch(text), "", detail.extent(head + tail, 0), width, look);
+    if change::is_patch(text) && text.contains("\n@@") {
+        return diff::rows(&change::of_patch(text), "", detail.extent(head + tail, 0), width, look);
     }
     let mut rows = output::plain(Source::of(body), detail.extent(head, tail), width, look, look.theme.text);
     if body.is_away() {

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use self::card::Card;
-pub(crate) use self::card::{change_text, changed_lines};
+pub(crate) use self::card::change_text;
 use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::Shape;

@@ -7,6 +7,7 @@
 use std::ops::BitOr;
 
 use crate::analysis::account::Account;
+use crate::analysis::brief::Brief;
 use crate::analysis::calls::Calls;
 use crate::analysis::calls::flights::Flights;
 use crate::analysis::context::window::Windows;
@@ -111,6 +112,8 @@ indexes! {
     flights: Flights;
     /// Files with their uses.
     files: Files;
+    /// What was done, failed and is open.
+    brief: Brief;
     /// What the lint finds.
     findings: Findings;
 }

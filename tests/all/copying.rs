@@ -432,9 +432,9 @@ fn the_mouse_is_off_until_it_is_asked_for() {
     let before = stage.window();
     at(&mut stage, Gesture::WheelDown, 20, 10);
     assert_eq!(stage.window(), before);
-    stage.press("F2");
+    stage.press("F12");
     assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))));
-    stage.press("F2");
+    stage.press("F12");
     assert!(matches!(stage.asked.last(), Some(Effect::Mouse(false))));
     stage.press(":").type_in("set mouse on").press("enter");
     assert!(matches!(stage.asked.last(), Some(Effect::Mouse(true))) && stage.app.mouse.is_on);
@@ -445,7 +445,7 @@ fn the_mouse_is_off_until_it_is_asked_for() {
 #[test]
 fn the_wheel_scrolls_three_lines() {
     let mut stage = session();
-    stage.press("F2");
+    stage.press("F12");
     let (before, focus) = (stage.window(), stage.app.reader.text.view.focus);
     at(&mut stage, Gesture::WheelDown, 20, 10);
     assert_eq!(stage.window()[0], before[3]);
@@ -460,7 +460,7 @@ fn the_wheel_scrolls_three_lines() {
 #[test]
 fn clicks_focus_open_and_expand() {
     let mut stage = session();
-    stage.press("F2");
+    stage.press("F12");
     let (x, y) = place_of(&stage, "crate 1 of");
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Release, x, y);
@@ -472,7 +472,7 @@ fn clicks_focus_open_and_expand() {
     stage.press("/").type_in("crate 40").press("enter");
     assert!(stage.picture().contains("crate 40 of herring"), "{}", stage.picture());
     let mut stage = session();
-    stage.press("F2 G");
+    stage.press("F12 G");
     let (x, y) = place_of(&stage, "▸ mate");
     at(&mut stage, Gesture::Press, x, y);
     assert!(has_row(&stage, "Only the barnacle knows."), "{}", stage.picture());
@@ -489,7 +489,7 @@ fn clicks_focus_open_and_expand() {
 #[test]
 fn dragging_selects_rows_and_a_click_ends_that() {
     let mut stage = session();
-    stage.press("F2");
+    stage.press("F12");
     let (x, y) = place_of(&stage, "crate 1 of");
     at(&mut stage, Gesture::Press, x, y);
     at(&mut stage, Gesture::Drag, x, y + 1);
@@ -507,7 +507,7 @@ fn dragging_selects_rows_and_a_click_ends_that() {
 #[test]
 fn the_spine_and_the_dividers_follow_the_mouse() {
     let mut stage = session();
-    stage.press("F2 G");
+    stage.press("F12 G");
     let frame = stage.app.reader.frame();
     at(&mut stage, Gesture::Press, frame.spine.x, frame.spine.y);
     assert!(stage.focused().contains("you"), "{}", stage.focused());
@@ -528,7 +528,7 @@ fn the_spine_and_the_dividers_follow_the_mouse() {
 fn a_click_on_the_outline_goes_there() {
     let mut stage = session();
     stage.resize(120, 40);
-    stage.press("F2 g");
+    stage.press("F12 g");
     let line = (0..40).find(|y| stage.line(*y).split('│').next().unwrap_or_default().contains("thank you"));
     at(&mut stage, Gesture::Press, 6, line.expect("the turn is in the outline"));
     assert!(stage.picture().contains("You are welcome"));
@@ -538,7 +538,7 @@ fn a_click_on_the_outline_goes_there() {
 
 #[test]
 fn keys_of_the_table_are_the_ones_tried_here() {
-    for keys in ["V", "y t", "y l", "y q", "|", "F2"] {
+    for keys in ["V", "y t", "y l", "y q", "|", "F12"] {
         let keys = parse_keys(keys).expect("keys");
         assert!(matches!(
             tv::app::input::keymap::Keymap::default().look_up(&keys),

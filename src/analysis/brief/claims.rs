@@ -4,7 +4,7 @@
 //! condition, a denial, a question or an address to the reader is not judged. Only a claim that *all tests pass* can be
 //! contradicted, by a last run that failed with nothing changed after it.
 
-use super::Brief;
+use super::Facts;
 use crate::model::entry::EntryId;
 
 /// A sentence that claims something.
@@ -77,10 +77,9 @@ const LEADS: [&str; 14] = [
 ];
 const TRAILS: [&str; 9] = ["and", "to", "as", "in", "with", "on", "successfully", "it", "the"];
 
-/// The claims of the last answer.
-pub(super) fn of(brief: &Brief) -> Vec<Claim> {
-    let Some(answer) = &brief.answer else { return Vec::new() };
-    sentences(&answer.text).filter_map(|sentence| judge(brief, sentence)).collect()
+/// The claims of an answer.
+pub(super) fn of(facts: &Facts, answer: &str) -> Vec<Claim> {
+    sentences(answer).filter_map(|sentence| judge(facts, sentence)).collect()
 }
 
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
@@ -93,7 +92,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     lines.flat_map(|line| line.split_inclusive(['.', '!', '?', ';'])).map(str::trim)
 }
 
-fn judge(brief: &Brief, sentence: &str) -> Option<Claim> {
+fn judge(facts: &Facts, sentence: &str) -> Option<Claim> {
     let lower = sentence.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -105,13 +104,13 @@ fn judge(brief: &Brief, sentence: &str) -> Option<Claim> {
     let plain = words.join(" ");
     let mut verdicts = Vec::new();
     if PASSES.iter().any(|claim| plain.contains(claim)) {
-        verdicts.push(of_tests(brief, plain.contains("all tests"))?);
+        verdicts.push(of_tests(facts, plain.contains("all tests"))?);
     }
     if says(&words, "committed") {
-        verdicts.push(shown_by(brief.commits.last().map(|commit| commit.entry)));
+        verdicts.push(shown_by(facts.commits.last().map(|commit| commit.entry)));
     }
     if says(&words, "pushed") {
-        let push = brief.commands.iter().rfind(|command| command.is_push);
+        let push = facts.commands.iter().rfind(|command| command.is_push);
         verdicts.push(shown_by(push.map(|push| push.entry)));
     }
     // A sentence that claims two things is as good as the worse of them.
@@ -135,9 +134,9 @@ fn shown_by(entry: Option<EntryId>) -> (Verdict, Option<EntryId>) {
 }
 
 /// A run before a later change proves nothing of what there is now, and contradicts nothing.
-fn of_tests(brief: &Brief, is_of_all: bool) -> Option<(Verdict, Option<EntryId>)> {
-    let Some((run, is_old)) = brief.last_tests() else {
-        return (!brief.may_have_tested()).then_some((Verdict::Unproven, None));
+fn of_tests(facts: &Facts, is_of_all: bool) -> Option<(Verdict, Option<EntryId>)> {
+    let Some((run, is_old)) = facts.last_tests() else {
+        return (!facts.may_have_tested()).then_some((Verdict::Unproven, None));
     };
     match run.passed {
         Some(true) if !is_old => Some((Verdict::Proven, Some(run.entry))),

@@ -329,6 +329,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("toggle-gutter", Action::ToggleGutter),
     ("transcript", Action::View(View::Transcript)),
     ("timeline", Action::View(View::Timeline)),
+    ("brief", Action::View(View::Brief)),
     ("money", Action::View(View::Money)),
     ("tools", Action::View(View::Tools)),
     ("context-view", Action::View(View::Context)),
@@ -378,6 +379,8 @@ const BELOW_FROM: u16 = 50;
 pub enum View {
     /// The text; it is under all others.
     Transcript,
+    /// What was asked, done and answered.
+    Brief,
     /// What ran from when to when.
     Timeline,
     /// What was spent.
@@ -396,8 +399,9 @@ pub enum View {
 
 impl View {
     /// All views, in the order of their keys.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Transcript,
+        Self::Brief,
         Self::Timeline,
         Self::Tools,
         Self::Money,

@@ -1,8 +1,9 @@
 //! Which keys do what for this reader: the table of bindings, changed by a preset and by the reader's
 //! own wishes.
 //!
-//! **A digit is a count until nothing follows.** Views have digits, and so have counts: a digit opens its view a
-//! quarter of a second after it was typed, unless another key makes it a count.
+//! **A digit is a count until nothing follows.** Views have digits, and so have counts. In a view a digit opens its
+//! view at once: counts make no sense there. In the text it does so a moment after it was typed, unless another key
+//! makes it a count; the function key of the same number never waits.
 //!
 //! Invariant: no sequence of keys hides another; who binds keys last gets them.
 

@@ -47,6 +47,8 @@ pub(crate) struct Around<'a> {
     lines_to_choose_from: u16,
     /// The tab of the inspector, while that has the keys.
     tab: Option<Tab>,
+    /// Whether a view has the keys.
+    is_in_view: bool,
     /// Whether rows are selected.
     is_selecting: bool,
 }
@@ -60,6 +62,7 @@ impl<'a> Around<'a> {
             height: reader.screen.size.1,
             lines_to_choose_from: picker::actions::divide(picker, &reader.screen).lines,
             tab: (reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
+            is_in_view: reader.focused() == Pane::View,
             is_selecting: reader.text.view.selection.is_some(),
         }
     }
@@ -90,7 +93,7 @@ fn normal(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
     if let Some(tab) = tab_of(keys, around.tab, press) {
         return Request::Act(Action::Inspect(tab), 1);
     }
-    if let Some(digit) = digit_of_count(keys, press) {
+    if let Some(digit) = digit_of_count(keys, press).filter(|_| !around.is_in_view) {
         // One digit may be a key of its own; two are a count.
         keys.typed_digit = keys.count.is_none().then_some(around.now);
         keys.count = Some((keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
@@ -125,7 +128,7 @@ fn normal(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
 }
 
 /// A digit with a meaning of its own is a count only if another key follows within this time, in ms.
-const DIGIT_MS: i64 = 250;
+const DIGIT_MS: i64 = 200;
 
 /// In how many ms the next frame would show more, because the cursor or the keys rest.
 pub fn rests_for(app: &App) -> Option<u64> {

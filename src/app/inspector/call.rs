@@ -7,6 +7,7 @@ use super::subject::Subject;
 use super::{context, facts, timing};
 use crate::app::copying::excerpt::json;
 use crate::model::body::{Body, Tree};
+use crate::model::change;
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
@@ -246,27 +247,19 @@ pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
     if call.input.is_away() || patch.is_some_and(Body::is_away) {
         return page.say("being read from the file", theme.dim);
     }
-    let recorded = patch.and_then(Body::text).map(|text| diff::of_patch(text));
-    let asked = || match (call.input.tree(), call.input.text()) {
-        (Some(input), _) => diff::of_input(input),
-        (None, Some(text)) => diff::is_patch(text).then(|| diff::of_patch(text)),
-        (None, None) => None,
-    };
-    let (source, change) = match recorded.filter(|lines| !lines.is_empty()) {
-        Some(lines) => ("as the agent recorded it", lines),
-        None => match asked().filter(|lines| !lines.is_empty()) {
-            Some(lines) => ("as the input asks for it", lines),
-            None => return page.say("this call tells of no change to a file", theme.dim),
-        },
+    let (source, lines) = match (change::recorded(call), change::asked(call)) {
+        (Some(lines), _) => ("as the agent recorded it", lines),
+        (None, Some(lines)) => ("as the input asks for it", lines),
+        (None, None) => return page.say("this call tells of no change to a file", theme.dim),
     };
     let path = call.headline.lines().next().unwrap_or_default();
     page.text(&[Span::styled(path.to_owned(), theme.accent)]);
-    let mut facts: Vec<Piece> = diff::summary(diff::counts(&change), &page.look);
+    let mut facts: Vec<Piece> = diff::summary(change::counts(&lines), &page.look);
     facts.push(Span::styled(format!("  {source}"), theme.dim));
     page.text(&facts);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     page.gap();
     let extent = Extent { head: page.left() + 1, tail: 0, rows_per_line: 0 };
-    let rows = diff::rows(&change, code::language_of_path(path), extent, page.width(), &page.look);
+    let rows = diff::rows(&lines, code::language_of_path(path), extent, page.width(), &page.look);
     page.rows(rows, 0, Take::Row);
 }

@@ -19,6 +19,11 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Whether anything of an entry was asked for.
+    pub(crate) fn has(&self, id: EntryId) -> bool {
+        self.known.range((id, 0)..=(id, usize::MAX)).next().is_some()
+    }
+
     /// What was asked for of an entry may be asked for again.
     pub fn forget(&mut self, id: EntryId) {
         while let Some(known) = self.known.range((id, 0)..=(id, usize::MAX)).next().copied() {

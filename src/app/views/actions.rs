@@ -11,7 +11,12 @@ use crate::app::panes::side::SidePane;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
 use crate::app::text::moving::go;
+use crate::app::text::paging::Paging;
+use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
+
+/// Entries whose bodies are read again at once for a page.
+const READ_AT_ONCE: usize = 32;
 
 impl SidePane for Views {
     fn needs(&self, _: &Frame) -> Needs {
@@ -38,10 +43,11 @@ impl SidePane for Views {
                 }
                 None => sheet,
             };
-            (sheet, page.hints())
+            (sheet, page.hints(), page.bodies(scene))
         });
-        (self.sheet, self.hints) = sheet.unwrap_or_default();
-        Vec::new()
+        let bodies;
+        (self.sheet, self.hints, bodies) = sheet.unwrap_or_default();
+        read(text, scene, &bodies).into_iter().collect()
     }
 
     /// What the page that has the keys does with an action.
@@ -69,6 +75,18 @@ impl SidePane for Views {
         }
         Some(Vec::new())
     }
+}
+
+/// Asks for bodies that are on disk, so many entries at once.
+fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<Effect> {
+    let mut paging = Paging::default();
+    let unasked: Vec<EntryId> = entries.iter().copied().filter(|id| !text.asked.has(*id)).collect();
+    for id in unasked.into_iter().take(READ_AT_ONCE) {
+        if let Some(entry) = scene.session.transcript.get(id) {
+            paging.other(&mut text.asked, (id, entry), None);
+        }
+    }
+    paging.effect()
 }
 
 /// Opens a view, or leaves it if it is seen; the text is under all others, so it closes them.
@@ -131,6 +149,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         findings: &session.indexes.findings,
         checks: scene.checks,
         theme: &scene.screen.theme,
+        colours: &scene.screen.colours,
         width: usize::from(page.width),
         height: usize::from(page.height),
         now: scene.screen.now,

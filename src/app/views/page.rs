@@ -15,6 +15,7 @@ use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
+use crate::render::code::Colours;
 use crate::render::theme::Theme;
 use crate::session::indexes::{Indexes, Needs};
 
@@ -30,6 +31,8 @@ pub struct PageScene<'a> {
     pub(crate) checks: &'a Checks,
     /// Colours and glyphs.
     pub(crate) theme: &'a Theme,
+    /// Syntax highlighting.
+    pub(crate) colours: &'a Colours,
     /// Columns of the page.
     pub(crate) width: usize,
     /// Lines of the page, its title included.
@@ -80,6 +83,10 @@ pub(crate) trait Page: Debug {
     /// Whether the last row is what came last, so that who goes to it follows the session.
     fn ends_with_session(&self) -> bool {
         true
+    }
+    /// Entries whose bodies would make it say more.
+    fn bodies(&self, _scene: &PageScene<'_>) -> Vec<EntryId> {
+        Vec::new()
     }
     /// The item that the chosen row names.
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus>;

@@ -5,9 +5,8 @@
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
-use super::{DiffLine, Sign};
+use crate::model::change::{self, DiffLine, Sign};
 use crate::model::figures;
-use crate::model::text::Text;
 use crate::render::code;
 use crate::render::excerpt::Extent;
 use crate::render::row::{Look, Row, set_source};
@@ -28,7 +27,7 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     let shown = if lines.len().saturating_sub(skipped) <= most + 1 { lines.len() } else { most };
     let hidden = lines.len().saturating_sub(skipped + shown);
     let lines: Vec<&DiffLine> = lines.iter().skip(skipped).take(shown).collect();
-    let source = Of::Own(text_of_lines(&lines));
+    let source = Of::Own(change::text(lines.iter().copied()));
     let mut at = 0;
     let sheet = Sheet { width, limit: extent.rows_per_line, column: column(&lines), look };
     let has = |sign| lines.iter().any(|line| line.sign == sign);
@@ -37,7 +36,7 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     let mut language = language.to_owned();
     for part in lines.chunk_by(|_, next| !matches!(next.sign, Sign::File | Sign::Note)) {
         if let Some(file) = part.first().filter(|line| line.sign == Sign::File) {
-            let name = text_of(file);
+            let name = DiffLine::text(file);
             let name = name.strip_suffix(" (new)").or(name.strip_suffix(" (deleted)")).unwrap_or(&name);
             code::language_of_path(name).clone_into(&mut language);
         }
@@ -53,28 +52,10 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
     rows
 }
 
-/// Lines of a change as a patch has them, with their signs.
-pub(crate) fn text_of_lines(lines: &[&DiffLine]) -> Text {
-    let signed = |line: &&DiffLine| {
-        let sign = match line.sign {
-            Sign::Same => " ",
-            Sign::Added => "+",
-            Sign::Removed => "-",
-            Sign::File | Sign::Note => "",
-        };
-        format!("{sign}{}", text_of(line))
-    };
-    Text::output(&lines.iter().map(signed).collect::<Vec<_>>().join("\n"))
-}
-
 /// Columns of the widest number.
 fn column(lines: &[&DiffLine]) -> usize {
     let widest = lines.iter().filter_map(|line| line.old.max(line.new)).max();
     widest.map_or(0, |number| number.to_string().len())
-}
-
-fn text_of(line: &DiffLine) -> String {
-    line.parts.iter().map(|(_, text)| text.as_str()).collect()
 }
 
 /// A line with its text in the colours of its language and of what happened to it.
@@ -92,7 +73,7 @@ fn paint<'a>(part: &[&'a DiffLine], first: usize, language: &str, look: &Look<'_
         let lines = part
             .iter()
             .filter(|line| line.sign != gone && line.sign != Sign::File && line.sign != Sign::Note);
-        let text: Vec<String> = lines.map(|line| text_of(line)).collect();
+        let text: Vec<String> = lines.map(|line| DiffLine::text(line)).collect();
         code::lines(&text.join("\n"), language, look.colours, theme, theme.text).into_iter()
     };
     let (mut old, mut new) = (side(Sign::Added), side(Sign::Removed));
@@ -166,7 +147,7 @@ fn on_grounds(code: &[Piece], cuts: &[(usize, ratatui::style::Color)]) -> Vec<Pi
 }
 
 fn plain(line: &DiffLine, style: Style) -> Vec<Piece> {
-    vec![Span::styled(text_of(line), style)]
+    vec![Span::styled(DiffLine::text(line), style)]
 }
 
 struct Sheet<'a> {
@@ -269,9 +250,9 @@ impl Sheet<'_> {
 #[cfg(test)]
 mod tests {
     use super::rows;
+    use crate::model::change::{compare, of_patch};
     use crate::render::code::Colours;
     use crate::render::colour::Depth;
-    use crate::render::diff::{compare, of_patch};
     use crate::render::excerpt::Detail;
     use crate::render::row::{Look, Row};
     use crate::render::theme::Theme;

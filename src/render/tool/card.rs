@@ -4,11 +4,11 @@ use ratatui::text::Span;
 
 use super::{image_rows, intent_of, plan};
 use crate::model::body::{Body, Tree};
+use crate::model::change::{self, DiffLine};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::render::body::{Shown, body_rows, fetched, mark_away, of_server, prose, raw_rows};
-use crate::render::diff::DiffLine;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::Manner;
 use crate::render::nodes::Nodes;
@@ -62,7 +62,7 @@ impl<'a> Card<'a> {
     /// Looks for the change that the call made.
     pub(crate) fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
         let change = match call.kind {
-            ToolKind::Edit | ToolKind::Write => change_of(call),
+            ToolKind::Edit | ToolKind::Write => change::of_call(call),
             ToolKind::Run
             | ToolKind::Read
             | ToolKind::Search
@@ -81,8 +81,8 @@ impl<'a> Card<'a> {
 
     /// Added and removed lines.
     pub(crate) fn change(&self) -> Option<(usize, usize)> {
-        self.change.as_deref().map(diff::counts).or_else(|| {
-            let written = written(self.call)?;
+        self.change.as_deref().map(change::counts).or_else(|| {
+            let written = change::written(self.call)?;
             Some((written.lines().count(), 0))
         })
     }
@@ -162,7 +162,7 @@ impl<'a> Card<'a> {
             let language = code::language_of_path(&self.call.headline);
             return diff::rows(change, language, extent, self.width, self.look);
         }
-        match written(self.call) {
+        match change::written(self.call) {
             Some(text) => {
                 let language = code::language_of_path(&self.call.headline);
                 let source = Source { text, lines: text.lines().count() };
@@ -371,9 +371,9 @@ fn rest_of(body: &Body) -> String {
 /// The change that a call made or asks for, as a patch; else the file that it writes.
 pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     match call.kind {
-        ToolKind::Edit | ToolKind::Write => {
-            change_of(call).map(|lines| diff::text(&lines)).or_else(|| written(call).cloned())
-        }
+        ToolKind::Edit | ToolKind::Write => change::of_call(call)
+            .map(|lines| change::text(lines.iter()))
+            .or_else(|| change::written(call).cloned()),
         ToolKind::Run
         | ToolKind::Read
         | ToolKind::Search
@@ -382,35 +382,6 @@ pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
         | ToolKind::Plan
         | ToolKind::Other => None,
     }
-}
-
-/// Lines that a call added and removed; of a whole file, all of them. Nothing while that is on disk.
-pub(crate) fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
-    let of_change = change_of(call).map(|lines| diff::counts(&lines));
-    of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
-}
-
-/// The recorded patch, else the change that the input asks for.
-fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
-    let patch = call.state.result().and_then(|result| result.patch.as_ref()).and_then(Body::text);
-    if let Some(patch) = patch.filter(|patch| !patch.is_blank()) {
-        return Some(diff::of_patch(patch));
-    }
-    match call.input.tree() {
-        Some(input) => diff::of_input(input),
-        None => call.input.text().filter(|text| diff::is_patch(text)).map(|text| diff::of_patch(text)),
-    }
-}
-
-/// The file that a call writes.
-fn written(call: &ToolCall) -> Option<&Text> {
-    if call.kind != ToolKind::Write {
-        return None;
-    }
-    let input = call.input.tree()?;
-    ["content", "contents", "file_text", "text", "data", "new_content"]
-        .iter()
-        .find_map(|name| input.get(name).and_then(Tree::as_text))
 }
 
 fn images(result: &ToolResult, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {

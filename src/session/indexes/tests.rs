@@ -162,6 +162,7 @@ const ALL: Needs = Needs {
     windows: true,
     flights: true,
     files: true,
+    brief: true,
     findings: true,
 };
 
@@ -177,6 +178,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         windows,
         flights,
         files,
+        brief,
         findings,
         generation: _,
         paces: _,
@@ -253,6 +255,9 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         files.list().map(|(path, file)| (path, &file.uses, file.reads, file.edits)).collect();
     list.sort_by_key(|(path, ..)| path.to_string());
     add("files", &list);
+    let facts = brief.facts();
+    add("brief", &(&facts.files, &facts.commands, &facts.commits, &facts.tests, &facts.failed, &facts.open));
+    add("brief", &(facts.may_have_tested(), facts.last_tests(), brief.away().collect::<Vec<_>>()));
     add("findings", &findings.iter().collect::<Vec<_>>());
     answers
 }

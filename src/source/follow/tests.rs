@@ -174,7 +174,7 @@ fn a_disk_that_fails_is_tried_again_ever_more_seldom_and_costs_no_byte() {
 }
 
 #[test]
-fn trouble_with_the_name_alone_ends_when_there_is_something_to_read() {
+fn a_failure_of_the_name_alone_ends_when_there_is_something_to_read() {
     let (dir, path, mut follower) = followed("one\n");
     let (now, away) = (Instant::now(), dir.path().join("away"));
     fs::rename(&path, &away).unwrap();

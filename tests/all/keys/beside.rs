@@ -154,6 +154,19 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert_eq!(stage.app.reader.views.open(), None, "the key that opens the list closes it");
     }),
+    ("brief", |key| {
+        let mut stage = Stage::open(&demo(), (100, 40), Theme::dark());
+        key.press(&mut stage);
+        assert_eq!(stage.app.reader.views.open(), Some(View::Brief));
+        for said in ["asked", "files", "tests", "answer"] {
+            assert!(stage.picture().contains(said), "{said}: {}", stage.picture());
+        }
+        stage.press("j enter");
+        assert_eq!(stage.app.reader.views.open(), None, "enter leads to the place");
+        key.press(&mut stage);
+        key.press(&mut stage);
+        assert_eq!(stage.app.reader.views.open(), None, "the key that opens the view closes it");
+    }),
     ("money", |key| {
         let mut stage = Stage::open(&fixture("pi/version-3.jsonl"), (100, 24), Theme::dark());
         key.press(&mut stage);

@@ -4,7 +4,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use tv::model::text::{Text, without_sgr};
 use tv::render::code::Colours;
-use tv::render::diff::{self, Sign};
+use tv::model::change::{self, Sign};
+use tv::render::diff;
 use tv::render::excerpt::{Detail, Extent};
 use tv::render::markdown::{self, Manner};
 use tv::render::output::{self, Source};
@@ -132,23 +133,23 @@ pub fn diffs(data: &[u8]) {
     let columns = width_of([a, b]).max(40);
     let text = Text::clean(raw);
     let (old, new) = halves(&text, split);
-    let lines = diff::compare(old, new);
+    let lines = change::compare(old, new);
     assert_compared(old, new, &lines);
     let extent = Extent { head: usize::from(split), tail: 2, rows_per_line: usize::from(split & 3) };
     let rows = within(columns, |look| diff::rows(&lines, "", extent, columns, look));
     assert_rows(&rows, columns);
-    let patch = diff::of_patch(&text);
+    let patch = change::of_patch(&text);
     let told: usize =
         patch.iter().map(|line| line.parts.iter().map(|part| part.1.len()).sum::<usize>()).sum();
     assert!(told <= 2 * text.len() + 16 * patch.len(), "a patch tells no more than it holds");
     for line in &patch {
         assert!(line.parts.iter().all(|(_, text)| !text.contains('\n')), "{line:?}");
     }
-    let (added, removed) = diff::counts(&patch);
+    let (added, removed) = change::counts(&patch);
     assert!(added + removed <= text.lines().count());
     let rows = within(columns, |look| diff::rows(&patch, "rust", extent, columns, look));
     assert_rows(&rows, columns);
-    assert_clean(&diff::text(&patch), false);
+    assert_clean(&change::text(patch.iter()), false);
 }
 
 /// The text cut in two: at a line of `===` if there is one, else at a place of the first bytes' choice.
@@ -159,8 +160,8 @@ fn halves(text: &str, split: u8) -> (&str, &str) {
 
 /// What is the same or removed is a part of the old text in its order, what is the same or added one of the
 /// new text; and the difference of lines is the difference of the counts.
-fn assert_compared(old: &str, new: &str, lines: &[diff::DiffLine]) {
-    let text = |line: &diff::DiffLine| line.parts.iter().map(|part| part.1.as_str()).collect::<String>();
+fn assert_compared(old: &str, new: &str, lines: &[change::DiffLine]) {
+    let text = |line: &change::DiffLine| line.parts.iter().map(|part| part.1.as_str()).collect::<String>();
     for (whole, not) in [(old, Sign::Added), (new, Sign::Removed)] {
         let mut rest = whole.lines();
         for line in lines.iter().filter(|line| line.sign != not && line.sign != Sign::Note) {
@@ -168,7 +169,7 @@ fn assert_compared(old: &str, new: &str, lines: &[diff::DiffLine]) {
             assert!(rest.any(|of| of == text), "{text:?} is not in {whole:?}");
         }
     }
-    let (added, removed) = diff::counts(lines);
+    let (added, removed) = change::counts(lines);
     assert!(old != new || added + removed == 0, "a text does not differ from itself");
     let ended = |text: &str| text.trim_end_matches('\n').to_owned();
     if ended(old) != ended(new) {

@@ -12,11 +12,12 @@ use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
 use crate::app::views::page::{PageScene, Sheet, SheetRow};
 use crate::app::views::table::{Column, Table};
+use crate::model::change::changed_lines;
 use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
-use crate::render::tool::{change_text, changed_lines};
+use crate::render::tool::change_text;
 use crate::render::wrap::{self, Frame};
 
 /// Columns of the history.

@@ -134,7 +134,7 @@ fn plain(sign: Sign, line: &str) -> DiffLine {
 #[cfg(test)]
 mod tests {
     use super::{Sign, compare};
-    use crate::render::diff::counts;
+    use crate::model::change::counts;
 
     fn marks(line: &super::DiffLine) -> Vec<&str> {
         line.parts.iter().filter(|(differs, _)| *differs).map(|(_, text)| text.as_str()).collect()

@@ -1,5 +1,5 @@
 use super::{is_patch, lines};
-use crate::render::diff::{DiffLine, Sign};
+use crate::model::change::{DiffLine, Sign};
 
 fn parsed(text: &str) -> Vec<(Sign, Option<u32>, String)> {
     assert!(is_patch(text), "{text}");

@@ -1,0 +1,359 @@
+//! The brief in words: rows of its parts, each with the entry that it is about.
+
+use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, prompts, text_of};
+use crate::analysis::account::{Account, Sums};
+use crate::analysis::brief::claims::Verdict;
+use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::context::window::Windows;
+use crate::analysis::loops::{Loops, loop_words};
+use crate::analysis::phrases;
+use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::figures::{count, duration};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::transcript::Transcript;
+
+/// Characters of a row that may be long.
+const ROW: usize = 140;
+
+/// A part of the brief.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// The prompts.
+    Asked,
+    /// Files that were changed.
+    Files,
+    /// Commits.
+    Commits,
+    /// Commands that changed something.
+    Commands,
+    /// Test runs, and how the last one ended.
+    Tests,
+    /// What failed; first what nothing has mended.
+    Failed,
+    /// Calls without a result.
+    Open,
+    /// Cost and time.
+    Cost,
+    /// What led nowhere.
+    Waste,
+    /// What the last answer claims.
+    Claims,
+}
+
+impl Part {
+    /// All of them, in order.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Asked,
+        Self::Files,
+        Self::Commits,
+        Self::Commands,
+        Self::Tests,
+        Self::Failed,
+        Self::Open,
+        Self::Cost,
+        Self::Waste,
+        Self::Claims,
+    ];
+
+    /// What stands before its row with this number, from 0: turns are known by their numbers.
+    pub(crate) fn lead(self, number: usize) -> String {
+        if self == Self::Asked { format!("{:>2} ", number + 1) } else { String::new() }
+    }
+
+    /// In a word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Files => "files",
+            Self::Commits => "commits",
+            Self::Commands => "commands",
+            Self::Tests => "tests",
+            Self::Failed => "failed",
+            Self::Open => "open",
+            Self::Cost => "cost",
+            Self::Waste => "waste",
+            Self::Claims => "claims",
+        }
+    }
+}
+
+/// How a row ends for the reader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Neither well nor badly.
+    #[default]
+    Plain,
+    /// Well.
+    Good,
+    /// Badly.
+    Bad,
+}
+
+/// A row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// What is written as code: a path, a hash, a command.
+    pub(crate) code: String,
+    /// The rest.
+    pub(crate) text: String,
+    /// Whether that is good.
+    pub(crate) tone: Tone,
+    /// The entry that it is about.
+    pub(crate) entry: Option<EntryId>,
+}
+
+impl Row {
+    fn of(text: String, entry: Option<EntryId>) -> Self {
+        Self { text, entry, ..Self::default() }
+    }
+
+    /// All of it.
+    pub(crate) fn words(&self) -> String {
+        let parts = [self.code.as_str(), self.text.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What the rows are made of.
+pub(crate) struct Sources<'a> {
+    /// The session.
+    pub(crate) transcript: &'a Transcript,
+    /// What was done.
+    pub(crate) brief: &'a Brief,
+    /// Cost and times.
+    pub(crate) account: &'a Account,
+    /// What was done again and again.
+    pub(crate) loops: &'a Loops,
+    /// What the cache missed.
+    pub(crate) windows: &'a Windows,
+    /// What the last answer claims.
+    pub(crate) claims: &'a [Claim],
+}
+
+impl Sources<'_> {
+    /// The first rows of a part, and how many it has.
+    pub(crate) fn first(&self, part: Part, most: usize) -> (Vec<Row>, usize) {
+        if part == Part::Asked {
+            // An entry may have to be unpacked.
+            return (self.asked(most), self.transcript.turns().len());
+        }
+        let mut rows = self.rows(part);
+        let all = rows.len();
+        rows.truncate(most);
+        (rows, all)
+    }
+
+    /// The rows of a part, all of them.
+    pub(crate) fn rows(&self, part: Part) -> Vec<Row> {
+        let facts = self.brief.facts();
+        match part {
+            Part::Asked => self.asked(usize::MAX),
+            Part::Files => facts.files.iter().map(|(path, change)| file(path, change)).collect(),
+            Part::Commits => {
+                let row = |commit: &super::Commit| Row {
+                    code: commit.hash.clone(),
+                    text: line(&commit.subject),
+                    entry: Some(commit.entry),
+                    ..Row::default()
+                };
+                facts.commits.iter().map(row).collect()
+            }
+            Part::Commands => {
+                let row = |command: &super::Command| Row {
+                    code: line(&command.text),
+                    entry: Some(command.entry),
+                    ..Row::default()
+                };
+                facts.commands.iter().map(row).collect()
+            }
+            Part::Tests => tests(facts),
+            Part::Failed => {
+                // There is room for some: what nobody mended comes first.
+                let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) =
+                    facts.failed.iter().partition(|failed| failed.mended.is_some());
+                unmended.into_iter().chain(mended).map(failed).collect()
+            }
+            Part::Open => self.open(&facts.open),
+            Part::Cost => vec![self.cost()],
+            Part::Waste => self.waste(),
+            Part::Claims => self.claims.iter().map(claim).collect(),
+        }
+    }
+
+    fn asked(&self, most: usize) -> Vec<Row> {
+        let row = |(id, entry): (EntryId, &Entry)| Row::of(line(&text_of(entry)), Some(id));
+        prompts(self.transcript).take(most).map(row).collect()
+    }
+
+    fn open(&self, open: &[Open]) -> Vec<Row> {
+        let row = |call: &Open| {
+            let is_lost = word_of(self.transcript, call) == "lost";
+            let end = if is_lost { "never got a result" } else { "has no result yet" };
+            Row::of(format!("{} · {end}", line(&call.what)), Some(call.entry))
+        };
+        grouped(open.iter().map(row))
+    }
+
+    fn cost(&self) -> Row {
+        let cost = self.account.cost(self.transcript);
+        let words = match cost.usd {
+            Some(usd) => format!("{} {}", phrases::usd(usd), cost.source.word()),
+            None => cost.source.word().to_owned(),
+        };
+        let words = if cost.is_partial { format!("{words}, or more") } else { words };
+        let times = Times::of(self.transcript, self.account);
+        let parts = [
+            Some(words),
+            times.work_ms.map(|ms| format!("{} work", duration(ms))),
+            times.waiting_ms.filter(|ms| *ms > 0).map(|ms| format!("{} waiting for you", duration(ms))),
+            times.span_ms().map(|ms| format!("{} from first to last", duration(ms))),
+        ];
+        Row::of(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), None)
+    }
+
+    fn waste(&self) -> Vec<Row> {
+        let loops = self.loops.loops();
+        let row = |run: &crate::analysis::loops::Run<'_>| {
+            Row::of(line(&loop_words(run, "x")), run.first().map(|(entry, _)| entry))
+        };
+        let mut rows = grouped(loops.iter().map(row));
+        let roots = &self.transcript.branches().roots;
+        if !roots.is_empty() {
+            let many = if roots.len() == 1 { "abandoned branch" } else { "abandoned branches" };
+            rows.push(Row::of(format!("{} {many}", roots.len()), None));
+        }
+        let (misses, usd) = self.cache_misses();
+        if misses > 0 {
+            let usd = if usd > 0.0 { format!(", ~{}", phrases::usd(usd)) } else { String::new() };
+            let many = if misses == 1 { "missed cache" } else { "missed caches" };
+            rows.push(Row::of(format!("{misses} {many}{usd}"), None));
+        }
+        rows
+    }
+
+    /// How often the cache missed what it had before, and what that cost, in USD.
+    pub(crate) fn cache_misses(&self) -> (usize, f64) {
+        let missed = self.windows.lanes().map(|lane| self.windows.sums(lane));
+        missed.fold((0, 0.0), |(misses, usd), sums| (misses + sums.breaks, usd + sums.usd))
+    }
+}
+
+/// Equal rows are one, which leads to the last of them.
+fn grouped(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+    let mut groups: Vec<(Row, usize)> = Vec::new();
+    for row in rows {
+        match groups.iter_mut().find(|(known, _)| known.text == row.text) {
+            Some((known, times)) => (known.entry, *times) = (row.entry, *times + 1),
+            None => groups.push((row, 1)),
+        }
+    }
+    let row = |(row, times): (Row, usize)| {
+        let text = if times > 1 { format!("{} · {times} times", row.text) } else { row.text };
+        Row { text, ..row }
+    };
+    groups.into_iter().map(row).collect()
+}
+
+/// When a session was, and how long what took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Times {
+    /// When the first turn began.
+    pub(crate) started: Option<Timestamp>,
+    /// When the last one ended.
+    pub(crate) ended: Option<Timestamp>,
+    /// Work of model and tools, in ms.
+    pub(crate) work_ms: Option<u64>,
+    /// Waiting for the human, in ms.
+    pub(crate) waiting_ms: Option<u64>,
+}
+
+impl Times {
+    /// The times of all turns.
+    pub(crate) fn of(transcript: &Transcript, account: &Account) -> Self {
+        let mut sums = Sums::default();
+        let mut times = Self::default();
+        for number in 0..transcript.turns().len() {
+            let turn = account.turn(transcript, number);
+            sums.join(&turn.time);
+            times.started = times.started.or(turn.facts.started);
+            times.ended = times.ended.max(turn.facts.ended);
+        }
+        let is_known = sums.work() > 0;
+        times.work_ms = is_known.then(|| sums.work());
+        times.waiting_ms = is_known.then(|| sums.waiting());
+        times
+    }
+
+    /// From the first to the last, in ms.
+    pub(crate) fn span_ms(&self) -> Option<u64> {
+        self.started.zip(self.ended).map(|(started, ended)| ended.since(started))
+    }
+}
+
+/// `pending`, or `lost` if no result will come.
+pub(crate) fn word_of(transcript: &Transcript, open: &Open) -> &'static str {
+    let entry = transcript.get(open.entry);
+    let call = entry.and_then(|entry| entry.blocks.get(open.block)).and_then(|block| match &block.kind {
+        BlockKind::Call(call) => Some(call),
+        _ => None,
+    });
+    call.map_or("lost", |call| Awaited::of(transcript).word(transcript, open.entry, call))
+}
+
+fn file(path: &str, change: &Change) -> Row {
+    let lines = match change.lines {
+        Some((added, removed)) => format!("+{added} -{removed}"),
+        None if change.writes > 0 => "written".to_owned(),
+        None => "edited".to_owned(),
+    };
+    let calls = count((change.edits + change.writes) as u64, "call");
+    Row {
+        code: path.to_owned(),
+        text: format!("{lines}  {calls}"),
+        entry: Some(change.last),
+        ..Row::default()
+    }
+}
+
+/// How often tests ran, and how the last run ended.
+fn tests(facts: &Facts) -> Vec<Row> {
+    let Some(last) = facts.tests.last() else { return Vec::new() };
+    let TestRun { command, passed, summary, entry, .. } = last;
+    let summary = summary.as_ref().map(|summary| format!(" ({})", line(summary))).unwrap_or_default();
+    let (end, tone) = match passed {
+        Some(true) => ("passed", Tone::Good),
+        Some(false) => ("failed", Tone::Bad),
+        None => ("ended; whether it passed is not recorded", Tone::Plain),
+    };
+    let runs = count(facts.tests.len() as u64, "run");
+    let text = format!("{runs}, the last {end}: {}{summary}", line(command));
+    vec![Row { text, tone, entry: Some(*entry), ..Row::default() }]
+}
+
+fn failed(failure: &Failure) -> Row {
+    let Failure { what, facts, word, times, entry, mended } = failure;
+    let times = if *times > 1 { format!(" x{times}") } else { String::new() };
+    let state = if *word == "refused" && facts != "refused" { "  refused" } else { "" };
+    let (end, tone) = if mended.is_some() { (" · mended later", Tone::Plain) } else { ("", Tone::Bad) };
+    let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
+    let text = format!("{}{times}{facts}{state}{end}", line(what));
+    Row { text, tone, entry: Some(*entry), ..Row::default() }
+}
+
+fn claim(claim: &Claim) -> Row {
+    let tone = match claim.verdict {
+        Verdict::Proven => Tone::Good,
+        Verdict::Unproven => Tone::Plain,
+        Verdict::Contradicted => Tone::Bad,
+    };
+    let text = format!("{:<12} {}", claim.verdict.word(), line(&claim.text));
+    Row { text, tone, entry: claim.by, ..Row::default() }
+}
+
+/// The first line of a text, in so much room as a row has.
+pub(crate) fn line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    Text::stub(first, ROW).to_string()
+}

@@ -1,0 +1,301 @@
+//! The brief of the session as a page: what was asked, done and answered, each row with its place. It keeps itself
+//! current while the agent works.
+
+use std::collections::BTreeSet;
+
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::list::List;
+use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
+use crate::analysis::brief::rows::{Part, Row, Sources, Times, Tone};
+use crate::analysis::brief::{last_answer, text_of};
+use crate::app::input::action::Action;
+use crate::app::text::viewport::Focus;
+use crate::model::entry::EntryId;
+use crate::model::figures::duration;
+use crate::model::timestamp::Timestamp;
+use crate::render::markdown::{self, Manner};
+use crate::render::row::Look;
+use crate::render::wrap;
+use crate::session::indexes::Needs;
+
+/// Columns of the names of parts.
+const LABEL: usize = 9;
+/// Rows of a part that are shown until it is opened, on low screens and on high ones.
+const ROWS: (usize, usize) = (3, 8);
+/// Lines of the page for each row of a part: the answer is to be seen, too.
+const LINES_A_ROW: usize = 6;
+/// Rows of the last answer at most.
+const ANSWER: usize = 2_000;
+/// What its keys do.
+const HINTS: &[Hint] = &[(&[Action::LevelDown, Action::LevelUp], "all rows, some")];
+
+/// The page.
+#[derive(Debug)]
+pub(crate) struct Brief {
+    list: List<Key>,
+    /// Their first rows, and how many they have.
+    parts: Vec<(Part, Vec<Row>, usize)>,
+    answer: Option<(EntryId, Vec<Line<'static>>)>,
+    /// Parts of which all rows are shown.
+    opened: BTreeSet<Part>,
+    made: Option<Made>,
+}
+
+/// Names a row of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Row(Part, usize),
+    /// The rest of a part.
+    More(Part),
+    Answer(usize),
+    Gap,
+}
+
+/// What the rows were made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Made {
+    indexes: u64,
+    brief: u64,
+    width: usize,
+    height: usize,
+    is_whole: bool,
+}
+
+impl Default for Brief {
+    fn default() -> Self {
+        Self {
+            list: List::with_headings(|key| *key != Key::Gap),
+            parts: Vec::new(),
+            answer: None,
+            opened: BTreeSet::new(),
+            made: None,
+        }
+    }
+}
+
+impl Brief {
+    fn refresh(&mut self, scene: &PageScene<'_>) {
+        let made = Made {
+            indexes: scene.indexes.generation,
+            brief: scene.indexes.brief.generation(),
+            width: scene.width,
+            height: scene.height,
+            is_whole: scene.is_whole,
+        };
+        if self.made.replace(made) == Some(made) {
+            return;
+        }
+        let facts = scene.indexes.brief.facts();
+        let answer = last_answer(scene.transcript).and_then(|id| Some((id, scene.transcript.get(id)?)));
+        let said = answer.map(|(id, entry)| (id, text_of(entry)));
+        let claims = said.as_ref().map(|(_, text)| facts.claims(text)).unwrap_or_default();
+        let sources = Sources {
+            transcript: scene.transcript,
+            brief: &scene.indexes.brief,
+            account: &scene.indexes.account,
+            loops: &scene.indexes.loops,
+            windows: &scene.indexes.windows,
+            claims: &claims,
+        };
+        let part = |part: Part| {
+            let most = if self.opened.contains(&part) { usize::MAX } else { scene.height };
+            let (rows, all) = sources.first(part, most);
+            (part, rows, all)
+        };
+        self.parts = Part::ALL.into_iter().map(part).collect();
+        self.answer = said.map(|(id, text)| (id, lines_of(scene, &text)));
+        self.list_rows();
+    }
+
+    fn list_rows(&mut self) {
+        let most = self.most_rows();
+        let mut keys = Vec::new();
+        for (part, _, all) in &self.parts {
+            let shown = if self.opened.contains(part) || *all <= most { *all } else { most - 1 };
+            keys.extend((0..shown).map(|number| Key::Row(*part, number)));
+            keys.extend((shown < *all).then_some(Key::More(*part)));
+        }
+        if let Some((_, lines)) = &self.answer {
+            keys.push(Key::Gap);
+            keys.extend((0..lines.len()).map(Key::Answer));
+        }
+        self.list.set(keys, false);
+    }
+
+    /// Rows of a part: as many as let all of the page be seen at once, or few.
+    fn most_rows(&self) -> usize {
+        let height = self.made.map_or(0, |made| made.height);
+        let answer = self.answer.as_ref().map_or(0, |(_, lines)| lines.len() + 1);
+        let lines = |most: usize| self.parts.iter().map(|(.., all)| (*all).min(most)).sum::<usize>();
+        let few = (height / LINES_A_ROW).clamp(ROWS.0, ROWS.1);
+        let all = (few + 1..height).take_while(|most| lines(*most) + answer < height).last();
+        all.unwrap_or(few)
+    }
+
+    fn row(&self, part: Part, number: usize) -> Option<&Row> {
+        self.parts.iter().find(|(of, ..)| *of == part)?.1.get(number)
+    }
+
+    fn entry(&self, key: Key) -> Option<EntryId> {
+        match key {
+            Key::Row(part, number) => self.row(part, number)?.entry,
+            Key::Answer(_) => self.answer.as_ref().map(|(id, _)| *id),
+            Key::More(_) | Key::Gap => None,
+        }
+    }
+
+    fn line(&self, scene: &PageScene<'_>, key: Key) -> Line<'static> {
+        let theme = scene.theme;
+        let label = |word: &str| Span::styled(format!("{word:<LABEL$} "), theme.dim);
+        let room = scene.columns().saturating_sub(LABEL + 1).max(1);
+        match key {
+            Key::Row(part, number) => {
+                let Some(row) = self.row(part, number) else { return Line::default() };
+                let label = label(if number == 0 { part.word() } else { "" });
+                let lead = part.lead(number);
+                let room = room.saturating_sub(lead.len());
+                let mut spans = vec![label, Span::styled(lead, theme.dim)];
+                spans.extend(row_spans(scene, part, row, room));
+                Line::from(spans)
+            }
+            Key::More(part) => {
+                let all = self.parts.iter().find(|(of, ..)| *of == part).map_or(0, |(.., all)| *all);
+                let words = format!("+ {} more", (all + 1).saturating_sub(self.most_rows()));
+                Line::from(vec![label(""), Span::styled(words, theme.dim)])
+            }
+            Key::Answer(number) => {
+                let line = self.answer.as_ref().and_then(|(_, lines)| lines.get(number));
+                let mut spans = vec![label(if number == 0 { "answer" } else { "" })];
+                spans.extend(line.map(|line| line.spans.clone()).unwrap_or_default());
+                Line::from(spans)
+            }
+            Key::Gap => Line::default(),
+        }
+    }
+
+    fn open(&mut self, scene: &PageScene<'_>, part: Part, is_open: bool) {
+        if is_open {
+            self.opened.insert(part);
+        } else {
+            self.opened.remove(&part);
+        }
+        let chosen = self.list.chosen().copied();
+        self.made = None;
+        self.refresh(scene);
+        if let Some(Key::More(_)) = chosen {
+            self.list.choose_key(&Key::Row(part, self.most_rows() - 1));
+        }
+    }
+}
+
+fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
+    let times = Times::of(scene.transcript, &scene.indexes.account);
+    let dot = scene.theme.glyphs().dot;
+    let parts = [
+        times.started.map(Timestamp::date_and_clock),
+        times.work_ms.map(|ms| format!("{} of work", duration(ms))),
+    ];
+    let words = parts.into_iter().flatten().collect::<Vec<_>>().join(&format!(" {dot} "));
+    vec![Span::raw("BRIEF"), Span::styled(format!("  {words}"), scene.theme.dim)]
+}
+
+/// The answer as rows, without what only the text pane knows of them.
+fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
+    let room = scene.columns().saturating_sub(LABEL + 1).max(1);
+    let width = u16::try_from(room).unwrap_or(u16::MAX);
+    let look = Look { times: false, ..Look::full(width, scene.theme, scene.colours) };
+    let rows = markdown::rows(text, Manner::Prose, room, ANSWER, &look);
+    rows.into_iter().map(|row| row.line).collect()
+}
+
+fn row_spans(scene: &PageScene<'_>, part: Part, row: &Row, room: usize) -> Vec<Span<'static>> {
+    let theme = scene.theme;
+    let cut = theme.glyphs().cut;
+    let style = match (part, row.tone) {
+        (_, Tone::Bad) => theme.bad,
+        (_, Tone::Good) => theme.good,
+        (Part::Asked, _) => theme.voice.user,
+        _ => Style::default(),
+    };
+    if row.code.is_empty() {
+        return wrap::fit(&[Span::styled(row.text.clone(), style)], room, cut);
+    }
+    // Of a path the middle goes first, so that its figures are seen.
+    let beside = if row.text.is_empty() { 0 } else { wrap::width(&row.text) + 2 };
+    let code = match part {
+        Part::Files => wrap::fit_path(&row.code, room.saturating_sub(beside).max(12), cut),
+        _ => row.code.clone(),
+    };
+    let spans = [
+        Span::styled(code, style),
+        Span::raw("  "),
+        Span::styled(row.text.clone(), if part == Part::Commits { style } else { theme.dim }),
+    ];
+    wrap::fit(&spans, room, cut)
+}
+
+impl Page for Brief {
+    fn needs(&self) -> Needs {
+        Needs { brief: true, windows: true, ..Needs::default() }
+    }
+
+    fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet {
+        self.refresh(scene);
+        let (height, _) = scene.divide(0, 0);
+        self.list.fit(height);
+        let rows = self.list.window().map(|(number, key, is_chosen)| SheetRow {
+            line: self.line(scene, *key),
+            is_chosen,
+            number,
+        });
+        let is_behind = scene.indexes.is_behind() || !scene.is_whole;
+        let right = if is_behind { vec![Span::styled("adding up", scene.theme.warn)] } else { Vec::new() };
+        Sheet { title: title(scene), right, rows: rows.collect(), ..Sheet::default() }
+    }
+
+    fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
+        if self.list.act(action, times) {
+            return Answer::Done;
+        }
+        match (action, self.list.chosen().copied()) {
+            (Action::Expand | Action::ToggleFold, Some(Key::More(part)))
+            | (Action::LevelDown, Some(Key::More(part) | Key::Row(part, _))) => self.open(scene, part, true),
+            (Action::LevelUp, Some(Key::More(part) | Key::Row(part, _))) => self.open(scene, part, false),
+            _ => return Answer::Pass,
+        }
+        Answer::Done
+    }
+
+    /// It is read from its top, wherever the reader is in the session.
+    fn look_at(&mut self, _scene: &PageScene<'_>, _focus: Focus) {}
+
+    fn choose(&mut self, number: usize) {
+        self.list.choose(number);
+    }
+
+    fn forget(&mut self) {
+        let opened = std::mem::take(&mut self.opened);
+        *self = Self { opened, ..Self::default() };
+    }
+
+    fn hints(&self) -> &'static [Hint] {
+        HINTS
+    }
+
+    fn ends_with_session(&self) -> bool {
+        false
+    }
+
+    fn target(&self, _scene: &PageScene<'_>) -> Option<Focus> {
+        let entry = self.entry(*self.list.chosen()?)?;
+        Some(Focus { entry, block: 0 })
+    }
+
+    /// Ends of test runs and hashes of commits stand in bodies, and so does the answer.
+    fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
+        let answer = self.answer.as_ref().map(|(id, _)| *id);
+        answer.into_iter().chain(scene.indexes.brief.away()).collect()
+    }
+}

@@ -1,0 +1,159 @@
+//! Changes of files: what a call did to lines, or asks for.
+//!
+//! A change comes as a unified diff, as a patch with `*** Update File:` heads, as numbered lines, or as
+//! old and new strings of an edit; all become the same [`DiffLine`]s.
+
+mod compare;
+mod patch;
+
+use super::body::{Body, Tree};
+use super::text::Text;
+use super::tool::{self, ToolCall, ToolKind};
+pub use compare::compare;
+
+/// What happened to a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// Unchanged, shown for orientation.
+    Same,
+    /// Added.
+    Added,
+    /// Removed.
+    Removed,
+    /// The name of a file, and what became of it.
+    File,
+    /// Not a line of a file: a gap, a remark.
+    Note,
+}
+
+/// One line of a change: parts with `true` are what differs within it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DiffLine {
+    /// What happened to it.
+    pub sign: Sign,
+    /// Its number in the file before, if known.
+    pub(crate) old: Option<u32>,
+    /// Its number in the file after, if known.
+    pub(crate) new: Option<u32>,
+    /// Its text.
+    pub parts: Vec<(bool, String)>,
+}
+
+impl DiffLine {
+    pub(crate) fn plain(sign: Sign, text: &str) -> Self {
+        Self { sign, old: None, new: None, parts: vec![(false, text.to_owned())] }
+    }
+
+    /// All of its text.
+    pub(crate) fn text(&self) -> String {
+        self.parts.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+/// The lines of a recorded patch.
+pub fn of_patch(text: &str) -> Vec<DiffLine> {
+    patch::lines(text)
+}
+
+/// Whether a text looks like a patch.
+pub(crate) fn is_patch(text: &str) -> bool {
+    patch::is_patch(text)
+}
+
+/// The lines of the edits that a tool's input asks for: pairs of old and new strings, or a patch.
+pub(crate) fn of_input(input: &Tree) -> Option<Vec<DiffLine>> {
+    let mut lines = Vec::new();
+    for (old, new) in tool::replacements_of(input) {
+        if !lines.is_empty() {
+            lines.push(DiffLine::plain(Sign::Note, ""));
+        }
+        lines.extend(compare(old, new));
+    }
+    if lines.is_empty() {
+        let text = tool::patch_of(input)?;
+        if is_patch(text) {
+            lines = of_patch(text);
+        }
+    }
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// Added and removed lines.
+pub fn counts(lines: &[DiffLine]) -> (usize, usize) {
+    let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
+    (count(Sign::Added), count(Sign::Removed))
+}
+
+/// Lines of a change as a patch has them, with their signs.
+pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
+    let signed = |line: &DiffLine| {
+        let sign = match line.sign {
+            Sign::Same => " ",
+            Sign::Added => "+",
+            Sign::Removed => "-",
+            Sign::File | Sign::Note => "",
+        };
+        format!("{sign}{}", line.text())
+    };
+    Text::output(&lines.map(signed).collect::<Vec<_>>().join("\n"))
+}
+
+/// Lines that a call added and removed; of a whole file, all of them. Nothing while that is on disk.
+pub(crate) fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
+    let of_change = of_call(call).map(|lines| counts(&lines));
+    of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
+}
+
+/// The change that a call made or asks for.
+pub(crate) fn of_call(call: &ToolCall) -> Option<Vec<DiffLine>> {
+    recorded(call).or_else(|| asked(call))
+}
+
+/// The change that the agent recorded.
+pub(crate) fn recorded(call: &ToolCall) -> Option<Vec<DiffLine>> {
+    let patch = call.state.result().and_then(|result| result.patch.as_ref()).and_then(Body::text);
+    patch.filter(|patch| !patch.is_blank()).map(|patch| of_patch(patch)).filter(|lines| !lines.is_empty())
+}
+
+/// The change that the input of a call asks for.
+pub(crate) fn asked(call: &ToolCall) -> Option<Vec<DiffLine>> {
+    match call.input.tree() {
+        Some(input) => of_input(input),
+        None => call.input.text().filter(|text| is_patch(text)).map(|text| of_patch(text)),
+    }
+    .filter(|lines| !lines.is_empty())
+}
+
+/// The file that a call writes.
+pub(crate) fn written(call: &ToolCall) -> Option<&Text> {
+    if call.kind != ToolKind::Write {
+        return None;
+    }
+    let input = call.input.tree()?;
+    ["content", "contents", "file_text", "text", "data", "new_content"]
+        .iter()
+        .find_map(|name| input.get(name).and_then(Tree::as_text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counts, of_input};
+    use crate::model::body::Tree;
+    use crate::model::text::Text;
+
+    #[test]
+    fn knows_the_names_of_agents() {
+        let edit = |old: &str, new: &str| {
+            Tree::Map(vec![
+                (Text::from(old), Tree::Text("a\n".into())),
+                (Text::from(new), Tree::Text("b\n".into())),
+            ])
+        };
+        for (old, new) in [("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str")] {
+            assert_eq!(counts(&of_input(&edit(old, new)).unwrap()), (1, 1));
+            let several = Tree::Map(vec![("edits".into(), Tree::List(vec![edit(old, new), edit(old, new)]))]);
+            assert_eq!(counts(&of_input(&several).unwrap()), (2, 2));
+        }
+        assert!(of_input(&edit("path", "text")).is_none());
+    }
+}
