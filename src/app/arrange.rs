@@ -15,7 +15,6 @@ use super::reader::{Lent, Reader};
 use super::scene::Scene;
 use super::text::window::{fill, refresh_sequence};
 use super::text::{TextPane, as_of, branch_folds, details, gutter, paging, spine};
-use crate::analysis::phrases;
 use crate::model::entry::EntryId;
 use crate::session::Session;
 use crate::session::indexes::Needs;
@@ -80,22 +79,7 @@ fn arrange_text(text: &mut TextPane, scene: &mut Scene<'_>, mut frame: Frame) ->
     }
     gutter::make::arrange(text, scene, &frame);
     as_of::make::arrange(text, scene);
-    refresh_turn(text, scene.session);
     frame
-}
-
-/// The cost of the focused turn, found anew if that is another one or has changed.
-fn refresh_turn(text: &mut TextPane, session: &Session) {
-    let account = &session.indexes.account;
-    let wanted = text.focused_turn(session).map(|turn| (turn, account.revision()));
-    if text.turn_cost.as_ref().map(|(turn, revision, _)| (*turn, *revision)) == wanted {
-        return;
-    }
-    text.turn_cost = wanted.map(|(turn, revision)| {
-        let known = Some(turn).filter(|turn| account.knows(&session.transcript, *turn));
-        let spent = known.map(|turn| account.turn(&session.transcript, turn).cost());
-        (turn, revision, spent.and_then(|spent| phrases::cost(&spent)).unwrap_or_default())
-    });
 }
 
 fn refresh_checks(reader: &mut Reader, frame: &Frame) {

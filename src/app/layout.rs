@@ -8,7 +8,6 @@ use ratatui::layout::Rect;
 use super::input::action::View;
 use super::panes::{Pane, Panes};
 use super::screen::Screen;
-use crate::session::Session;
 
 /// Columns of the lane gutter; more of them where the text has all the room that it needs.
 const LANES: (u16, u16) = (2, 4);
@@ -27,7 +26,7 @@ const OUTLINE_FROM: u16 = 100;
 /// And this many if it is.
 const OUTLINE_LEAST_SCREEN: u16 = 60;
 /// Columns of the outline with its divider.
-const OUTLINE: (u16, u16) = (32, 60);
+const OUTLINE: (u16, u16) = (32, 48);
 /// The inspector is a pane on screens with this many columns; on others it lies over the transcript.
 pub(crate) const INSPECTOR_FROM: u16 = 160;
 /// Columns of the inspector with its divider, at least.
@@ -169,12 +168,17 @@ fn width_of_lanes(wishes: &Wishes<'_>, columns: u16) -> u16 {
     least + spare.min(most - least)
 }
 
-/// Columns of the outline where the reader did not choose any: half of what others can spare.
+/// Columns of the outline where the reader did not choose any: beside an inspector what others can spare, else a fifth
+/// of what the screen has more than the least.
 fn width_of_outline(wishes: &Wishes<'_>, columns: u16) -> u16 {
     let (least, most) = OUTLINE;
-    let inspector = if has_inspector_beside(wishes, columns) { INSPECTOR_NAMED } else { 0 };
-    let taken = least + inspector + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
-    (least + columns.saturating_sub(taken) / 2).min(most)
+    let taken = least + INSPECTOR_NAMED + TEXT_GOOD + LANES.1 + MARK_AND_AIR + RIGHT;
+    let spare = if has_inspector_beside(wishes, columns) {
+        columns.saturating_sub(taken)
+    } else {
+        columns.saturating_sub(OUTLINE_FROM) / 5
+    };
+    (least + spare).min(most)
 }
 
 /// Whether the inspector is a pane of its own.
@@ -182,13 +186,12 @@ fn has_inspector_beside(wishes: &Wishes<'_>, columns: u16) -> bool {
     columns >= INSPECTOR_FROM && wishes.panes.wants_inspector != Some(false)
 }
 
-/// A page needs the room of the outline, unless the reader asked for that. On wide screens the
-/// text keeps its width whatever the session holds; on others one turn needs no outline.
+/// A page needs the room of the outline, unless the reader asked for that. The text keeps its width whatever the
+/// session holds: what is read must not be wrapped anew because a second turn begins.
 fn split_outline(wishes: &Wishes<'_>, is_paging: bool, rest: &mut Rect) -> (Rect, Rect) {
-    let is_wide = rest.width >= INSPECTOR_FROM || wishes.session.transcript.turns().len() > 1;
     let is_shown = match wishes.panes.wants_outline {
         Some(is_wanted) => is_wanted && rest.width >= OUTLINE_LEAST_SCREEN,
-        None => rest.width >= OUTLINE_FROM && is_wide && !is_paging,
+        None => rest.width >= OUTLINE_FROM && !is_paging,
     };
     if !is_shown {
         return (Rect { width: 0, ..*rest }, Rect { width: 0, ..*rest });
@@ -240,8 +243,6 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
 
 /// All that says where the parts of the screen are.
 pub(crate) struct Wishes<'a> {
-    /// The session.
-    pub(crate) session: &'a Session,
     /// How large the screen is.
     pub(crate) screen: &'a Screen,
     /// What the reader wants to be shown.

@@ -96,7 +96,7 @@ impl Reader {
     fn wishes(&self) -> Wishes<'_> {
         let Self { session, screen, panes, views, text, .. } = self;
         let margin = text.margin(&session.transcript);
-        Wishes { session, screen, panes, view: views.open(), margin }
+        Wishes { screen, panes, view: views.open(), margin }
     }
 
     /// Whether what is shown changes with every second: a second hand, or a message that goes away. The

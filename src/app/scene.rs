@@ -79,6 +79,6 @@ impl Scene<'_> {
     }
 
     fn wishes(&self, margin: Margin) -> Wishes<'_> {
-        Wishes { session: self.session, screen: self.screen, panes: self.panes, view: self.view, margin }
+        Wishes { screen: self.screen, panes: self.panes, view: self.view, margin }
     }
 }

@@ -7,7 +7,6 @@ pub mod make;
 
 use super::text::viewport::Focus;
 use crate::analysis::account::Class;
-use crate::model::text::Name;
 
 /// What stands before the columns.
 pub(crate) const TITLE: &str = " time ";
@@ -47,8 +46,6 @@ pub struct Run {
     pub columns: usize,
     /// What it was.
     pub class: Class,
-    /// What to call it.
-    pub label: String,
     /// Whether it is a call that failed.
     pub has_failed: bool,
     /// Whether it goes on.
@@ -74,13 +71,13 @@ struct Made {
     width: u16,
     generation: u64,
     second: i64,
+    signs: &'static str,
 }
 
 /// A span of time on the line.
 struct Part {
     ms: u64,
     class: Class,
-    tool: Option<Name>,
     has_failed: bool,
     goes_on: bool,
 }
@@ -145,56 +142,52 @@ fn runs(parts: &[Part], scale: u64) -> Vec<Run> {
     runs.into_iter().map(|(_, run)| run).collect()
 }
 
-/// Calls stay apart; all else that follows its like is one.
+/// What failed stays apart; all else that follows its like is one.
 fn is_same(before: Option<&Part>, part: &Part) -> bool {
-    before.is_some_and(|before| before.class == part.class && before.tool.is_none() && part.tool.is_none())
+    before.is_some_and(|before| before.class == part.class && !before.has_failed && !part.has_failed)
 }
 
 fn run_of(part: &Part) -> Run {
-    Run {
-        columns: 1,
-        class: part.class,
-        label: part.tool.as_ref().map_or_else(|| part.class.word().to_owned(), ToString::to_string),
-        has_failed: part.has_failed,
-        goes_on: part.goes_on,
-    }
+    Run { columns: 1, class: part.class, has_failed: part.has_failed, goes_on: part.goes_on }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, column, runs};
+    use super::{Part, Run, column, runs};
     use crate::analysis::account::Class;
-    use crate::model::text::Text;
 
-    fn part(ms: u64, class: Class, tool: Option<&str>) -> Part {
-        Part { ms, class, tool: tool.map(Text::from), has_failed: false, goes_on: false }
+    fn part(ms: u64, class: Class) -> Part {
+        Part { ms, class, has_failed: false, goes_on: false }
     }
 
     fn words(parts: &[Part], scale: u64) -> Vec<String> {
-        runs(parts, scale).iter().map(|run| format!("{} {}", run.label, run.columns)).collect()
+        let words = |run: &Run| {
+            let end = if run.has_failed { " failed" } else { "" };
+            format!("{} {}{end}", run.class.word(), run.columns)
+        };
+        runs(parts, scale).iter().map(words).collect()
     }
 
     #[test]
     fn columns_belong_to_what_took_most_of_them() {
         let parts = [
-            part(2_000, Class::Model, None),
-            part(400, Class::Model, None),
-            part(900, Class::Tool, Some("read")),
-            part(5_000, Class::Tool, Some("bash")),
-            part(2_000, Class::Tool, Some("bash")),
-            part(100, Class::Model, None),
+            part(2_000, Class::Model),
+            part(400, Class::Model),
+            part(900, Class::Tool),
+            Part { has_failed: true, ..part(5_000, Class::Tool) },
+            part(2_000, Class::Tool),
+            part(100, Class::Model),
         ];
-        assert_eq!(words(&parts, 1_000), ["model 2", "read 1", "bash 5", "bash 3"]);
-        assert_eq!(words(&parts, 10_000), ["bash 1", "bash 1"]);
+        assert_eq!(words(&parts, 1_000), ["model 2", "tool 1", "tool 5 failed", "tool 3"]);
+        assert_eq!(words(&parts, 10_000), ["tool 1 failed", "tool 1"]);
         assert!(words(&[], 10).is_empty());
     }
 
     #[test]
     fn no_time_is_lost_or_added() {
         for scale in [1, 7, 100, 1_000] {
-            let parts: Vec<Part> = (1..60)
-                .map(|n| part(n * 13 % 97 + 1, Class::ALL[usize::try_from(n % 6).unwrap()], None))
-                .collect();
+            let parts: Vec<Part> =
+                (1..60).map(|n| part(n * 13 % 97 + 1, Class::ALL[usize::try_from(n % 6).unwrap()])).collect();
             let total: u64 = parts.iter().map(|part| part.ms).sum();
             let columns: usize = runs(&parts, scale).iter().map(|run| run.columns).sum();
             assert_eq!(columns as u64, total.div_ceil(scale));

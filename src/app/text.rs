@@ -79,8 +79,6 @@ pub struct TextPane {
     pub as_of: AsOf,
     /// Entries that arrived below since the reader paused.
     pub unseen: usize,
-    /// The focused turn with its cost; `None` until it is known.
-    pub(crate) turn_cost: Option<(usize, u64, String)>,
     /// Bodies that were asked for.
     pub asked: Asked,
     /// What records hold that no block shows, as far as it was in sight.
@@ -137,7 +135,6 @@ impl TextPane {
             spine: Spine::default(),
             as_of: AsOf::default(),
             unseen: 0,
-            turn_cost: None,
             asked: Asked::default(),
             details: Shown::default(),
             cache: RowCache::default(),

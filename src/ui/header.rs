@@ -15,8 +15,10 @@ use crate::render::wrap;
 
 /// Columns of the context bar.
 const BAR: usize = 8;
-/// Screens from this width on have room for the bar and the model.
+/// Screens from this width on have room for the item and for more about the agent.
 const WIDE: u16 = 100;
+/// Columns that the left part keeps: what the agent is made of gives way to the title.
+const LEFT: u16 = 48;
 /// Narrower screens leave the context out, so that the title can be read.
 const NARROW: u16 = 60;
 /// Wider ones have room for the folder.
@@ -24,7 +26,7 @@ const VERY_WIDE: u16 = 160;
 /// Columns of the folder.
 const CWD: usize = 32;
 /// Columns of the title, at least and at most.
-const TITLE: usize = 8;
+const TITLE: usize = 20;
 const TITLE_MOST: usize = 60;
 /// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
 const SILENT: u64 = 60_000;
@@ -37,9 +39,18 @@ const ITEM_MOST: usize = 20;
 /// Paints the header line. Where room is short the title gives way first, then the path to the item.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     buffer.set_style(area, reader.screen.theme.bar);
-    let right = right(reader, area.width);
+    let is_wide = area.width >= WIDE;
+    let ways = [
+        About { folder: area.width >= VERY_WIDE, model: is_wide, gauge: is_wide },
+        About { folder: false, model: is_wide, gauge: is_wide },
+        About { folder: false, model: is_wide, gauge: false },
+    ];
+    let least = || right(reader, area.width, About { folder: false, model: false, gauge: false });
+    let rights = ways.into_iter().map(|about| right(reader, area.width, about));
+    let leaves_a_title = |right: &Line<'_>| right.width() + usize::from(LEFT) <= usize::from(area.width);
+    let right = rights.into_iter().find(leaves_a_title).unwrap_or_else(least);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    let room = usize::from(area.width.saturating_sub(right_width + 1));
+    let room = usize::from(area.width.saturating_sub(right_width + 2));
     let left = Line::from(wrap::fit(
         &[left(reader, area.width, room).into()],
         room,
@@ -101,18 +112,23 @@ fn file_name(reader: &Reader) -> Option<String> {
     Some(crate::model::text::Text::clean(&path.file_name()?.to_string_lossy()).to_string())
 }
 
-/// `● bash 0:42  ctx 122k 61%  $1.84  +$0.21 `
-fn right(reader: &Reader, width: u16) -> Line<'static> {
-    let is_wide = width >= WIDE;
+/// What is said of the agent besides its state.
+#[derive(Clone, Copy)]
+struct About {
+    folder: bool,
+    model: bool,
+    gauge: bool,
+}
+
+/// `● bash 0:42  ctx 122k 61%  $1.84 `
+fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
     let mut parts: Vec<String> = Vec::new();
-    if is_wide {
-        let meta = reader.session.transcript.meta();
-        let cwd = meta.cwd.as_ref().filter(|_| width >= VERY_WIDE);
-        parts.extend(cwd.map(|cwd| wrap::fit_path(cwd, CWD, reader.screen.theme.glyphs().cut)));
-        parts.extend(meta.model.as_ref().map(|model| short_model(model)));
-    }
+    let meta = reader.session.transcript.meta();
+    let cwd = meta.cwd.as_ref().filter(|_| about.folder);
+    parts.extend(cwd.map(|cwd| wrap::fit_path(cwd, CWD, reader.screen.theme.glyphs().cut)));
+    parts.extend(meta.model.as_ref().filter(|_| about.model).map(|model| short_model(model)));
     parts.extend(problem(reader));
-    parts.push(state_words(reader, is_wide));
+    parts.push(state_words(reader, about.model));
     let then = reader.text.as_of.then();
     parts.extend(then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
@@ -123,7 +139,7 @@ fn right(reader: &Reader, width: u16) -> Line<'static> {
         let mut words = String::from("ctx ");
         if let Some(window) = context.window.filter(|window| *window > 0) {
             let percent = context.tokens * 100 / window;
-            if is_wide {
+            if about.gauge {
                 words.push_str(&gauge(percent, reader.screen.theme.ascii));
                 words.push_str(&format!(
                     "{}/{} {percent}%",
@@ -138,19 +154,10 @@ fn right(reader: &Reader, width: u16) -> Line<'static> {
         }
         parts.push(words);
     }
-    let (cost, turn) = match then {
-        Some(then) => {
-            let turn = then.turn.as_ref().and_then(|turn| phrases::cost(&turn.cost()));
-            (phrases::cost(&then.cost).unwrap_or_default(), turn)
-        }
-        None => (
-            reader.session.status.cost.clone(),
-            reader.text.turn_cost.as_ref().map(|(.., cost)| cost.clone()),
-        ),
-    };
-    let turn = turn.filter(|turn| is_wide && !turn.is_empty() && *turn != cost);
-    parts.push(cost);
-    parts.extend(turn.map(|turn| format!("+{turn}")));
+    parts.push(match then {
+        Some(then) => phrases::cost(&then.cost).unwrap_or_default(),
+        None => reader.session.status.cost.clone(),
+    });
     parts.retain(|part| !part.is_empty());
     Line::from(Span::raw(format!("{} ", parts.join("  "))))
 }

@@ -12,8 +12,8 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
 
-/// Columns of the number and the title. With fewer of them a title says too little: figures give way.
-const TITLE: usize = 16;
+/// Columns of mark, number, sign and title. With fewer of them a title says too little: figures give way.
+const TITLE: usize = 28;
 
 /// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -26,8 +26,11 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
         y += 1;
         for (place, row) in section.rows.iter().enumerate() {
             let Some(line) = line_at(inner, y) else { return };
-            paint_row(reader, row, &columns, line, buffer);
-            if section.cursor == Some(place) {
+            let is_chosen = section.cursor == Some(place);
+            // Whoever has chosen a row wants its whole title.
+            let columns = if is_chosen { &[][..] } else { &columns };
+            paint_row(reader, row, columns, line, buffer);
+            if is_chosen {
                 buffer.set_style(line, reader.screen.theme.bar);
             }
             y += 1;

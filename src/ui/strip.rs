@@ -7,9 +7,7 @@ use ratatui::style::Style;
 use crate::analysis::account::Class;
 use crate::app::reader::Reader;
 use crate::app::strip::{Run, TITLE};
-use crate::model::text::Text;
 use crate::render::theme::Theme;
-use crate::render::wrap;
 
 /// Paints the line. Signs distinguish the classes, colours only help.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -32,37 +30,15 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A run in as many columns as it has: `▕bash ▒▒▒▏`.
+/// A run in as many columns as it has: `▒▒▒✗`.
 fn words(run: &Run, theme: &Theme) -> String {
-    let fill = fill(run.class, theme.ascii);
-    let (open, close) = if theme.ascii { ("|", "|") } else { ("▕", "▏") };
-    let close = match (run.goes_on, run.has_failed) {
-        (true, _) => {
-            if theme.ascii {
-                ">"
-            } else {
-                "▶"
-            }
-        }
-        (false, true) => theme.glyphs().outcome.failed,
-        (false, false) => close,
+    let end = match (run.goes_on, run.has_failed, theme.ascii) {
+        (true, _, true) => ">",
+        (true, _, false) => "▶",
+        (false, true, _) => theme.glyphs().outcome.failed,
+        (false, false, _) => return fill(run.class, theme.ascii).repeat(run.columns),
     };
-    match run.columns {
-        0 => String::new(),
-        1 if run.goes_on || run.has_failed => close.to_owned(),
-        columns @ 1..=2 => fill.repeat(columns),
-        columns => {
-            let room = columns - 2;
-            // Names of tools come from the file, and a column must be a column.
-            let label: String = Text::clean(&run.label).chars().filter(|c| !c.is_whitespace()).collect();
-            let label = wrap::head(&label, 40);
-            let label = if wrap::width(label) < room { format!("{label} ") } else { label.to_owned() };
-            let label: String =
-                wrap::fit(&[label.into()], room, "").iter().map(|s| s.content.to_string()).collect();
-            let rest = room.saturating_sub(wrap::width(&label));
-            format!("{open}{label}{}{close}", fill.repeat(rest))
-        }
-    }
+    fill(run.class, theme.ascii).repeat(run.columns.saturating_sub(1)) + end
 }
 
 fn fill(class: Class, ascii: bool) -> &'static str {

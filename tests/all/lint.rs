@@ -312,7 +312,7 @@ fn outlined(stage: &Stage) -> Vec<String> {
 fn outline_and_list_show_the_same_kinds_by_the_same_names() {
     for session in ["claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "lint/partial-batch/bad.jsonl"]
     {
-        let mut stage = Stage::open(&root().join(session), (200, 60), Theme::dark());
+        let mut stage = Stage::open(&root().join(session), (240, 60), Theme::dark());
         stage.press(":").type_in("set outline").press("enter");
         let outlined = outlined(&stage);
         assert!(!outlined.is_empty(), "{}", stage.picture());

@@ -45,11 +45,11 @@ fn panes_come_with_the_width() {
     assert_eq!(shown(80, 24), (0, 74, 0, 0));
     assert_eq!(shown(99, 29), (0, 93, 0, 0));
     assert_eq!(shown(100, 30), (31, 62, 0, 1));
-    assert_eq!(shown(120, 40), (31, 82, 0, 1));
+    assert_eq!(shown(120, 40), (35, 78, 0, 1));
     assert_eq!(shown(160, 40), (31, 78, 43, 1));
-    assert_eq!(shown(200, 60), (37, 97, 58, 1));
-    assert_eq!(shown(230, 60), (52, 100, 68, 1));
-    assert_eq!(shown(400, 100), (59, 100, 231, 1));
+    assert_eq!(shown(200, 60), (44, 90, 58, 1));
+    assert_eq!(shown(230, 60), (47, 100, 73, 1));
+    assert_eq!(shown(400, 100), (47, 100, 243, 1));
 }
 
 #[test]

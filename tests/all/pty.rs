@@ -481,7 +481,7 @@ fn the_mouse_is_asked_for_and_always_given_back() {
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
     console.wait_for("FIRST ANSWER");
     assert_eq!(console.written("\u{1b}[?1000h"), 0, "nobody asked for it");
-    console.send("\u{1b}OQ");
+    console.send("\u{1b}[24~");
     console.wait("the mouse is asked for", |console| console.written(MOUSE_ON) == 1);
     // The wheel, as a terminal reports it.
     let before = console.text();

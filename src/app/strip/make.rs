@@ -27,6 +27,9 @@ use crate::session::indexes::Needs;
 /// A session that took no longer, in ms, is shown as a whole.
 const SHORT_MS: u64 = 5 * 60_000;
 
+/// Columns of the screen from which there is room for what the shades stand for.
+const SIGNS_FROM: u16 = 100;
+
 /// Narrower strips say nothing besides.
 const LEAST: usize = 12;
 
@@ -51,6 +54,7 @@ impl SidePane for Strip {
             width: frame.strip.width,
             generation: scene.session.indexes.generation,
             second: if is_live { scene.screen.now.0 / 1_000 } else { 0 },
+            signs: signs(scene),
         };
         if self.made != Some(made) {
             *self = Self { made: Some(made), ..make(scene, focus, usize::from(frame.strip.width)) };
@@ -101,7 +105,7 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
         work if work == total => figures::duration(total),
         work => format!("{} of {}", figures::duration(work), figures::duration(total)),
     };
-    let legend = |scale: u64| format!("  {what} {took}  1 col = {}", column(scale));
+    let legend = |scale: u64| format!("  {}{what} {took}  1 col = {}", signs(scene), column(scale));
     // The legend's own length hardly depends on the scale.
     let room = width.saturating_sub(TITLE.len() + legend(SCALES.last().copied().unwrap_or(1)).len() + 1);
     let (room, is_bare) =
@@ -117,6 +121,16 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
         cursor,
         legend: if is_bare { String::new() } else { legend(scale) },
         made: None,
+    }
+}
+
+/// What the shades stand for, if the strip was asked for and there is room.
+fn signs(scene: &Scene<'_>) -> &'static str {
+    let is_asked_for = scene.panes.wants_strip == Some(true) && scene.screen.size.0 >= SIGNS_FROM;
+    match scene.screen.theme.ascii {
+        _ if !is_asked_for => "",
+        true => "# model = tool . you ! retry  ",
+        false => "█ model ▒ tool · you ! retry  ",
     }
 }
 
@@ -146,7 +160,6 @@ fn part(scene: &Scene<'_>, span: &TimeSpan) -> Part {
     Part {
         ms: span.ms(),
         class: span.class,
-        tool: span.tool.clone(),
         has_failed: call.is_some_and(|call| matches!(call.state, ToolState::Failed(_))),
         goes_on: false,
     }
@@ -155,15 +168,15 @@ fn part(scene: &Scene<'_>, span: &TimeSpan) -> Part {
 /// What the agent has been doing since the last sign.
 fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Part> {
     let last = spans.last().filter(|_| !scene.session.ends.is_beginning())?.to;
-    let (class, tool) = match &scene.session.status.activity {
-        Activity::Tool { name, .. } => (Class::Tool, Some(name.clone())),
-        Activity::Model { .. } => (Class::Model, None),
-        Activity::Retry { .. } => (Class::Retry, None),
-        Activity::Waiting { .. } if scene.session.is_at_work(scene.screen.now) => (Class::Human, None),
+    let class = match &scene.session.status.activity {
+        Activity::Tool { .. } => Class::Tool,
+        Activity::Model { .. } => Class::Model,
+        Activity::Retry { .. } => Class::Retry,
+        Activity::Waiting { .. } if scene.session.is_at_work(scene.screen.now) => Class::Human,
         _ => return None,
     };
     let ms = scene.screen.now.since(last);
-    (ms > 0).then_some(Part { ms, class, tool, has_failed: false, goes_on: true })
+    (ms > 0).then_some(Part { ms, class, has_failed: false, goes_on: true })
 }
 
 /// Where an item lies on the line, in ms from its beginning.

@@ -49,7 +49,7 @@ fn a_flood_of_the_mouse_hides_no_key_and_costs_few_frames() {
     let many: String = (200..400).map(|number| line("assistant", "one of many", number)).collect();
     append(&path, &(many + &line("assistant", "THE LAST", 400)));
     console.wait_for("THE LAST");
-    console.send("\u{1b}OQ");
+    console.send("\u{1b}[24~");
     console.wait_for("mouse on");
     let before = console.frames();
     let flood: String = (0..20_000)

@@ -133,7 +133,7 @@ fn open(size: (u16, u16)) -> Stage {
 fn requests_are_shown_with_what_filled_them() {
     for (columns, lines) in [(80, 24), (120, 40), (200, 60)] {
         let mut stage = open((columns, lines));
-        stage.press("g 3 j");
+        stage.press("g j j j");
         insta::assert_snapshot!(format!("context-{columns}x{lines}"), stage.picture());
     }
 }
@@ -152,7 +152,7 @@ fn it_fits_a_small_screen_and_ascii() {
 #[test]
 fn a_miss_says_why_and_what_it_cost() {
     let mut stage = open((120, 40));
-    stage.press("g 3 j");
+    stage.press("g j j j");
     let foot_text = flowing(&stage);
     assert!(
         foot_text.contains("idle for 12m50s, longer than the 5m00s that its cache was sure to live"),

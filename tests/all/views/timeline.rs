@@ -110,7 +110,7 @@ fn the_cursor_goes_through_time_and_is_the_readers_place() {
         stage.press("j");
     }
     assert_eq!(seen, ["a1", "read", "read", "test", "test"], "{}", stage.picture());
-    stage.press("g 3 j");
+    stage.press("g j j j");
     assert_eq!(stage.focused_key(), "test");
     stage.press("j");
     assert!(foot(&stage).contains("cargo test watch -- --nocapture"), "{}", foot(&stage));
