@@ -2,9 +2,9 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use tv::model::change::{self, Sign};
 use tv::model::text::{Text, without_sgr};
 use tv::render::code::Colours;
-use tv::model::change::{self, Sign};
 use tv::render::diff;
 use tv::render::excerpt::{Detail, Extent};
 use tv::render::markdown::{self, Manner};
