@@ -30,7 +30,6 @@ use super::index::{Index, Live};
 use super::money::cost::{self, Cost};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
-use crate::model::totals::Totals;
 use crate::model::transcript::{Touched, Transcript};
 use crate::model::turn::TurnFacts;
 
@@ -251,15 +250,6 @@ impl Account {
     pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
         let prompt = self.homes.of_lane(lane)?;
         transcript.turn_at(transcript.place_of(prompt)?)
-    }
-
-    /// What was spent on all turns together; what the session spent besides is its overhead.
-    pub(crate) fn turns(&self, transcript: &Transcript) -> Totals {
-        let mut totals = Totals::default();
-        for number in 0..transcript.turns().len() {
-            totals.join(&self.turn(transcript, number).facts.totals);
-        }
-        totals
     }
 }
 

@@ -178,8 +178,8 @@ mod tests {
             part(2_000, Class::Tool),
             part(100, Class::Model),
         ];
-        assert_eq!(words(&parts, 1_000), ["model 2", "tool 1", "tool 5 failed", "tool 3"]);
-        assert_eq!(words(&parts, 10_000), ["tool 1 failed", "tool 1"]);
+        assert_eq!(words(&parts, 1_000), ["model 2", "tools 1", "tools 5 failed", "tools 3"]);
+        assert_eq!(words(&parts, 10_000), ["tools 1 failed", "tools 1"]);
         assert!(words(&[], 10).is_empty());
     }
 

@@ -18,8 +18,10 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn of(term: Option<u64>) -> Self {
-        Self { total: term.unwrap_or(0).min(MOST_TOKENS), recorded: u32::from(term.is_some()) }
+    fn count(&mut self, sign: Sign, term: Option<u64>) {
+        if let Some(term) = term {
+            self.change(sign, Self { total: term.min(MOST_TOKENS), recorded: 1 });
+        }
     }
 
     fn change(&mut self, sign: Sign, other: Self) {
@@ -85,15 +87,14 @@ impl Unpriced {
         *self == Self::default()
     }
 
-    fn of(usage: &Usage) -> Self {
+    fn count(&mut self, sign: Sign, usage: &Usage) {
         let long = usage.cache_write_1h.unwrap_or(0).min(usage.cache_write.unwrap_or(0));
         let short = usage.cache_write.unwrap_or(0) - long;
-        let tokens =
+        let terms =
             [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
-        let mut unpriced = Self::default();
-        *unpriced.tokens_mut(usage) = tokens.map(|n| n.min(MOST_TOKENS));
-        unpriced.searches = usage.searches.unwrap_or(0).min(MOST_TOKENS);
-        unpriced
+        let sums = self.tokens_mut(usage).iter_mut();
+        sums.zip(terms).for_each(|(sum, term)| sign.change(sum, term.min(MOST_TOKENS)));
+        sign.change(&mut self.searches, usage.searches.unwrap_or(0).min(MOST_TOKENS));
     }
 
     /// Sums of many requests say nothing about the size of a prompt.
@@ -108,12 +109,9 @@ impl Unpriced {
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        let rows = self.bands.iter_mut().chain([&mut self.batch]);
-        // One request counts in one row.
-        let terms = other.bands.iter().chain([&other.batch]);
-        for (sums, terms) in rows.zip(terms).filter(|(_, terms)| **terms != Tokens::default()) {
-            sums.iter_mut().zip(terms).for_each(|(sum, n)| sign.change(sum, *n));
-        }
+        let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
+        let terms = other.bands.iter().chain([&other.batch]).flatten();
+        sums.zip(terms).for_each(|(sum, term)| sign.change(sum, *term));
         sign.change(&mut self.searches, other.searches);
     }
 }
@@ -121,18 +119,26 @@ impl Unpriced {
 impl Spent {
     /// What one usage record says.
     pub(crate) fn of(usage: &Usage) -> Self {
-        Self {
-            input: Sum::of(usage.input),
-            output: Sum::of(usage.output),
-            cache_read: Sum::of(usage.cache_read),
-            cache_write: Sum::of(usage.cache_write),
-            cache_write_1h: Sum::of(usage.cache_write_1h),
-            reasoning: Sum::of(usage.reasoning),
-            requests: u64::from(usage.scope == Scope::Request),
-            recorded_nanos: usage.cost.map_or(0, nanos),
-            priced: u32::from(usage.cost.is_some()),
-            partial: u32::from(usage.is_partial),
-            unpriced: if usage.cost.is_some() { Unpriced::default() } else { Unpriced::of(usage) },
+        let mut spent = Self::default();
+        spent.count(Sign::Plus, usage);
+        spent
+    }
+
+    fn count(&mut self, sign: Sign, usage: &Usage) {
+        self.input.count(sign, usage.input);
+        self.output.count(sign, usage.output);
+        self.cache_read.count(sign, usage.cache_read);
+        self.cache_write.count(sign, usage.cache_write);
+        self.cache_write_1h.count(sign, usage.cache_write_1h);
+        self.reasoning.count(sign, usage.reasoning);
+        sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
+        sign.count(&mut self.partial, u32::from(usage.is_partial));
+        match usage.cost {
+            Some(usd) => {
+                sign.money(&mut self.recorded_nanos, nanos(usd));
+                sign.count(&mut self.priced, 1);
+            }
+            None => self.unpriced.count(sign, usage),
         }
     }
 
@@ -231,12 +237,12 @@ impl ByModel {
 impl Totals {
     /// Adds a usage record.
     pub fn add(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).change(Sign::Plus, &Spent::of(usage));
+        self.of(usage.scope, model).count(Sign::Plus, usage);
     }
 
     /// Takes a usage record back, when it was replaced.
     pub(crate) fn remove(&mut self, usage: &Usage, model: Option<&Name>) {
-        self.of(usage.scope, model).change(Sign::Minus, &Spent::of(usage));
+        self.of(usage.scope, model).count(Sign::Minus, usage);
     }
 
     /// Adds other sums to these.

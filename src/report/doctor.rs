@@ -119,6 +119,7 @@ struct PairingLines {
     calls: u64,
     paired: u64,
     failed: u64,
+    refused: u64,
     anomalies: Vec<AnomalyLine>,
 }
 
@@ -217,6 +218,7 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
             calls: counts.calls,
             paired: counts.paired,
             failed: counts.failed,
+            refused: counts.refused,
             anomalies: anomaly_lines(anomalies::of_pairing(transcript), reading),
         },
         times: TimeLines {

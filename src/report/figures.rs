@@ -5,21 +5,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::parts::{self, BranchFigures, LaneFigures, is_message};
+use super::parts::{self, BranchFigures, LaneFigures, PartFigures, is_message};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
 use crate::analysis::activity::{self, LastWrite, Wish};
 use crate::analysis::calls::pairing;
 use crate::analysis::calls::pairing::PairingCounts;
-use crate::analysis::money::cost;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::is_textual;
-use crate::model::totals::Totals;
-use crate::model::transcript::Transcript;
 
 /// All figures of one session.
 #[derive(Debug, Serialize)]
@@ -60,7 +57,7 @@ pub struct Figures {
     /// What that cost.
     pub(crate) cost: CostFigures,
     /// The main lane without abandoned branches.
-    pub(crate) active: ActiveFigures,
+    pub(crate) active: PartFigures,
     /// What the session left, by number.
     pub(crate) branch_list: Vec<BranchFigures>,
     /// Sub-agents by name.
@@ -188,6 +185,8 @@ pub(crate) struct PairingFigures {
     pub(crate) paired: u64,
     /// Results marked as errors.
     pub(crate) failed: u64,
+    /// How many of these are of calls that were not allowed.
+    pub(crate) refused: u64,
     /// Calls whose result may still come.
     pub(crate) pending: u64,
     /// Calls whose result will not come.
@@ -198,21 +197,6 @@ pub(crate) struct PairingFigures {
     pub(crate) duplicate_results: u64,
     /// Calls written into a text, which no other count holds.
     pub(crate) textual_calls: u64,
-}
-
-/// The main lane without abandoned branches.
-#[derive(Debug, Serialize)]
-pub(crate) struct ActiveFigures {
-    /// Messages.
-    pub(crate) entries: u64,
-    /// Prompts.
-    pub(crate) turns: usize,
-    /// Tool calls.
-    pub(crate) calls: u64,
-    /// What was spent.
-    pub(crate) usage: UsageFigures,
-    /// What that cost.
-    pub(crate) cost: CostFigures,
 }
 
 /// The first and the last time.
@@ -236,7 +220,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
             span = Some((first.min(at), last.max(at)));
         }
     }
-    let turn_list = turns::list(reading);
+    let (turn_list, of_turns) = turns::list(reading);
     Figures {
         schema: "tv.stats/1",
         path: reading::shown(&reading.target.path).to_string(),
@@ -247,7 +231,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         entries,
         blocks,
         turns: transcript.turns().len(),
-        overhead: turns::overhead(reading, &turn_list),
+        overhead: turns::overhead(reading, &of_turns),
         turn_list,
         lanes: transcript.lanes().len(),
         branches: transcript.branches().roots.len(),
@@ -255,7 +239,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         pairing: pairing::count(transcript),
         usage: (&transcript.totals().sum()).into(),
         cost: (&reading.account.cost(transcript)).into(),
-        active: active(transcript),
+        active: parts::active(transcript),
         branch_list: parts::branches(transcript),
         lane_list: parts::lanes(transcript),
     }
@@ -316,31 +300,6 @@ fn compactions_in(entry: &Entry) -> u64 {
     let is_compaction =
         |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
     entry.blocks.iter().map(|block| u64::from(is_compaction(&block.kind))).sum()
-}
-
-fn active(transcript: &Transcript) -> ActiveFigures {
-    let abandoned = &transcript.branches().abandoned;
-    let is_whole = abandoned.is_empty() && transcript.lanes().is_empty();
-    let ids = transcript.order().iter().filter(|id| !abandoned.contains(id));
-    let mut entries = EntryFigures::default();
-    let mut calls = 0;
-    let mut own = Totals::default();
-    for entry in ids.filter_map(|id| transcript.get(*id)).filter(|entry| entry.lane.is_none()) {
-        entries.count(entry);
-        calls += entry.calls().count() as u64;
-        if let Some(usage) = &entry.usage {
-            own.add(usage, entry.model.as_ref());
-        }
-    }
-    // Usage recorded beside the entries belongs to no branch or lane: it counts if there is only one.
-    let totals = if is_whole { transcript.totals() } else { &own };
-    ActiveFigures {
-        entries: entries.user + entries.assistant + entries.system + entries.harness,
-        turns: transcript.turns().iter().filter(|turn| !abandoned.contains(&turn.prompt)).count(),
-        calls,
-        usage: (&totals.sum()).into(),
-        cost: (&cost::of(totals)).into(),
-    }
 }
 
 impl EntryFigures {

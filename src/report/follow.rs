@@ -74,7 +74,7 @@ fn write_feed<'o>(
             Ok(message) => {
                 is_known_whole |= matches!(message, Feed::CaughtUp);
                 is_open = !matches!(message, Feed::Link(LinkState::Closed) | Feed::Fault(_));
-                reading.take(message);
+                reading.keep_up(message);
                 false
             }
             Err(RecvTimeoutError::Timeout) => true,

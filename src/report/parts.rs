@@ -103,6 +103,19 @@ pub(crate) fn is_message(entry: &Entry) -> bool {
     entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
 }
 
+/// The main lane without abandoned branches.
+pub(crate) fn active(transcript: &Transcript) -> PartFigures {
+    let abandoned = &transcript.branches().abandoned;
+    let is_active = |id: &&EntryId| !abandoned.contains(id) && transcript.lane_at(**id).is_none();
+    let mut part = Part::default();
+    part.count_all(transcript.order().iter().filter(is_active), transcript);
+    // Usage recorded beside the entries belongs to no branch or lane: it counts if there is only one.
+    if abandoned.is_empty() && transcript.lanes().is_empty() {
+        part.totals.clone_from(transcript.totals());
+    }
+    PartFigures::from(&part)
+}
+
 /// The branches by number.
 pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
     let mut started: HashMap<usize, Part> = HashMap::new();

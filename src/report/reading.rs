@@ -16,7 +16,7 @@ use crate::model::entry::{Entry, EntryId};
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{Touched, Transcript};
 
 /// A session read to its end.
 pub struct Reading {
@@ -43,7 +43,7 @@ pub struct Reading {
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
 pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
-        session.read_whole(stubs_only, &mut |feed| reading.take(feed));
+        session.read_whole(stubs_only, &mut |feed| drop(reading.take(feed)));
     })
 }
 
@@ -51,7 +51,7 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
     let reading = read_as(target, |session, reading| {
-        coverage = session.survey(&mut |feed| reading.take(feed));
+        coverage = session.survey(&mut |feed| drop(reading.take(feed)));
     })?;
     Ok((reading, coverage))
 }
@@ -131,15 +131,15 @@ impl Reading {
         }
     }
 
-    /// Takes what the session sends. The preview of a large file is not needed here.
-    pub(crate) fn take(&mut self, feed: Feed) {
+    /// Takes what the session sends, and says what that touched. The preview of a large file is not needed here. Nothing
+    /// is packed: a report goes over all of the entries in the end.
+    pub(crate) fn take(&mut self, feed: Feed) -> Touched {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
             Feed::Batch { stage: Stage::Whole, batch } => {
                 let touched = self.transcript.apply(*batch);
                 self.account.note(&self.transcript, &touched);
-                self.account.follow(&self.transcript, usize::MAX);
-                self.transcript.tidy();
+                return touched;
             }
             Feed::File { id, path } => drop(self.files.insert(id, path)),
             Feed::Fault(what) => self.fault = Some(what),
@@ -150,9 +150,18 @@ impl Reading {
             | Feed::Link(_)
             | Feed::Polled(_) => {}
         }
+        Touched::default()
     }
 
-    /// Brings turns and branches up to date.
+    /// As [`Reading::take`], of a session that is followed, maybe for days.
+    pub(crate) fn keep_up(&mut self, feed: Feed) -> Touched {
+        let touched = self.take(feed);
+        self.account.follow(&self.transcript, usize::MAX);
+        self.transcript.tidy();
+        touched
+    }
+
+    /// Brings turns, branches and the account up to date.
     pub(crate) fn settle(&mut self) {
         self.transcript.settle();
         self.account.follow(&self.transcript, usize::MAX);

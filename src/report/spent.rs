@@ -8,21 +8,21 @@ use crate::model::totals::Spent;
 
 /// Tokens.
 #[derive(Debug, Serialize)]
-pub(crate) struct UsageFigures {
+pub(crate) struct UsageFigures<N = u64> {
     /// Uncached input.
-    pub(crate) input: Option<u64>,
+    pub(crate) input: Option<N>,
     /// Output, reasoning included.
-    pub(crate) output: Option<u64>,
+    pub(crate) output: Option<N>,
     /// Whether it is at least so much: some was counted before the answer was complete.
     pub(crate) output_is_partial: bool,
     /// Cache reads.
-    pub(crate) cache_read: Option<u64>,
+    pub(crate) cache_read: Option<N>,
     /// Cache writes.
-    pub(crate) cache_write: Option<u64>,
+    pub(crate) cache_write: Option<N>,
     /// How many of the output were reasoning.
-    pub(crate) reasoning: Option<u64>,
+    pub(crate) reasoning: Option<N>,
     /// Requests that recorded usage.
-    pub(crate) requests: u64,
+    pub(crate) requests: N,
 }
 
 /// Money.

@@ -218,7 +218,7 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
             format!(
                 "{}, {}, {}, {}",
                 plural(active.entries, "entry", "entries"),
-                plural(active.turns as u64, "turn", "turns"),
+                plural(active.turns, "turn", "turns"),
                 plural(active.calls, "call", "calls"),
                 cost_line(&active.cost)
             ),
@@ -242,7 +242,8 @@ fn records_line(records: &RecordFigures) -> String {
 
 fn calls_line(pairing: &PairingCounts) -> String {
     let others = [
-        (pairing.failed, "failed"),
+        (pairing.failed - pairing.refused, "failed"),
+        (pairing.refused, "not allowed"),
         (pairing.pending, "pending"),
         (pairing.orphan_calls, "without a result"),
         (pairing.orphan_results, "results without a call"),

@@ -9,7 +9,7 @@ use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::account::Figures;
 use crate::analysis::money::cost;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::Spent;
+use crate::model::totals::{Sum, Totals};
 
 /// A turn.
 #[derive(Debug, Serialize)]
@@ -50,35 +50,20 @@ pub(crate) struct OverheadFigures {
     /// Requests that recorded usage.
     pub(crate) requests: i64,
     /// Tokens.
-    pub(crate) usage: OverheadUsage,
+    pub(crate) usage: UsageFigures<i64>,
     /// Money.
     pub(crate) cost: CostFigures,
 }
 
-/// Tokens of the session without those of its turns.
-#[derive(Debug, Serialize)]
-pub(crate) struct OverheadUsage {
-    /// Uncached input.
-    pub(crate) input: Option<i64>,
-    /// Output, reasoning included.
-    pub(crate) output: Option<i64>,
-    /// Cache reads.
-    pub(crate) cache_read: Option<i64>,
-    /// Cache writes.
-    pub(crate) cache_write: Option<i64>,
-    /// How many of the output were reasoning.
-    pub(crate) reasoning: Option<i64>,
-    /// Requests that recorded usage.
-    pub(crate) requests: i64,
-}
-
-/// All turns, in the order of the file.
-pub fn list(reading: &Reading) -> Vec<TurnFigures> {
+/// All turns, in the order of the file, and what was spent on them.
+pub fn list(reading: &Reading) -> (Vec<TurnFigures>, Totals) {
     let Reading { transcript, account, .. } = reading;
+    let mut totals = Totals::default();
     let turn = |(number, prompt)| {
         let figures: Figures = account.turn(transcript, number);
         let (facts, time) = (&figures.facts, &figures.time);
         let spent = facts.totals.sum();
+        totals.join(&facts.totals);
         let is_timed = time.total() > 0;
         TurnFigures {
             number: number + 1,
@@ -97,31 +82,28 @@ pub fn list(reading: &Reading) -> Vec<TurnFigures> {
             cost: (&figures.cost()).into(),
         }
     };
-    transcript.turns().iter().map(|turn| turn.prompt).enumerate().map(turn).collect()
+    let turns = transcript.turns().iter().map(|turn| turn.prompt).enumerate().map(turn).collect();
+    (turns, totals)
 }
 
-/// The session without its turns.
-pub(crate) fn overhead(reading: &Reading, turns: &[TurnFigures]) -> OverheadFigures {
+/// The session without its turns, on which so much was spent.
+pub(crate) fn overhead(reading: &Reading, of_turns: &Totals) -> OverheadFigures {
     let totals = reading.transcript.totals();
-    let session: Spent = totals.sum();
-    let left = |all: u64, of: &dyn Fn(&TurnFigures) -> Option<u64>| {
-        let turns: u64 = turns.iter().filter_map(of).sum();
-        i64::try_from(all).unwrap_or(i64::MAX).saturating_sub_unsigned(turns)
-    };
-    let known = |all: Option<u64>, of: &dyn Fn(&TurnFigures) -> Option<u64>| all.map(|all| left(all, of));
-    let requests = left(session.requests, &|turn| Some(turn.requests));
+    let (session, turns) = (totals.sum(), of_turns.sum());
+    let left = |all: u64, turns: u64| i64::try_from(all).unwrap_or(i64::MAX).saturating_sub_unsigned(turns);
+    let known = |all: Sum, turns: Sum| all.known().map(|all| left(all, turns.total));
+    let requests = left(session.requests, turns.requests);
     let mut cost = cost::of(totals);
-    // Sums of what is rounded already would differ from it by a little more for each turn.
-    let of_turns = cost::of(&reading.account.turns(&reading.transcript)).usd.unwrap_or(0.0);
-    cost.usd = cost.usd.map(|usd| usd - of_turns);
+    cost.usd = cost.usd.map(|usd| usd - cost::of(of_turns).usd.unwrap_or(0.0));
     OverheadFigures {
         requests,
-        usage: OverheadUsage {
-            input: known(session.input.known(), &|turn| turn.usage.input),
-            output: known(session.output.known(), &|turn| turn.usage.output),
-            cache_read: known(session.cache_read.known(), &|turn| turn.usage.cache_read),
-            cache_write: known(session.cache_write.known(), &|turn| turn.usage.cache_write),
-            reasoning: known(session.reasoning.known(), &|turn| turn.usage.reasoning),
+        usage: UsageFigures {
+            input: known(session.input, turns.input),
+            output: known(session.output, turns.output),
+            output_is_partial: session.partial > turns.partial,
+            cache_read: known(session.cache_read, turns.cache_read),
+            cache_write: known(session.cache_write, turns.cache_write),
+            reasoning: known(session.reasoning, turns.reasoning),
             requests,
         },
         cost: (&cost).into(),

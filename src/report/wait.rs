@@ -19,9 +19,8 @@ use crate::analysis::expression::{Expr, State, Term};
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::analysis::loops::Loops;
-use crate::analysis::money::cost;
 use crate::ingest::{Target, WatchMode};
-use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -157,17 +156,15 @@ impl<'a> Watch<'a> {
 
     fn take(&mut self, message: Feed, reading: &mut Reading) {
         match message {
-            Feed::Batch { stage: Stage::Whole, batch } => {
-                let touched = reading.transcript.apply(*batch);
+            Feed::CaughtUp => self.is_whole = true,
+            Feed::Link(link) => self.link = link,
+            other => {
+                let touched = reading.keep_up(other);
                 self.findings.note(&reading.transcript, &touched);
                 self.loops.note(&reading.transcript, &touched);
                 self.loops.follow(&reading.transcript, usize::MAX);
-                reading.transcript.tidy();
                 self.touched.extend(touched.added.into_iter().chain(touched.changed));
             }
-            Feed::CaughtUp => self.is_whole = true,
-            Feed::Link(link) => self.link = link,
-            other => reading.take(other),
         }
     }
 
@@ -182,7 +179,7 @@ impl<'a> Watch<'a> {
         if !self.is_whole && !is_closed {
             return None;
         }
-        reading.transcript.settle();
+        reading.settle();
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
         let last_write = self.last_write(reading);
@@ -198,7 +195,7 @@ impl<'a> Watch<'a> {
             transcript,
             activity: &activity,
             silence,
-            cost: &cost::of(transcript.totals()),
+            cost: &reading.account.cost(transcript),
             context: context::of(transcript),
             run: self.loops.current(transcript),
             orphan: orphan.as_ref().map(|(place, words)| (*place, words.as_str())),

@@ -17,6 +17,8 @@ pub struct PairingCounts {
     pub(crate) paired: u64,
     /// Results marked as errors.
     pub(crate) failed: u64,
+    /// How many of these are of calls that were not allowed; no other count of failed calls has them.
+    pub(crate) refused: u64,
     /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
@@ -51,7 +53,7 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                 match &call.state {
                     ToolState::Done(result) | ToolState::Failed(result) | ToolState::Refused(result) => {
                         counts.paired += 1;
-                        counts.failed += u64::from(is_error(result));
+                        counts.judge(result);
                     }
                     ToolState::Pending | ToolState::Running | ToolState::Streaming(_) if may_go_on => {
                         counts.pending += 1;
@@ -69,7 +71,7 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
                 } else {
                     counts.orphan_results += 1;
                 }
-                counts.failed += u64::from(is_error(&stray.result));
+                counts.judge(&stray.result);
             }
             BlockKind::Text(_)
             | BlockKind::Thinking(_)
@@ -80,8 +82,11 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
     }
 }
 
-fn is_error(result: &ToolResult) -> bool {
-    result.verdict != Verdict::Done
+impl PairingCounts {
+    fn judge(&mut self, result: &ToolResult) {
+        self.failed += u64::from(result.verdict != Verdict::Done);
+        self.refused += u64::from(result.verdict == Verdict::Refused);
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +165,7 @@ mod tests {
             results: 2,
             paired: 1,
             failed: 2,
+            refused: 1,
             pending: 1,
             orphan_calls: 2,
             orphan_results: 1,

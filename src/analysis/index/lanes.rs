@@ -14,8 +14,9 @@ use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
-/// Entries that are judged together.
-pub(crate) const PAGE: usize = 256;
+/// Entries that are judged together: about as many as come at once, for a page that is begun is judged anew with what
+/// comes to it.
+pub(crate) const PAGE: usize = 64;
 
 /// An index of this kind.
 pub(crate) trait Fold {

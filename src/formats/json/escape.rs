@@ -45,7 +45,7 @@ pub(super) fn end_of_string(rest: &[u8]) -> Option<(usize, Option<Figures>)> {
 /// How far the next quote or backslash is. Most are near: looking at a few words first is cheaper than
 /// getting ready for many.
 fn special(rest: &[u8]) -> Option<usize> {
-    const NEAR: usize = 32;
+    const NEAR: usize = 64;
     let mut at = 0;
     while at < NEAR
         && let Some(word) = rest.get(at..).and_then(<[u8]>::first_chunk)

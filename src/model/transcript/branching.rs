@@ -102,12 +102,12 @@ impl Transcript {
 
     pub(super) fn apply_link(&mut self, key: Key, parent: Option<Key>) {
         let leads = self.is_linked_tree();
-        self.grow_branches(&key, parent.as_ref(), leads, None);
+        let prints = (self.print_of(&key), parent.as_ref().map(|parent| self.print_of(parent)));
+        self.grow_branches(prints.0, prints.1, leads, None);
         if leads {
             self.lead(&key, parent.as_ref());
         }
-        let parent = parent.map(|parent| self.print_of(&parent));
-        self.lineage.add_link(self.index.print(&key), parent);
+        self.lineage.add_link(prints.0, prints.1);
     }
 
     /// A record is the last one now. If it does not go on from the one before, that was left.
@@ -118,19 +118,17 @@ impl Transcript {
     /// Notes a new record of the main lane, before it takes its place; a link has no marks.
     pub(super) fn grow_branches(
         &mut self,
-        key: &Key,
-        parent: Option<&Key>,
+        key: Print,
+        parent: Option<Print>,
         leads: bool,
         marks: Option<Marks>,
     ) {
         let is_there = |key: Print| self.lineage.has_link(key) || self.index.get_print(key).is_some();
-        let print = |key: &Key| self.index.print(key);
-        let (key, parent) = (print(key), parent.map(print));
         let new = Growth {
             key,
             parent,
             resolves: parent.is_some_and(is_there),
-            leaf: self.lineage.leaf(print),
+            leaf: self.lineage.leaf(|key| self.index.print(key)),
             leads,
             is_prompt: marks.is_some_and(|marks| marks.prompt && !marks.copy),
             goes_back: marks.is_some_and(says)

@@ -15,16 +15,18 @@ impl Transcript {
         // nothing of where the branch ends.
         let leads =
             self.lineage.is_linked_tree() && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
-        let is_known = self.index.contains(&new.key);
-        if is_known && leads {
+        let key = self.index.print(&new.key);
+        let known = self.index.get_print(key).copied();
+        if known.is_some() && leads {
             self.lineage.lead_again(&new.key);
-        } else if !is_known && new.lane.is_none() {
-            self.grow_branches(&new.key, new.parent.as_ref(), leads, Some(new.marks));
+        } else if known.is_none() && new.lane.is_none() {
+            let parent = new.parent.as_ref().map(|parent| self.index.print(parent));
+            self.grow_branches(key, parent, leads, Some(new.marks));
         }
         if leads {
             self.lead(&new.key, new.parent.as_ref());
         }
-        if let Some(id) = self.index.get(&new.key).copied() {
+        if let Some(id) = known {
             self.update_entry(id, new, touched);
         } else {
             self.add_entry(new, touched);

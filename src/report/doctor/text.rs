@@ -140,9 +140,12 @@ fn write_anomalies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let pairing = &report.pairing;
     if pairing.calls > 0 || !pairing.anomalies.is_empty() {
+        let refused =
+            if pairing.refused > 0 { format!(", {} not allowed", pairing.refused) } else { String::new() };
+        let failed = pairing.failed - pairing.refused;
         let title = format!(
-            "calls: {}, {} with their result, {} failed",
-            pairing.calls, pairing.paired, pairing.failed
+            "calls: {}, {} with their result, {failed} failed{refused}",
+            pairing.calls, pairing.paired
         );
         titled(&title, pairing.anomalies.iter(), out, line)?;
     }
