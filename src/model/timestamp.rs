@@ -70,6 +70,11 @@ impl Timestamp {
         self.local("%m-%d")
     }
 
+    /// `01-31 10:41` in the reader's time zone.
+    pub(crate) fn day_and_minute(self) -> String {
+        self.local("%m-%d %H:%M")
+    }
+
     /// `Sat 31 Jan 2026` in the reader's time zone.
     pub fn date(self) -> String {
         self.local("%a %-d %b %Y")

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 
 use tv::analysis::index::Live;
 use tv::analysis::money::cost;
+use tv::analysis::money::cost::usd;
 use tv::analysis::money::spending::Spending;
-use tv::analysis::money::spending::amount::{Amount, usd};
+use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
 use tv::analysis::phrases;
 use tv::ingest::Target;

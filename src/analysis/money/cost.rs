@@ -1,8 +1,8 @@
 //! Money: recorded cost first, estimates from the price table marked as such, never 0 for unknown.
 
-use super::prices;
+use super::prices::{self, Prices};
 use crate::model::text::Name;
-use crate::model::totals::Totals;
+use crate::model::totals::{Spent, Totals, Unpriced};
 use crate::model::usage::{Scope, Usage};
 
 /// What was paid.
@@ -59,6 +59,107 @@ impl CostSource {
     }
 }
 
+/// Pico-dollars in a nano-dollar.
+pub(crate) const PICOS_IN_NANO: i128 = 1_000;
+
+/// Money in pico-dollars, and where it comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Money {
+    /// What agents recorded.
+    pub recorded: i128,
+    /// Records with a recorded cost.
+    pub(crate) recordings: u32,
+    /// Tokens times prices, of records without a recorded cost.
+    pub estimated: i128,
+    /// Records that were estimated.
+    pub(crate) estimates: u32,
+    /// Records with tokens, without a recorded cost and without a price.
+    pub(crate) unpriced: u32,
+    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete.
+    pub(crate) partial: u32,
+    /// Recorded cost of records that could be estimated too, …
+    pub(crate) compared: i128,
+    /// … and their estimate.
+    pub(crate) expected: i128,
+}
+
+impl Money {
+    /// What was spent on one model.
+    pub(crate) fn of(spent: &Spent, prices: Option<&Prices>) -> Self {
+        let mut money = Self {
+            recorded: i128::from(spent.recorded_nanos) * PICOS_IN_NANO,
+            recordings: spent.priced,
+            ..Self::default()
+        };
+        if !spent.unpriced.is_nothing() {
+            money.partial = spent.partial;
+            match prices {
+                Some(prices) => {
+                    money.estimated = estimate(prices, &spent.unpriced);
+                    money.estimates = 1;
+                }
+                None => money.unpriced = 1,
+            }
+        }
+        money
+    }
+
+    /// All that is known.
+    pub fn picos(&self) -> i128 {
+        self.recorded + self.estimated
+    }
+
+    /// In USD; `None` if nothing is known.
+    pub(crate) fn usd(&self) -> Option<f64> {
+        (self.recordings + self.estimates > 0).then(|| usd(self.picos()))
+    }
+
+    /// Where it comes from, as for sessions; nothing spent is unpriced too, and has no unpriced record.
+    pub fn source(&self) -> CostSource {
+        match (self.recordings > 0, self.estimates > 0, self.unpriced > 0) {
+            (false, false, _) => CostSource::Unpriced,
+            (true, false, false) => CostSource::Recorded,
+            (false, true, false) => CostSource::Estimated,
+            _ => CostSource::Mixed,
+        }
+    }
+
+    /// As a cost; an empty name stands for models without a price.
+    pub fn cost(&self) -> Cost {
+        let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
+        let (is_partial, is_estimated) = (self.partial > 0, self.estimates > 0);
+        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial, is_estimated }
+    }
+
+    /// Adds another one.
+    pub(crate) fn plus(&mut self, other: &Self) {
+        self.recorded += other.recorded;
+        self.estimated += other.estimated;
+        self.compared += other.compared;
+        self.expected += other.expected;
+        self.recordings = self.recordings.saturating_add(other.recordings);
+        self.estimates = self.estimates.saturating_add(other.estimates);
+        self.unpriced = self.unpriced.saturating_add(other.unpriced);
+        self.partial = self.partial.saturating_add(other.partial);
+    }
+
+    /// Takes away what another one comes to, but keeps its own sources.
+    pub(crate) fn minus(&mut self, other: &Self) {
+        self.recorded -= other.recorded;
+        self.estimated -= other.estimated;
+    }
+}
+
+/// Pico-dollars as USD.
+pub fn usd(picos: i128) -> f64 {
+    picos as f64 / 1e12
+}
+
+/// What tokens cost by list prices, in pico-dollars.
+pub(crate) fn estimate(prices: &Prices, tokens: &Unpriced) -> i128 {
+    i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)
+}
+
 /// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests.
 pub fn of(totals: &Totals) -> Cost {
     if let Some(usd) = totals.run_cost() {
@@ -66,31 +167,14 @@ pub fn of(totals: &Totals) -> Cost {
         let unpriced_models = Vec::new();
         return Cost { usd: Some(usd), source, unpriced_models, is_partial: false, is_estimated: false };
     }
-    let mut recorded: Option<f64> = None;
-    let mut estimated: Option<f64> = None;
+    let mut money = Money::default();
     let mut unpriced_models = Vec::new();
-    let mut is_partial = false;
     for (model, spent) in totals.by_model() {
-        if spent.priced > 0 {
-            *recorded.get_or_insert(0.0) += spent.recorded_usd();
-        }
-        if spent.unpriced.is_nothing() {
-            continue;
-        }
-        is_partial |= spent.partial > 0;
-        match prices::of_model(model) {
-            Some(prices) => *estimated.get_or_insert(0.0) += prices.of(&spent.unpriced),
-            None => unpriced_models.push(model.clone()),
-        }
+        let own = Money::of(spent, prices::of_model(model));
+        unpriced_models.extend((own.unpriced > 0).then(|| model.clone()));
+        money.plus(&own);
     }
-    let source = match (recorded, estimated, unpriced_models.is_empty()) {
-        (None, None, _) => CostSource::Unpriced,
-        (Some(_), None, true) => CostSource::Recorded,
-        (None, Some(_), true) => CostSource::Estimated,
-        (Some(_), _, _) | (_, Some(_), _) => CostSource::Mixed,
-    };
-    let usd = (source != CostSource::Unpriced).then(|| recorded.unwrap_or(0.0) + estimated.unwrap_or(0.0));
-    Cost { usd, source, unpriced_models, is_partial, is_estimated: estimated.is_some() }
+    Cost { unpriced_models, ..money.cost() }
 }
 
 /// The cost of one request.

@@ -59,11 +59,6 @@ struct Table {
 }
 
 impl Prices {
-    /// What was not recorded, in USD.
-    pub(crate) fn of(&self, unpriced: &Unpriced) -> f64 {
-        self.picos(unpriced) as f64 / 1e12
-    }
-
     /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
     /// of them are the same however they are grouped.
     pub(crate) fn picos(&self, unpriced: &Unpriced) -> u128 {
@@ -240,12 +235,13 @@ mod tests {
         let opus = of_model("claude-opus-4-6").unwrap();
         let mut unpriced = Unpriced::default();
         unpriced.bands[0] = [1_000_000, 100_000, 2_000_000, 100_000, 10_000];
-        let usd = opus.of(&unpriced);
-        assert!((usd - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{usd}");
+        let usd = |unpriced: &Unpriced| opus.picos(unpriced) as f64 / 1e12;
+        let first = usd(&unpriced);
+        assert!((first - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{first}");
         unpriced = Unpriced { searches: 3, ..Unpriced::default() };
-        assert!((opus.of(&unpriced) - 0.03).abs() < 1e-9);
+        assert!((usd(&unpriced) - 0.03).abs() < 1e-9);
         unpriced = Unpriced { batch: [1_000_000, 0, 0, 0, 0], ..Unpriced::default() };
-        assert!((opus.of(&unpriced) - 2.5).abs() < 1e-9);
+        assert!((usd(&unpriced) - 2.5).abs() < 1e-9);
     }
 
     #[test]

@@ -30,20 +30,27 @@ use rows::{dear, figure};
 use summary::{About, Fact};
 
 /// Columns of the sums.
-const COLUMNS: &[Column] = &[
-    Column::words("", 1, 9),
-    Column::words("when", 8, 5),
-    Column::rest("what", 19),
-    Column::figures("req", 4, 3),
-    Column::figures("input", 6, 5),
-    Column::figures("c.read", 7, 7),
-    Column::figures("c.write", 7, 6),
-    Column::figures("output", 7, 8),
-    Column::figures("hit", 4, 6),
-    Column::figures("cost", 9, 9),
-    Column::figures("share", 6, 2),
-    Column::figures("so far", 9, 2),
-];
+const COLUMNS: &[Column] = &columns(8);
+/// The same where clocks alone do not say when.
+const DATED: &[Column] = &columns(11);
+
+const fn columns(when: usize) -> [Column; 12] {
+    [
+        Column::words("", 1, 9),
+        Column::words("when", when, 5),
+        Column::rest("what", 19),
+        Column::figures("req", 4, 3),
+        Column::figures("input", 6, 5),
+        Column::figures("c.read", 7, 7),
+        Column::figures("c.write", 7, 6),
+        Column::figures("output", 7, 8),
+        Column::figures("hit", 4, 6),
+        Column::figures("cost", 9, 9),
+        Column::figures("share", 6, 2),
+        Column::figures("so far", 9, 2),
+    ]
+}
+
 /// Columns that rows can be sorted by.
 const SORTS: [usize; 8] = [WHEN, 3, 4, 5, 6, 7, 8, COST];
 const WHEN: usize = 1;
@@ -60,6 +67,8 @@ pub(crate) struct Money {
     rows: List<Item>,
     statement: Statement,
     sums: Vec<Row>,
+    /// Whether they are of several days.
+    is_dated: bool,
     places: HashMap<Group, usize>,
     facts: Vec<Fact>,
     /// Money from which a row stands out, in pico-dollars.
@@ -96,6 +105,7 @@ impl Default for Money {
             rows: List::default(),
             statement: Statement::default(),
             sums: Vec::new(),
+            is_dated: false,
             places: HashMap::new(),
             facts: Vec::new(),
             dear: i128::MAX,
@@ -125,6 +135,10 @@ impl Money {
         }
     }
 
+    fn columns(&self) -> &'static [Column] {
+        if self.is_dated { DATED } else { COLUMNS }
+    }
+
     fn refresh(&mut self, scene: &PageScene<'_>) {
         if self.made_for == Some(scene.indexes.generation) {
             return;
@@ -138,6 +152,9 @@ impl Money {
     fn sum_up(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
         self.sums = self.statement.rows(self.grouping());
+        let times = || self.sums.iter().filter_map(|row| row.at);
+        let ends = times().min().zip(times().max());
+        self.is_dated = ends.is_some_and(|(first, last)| !first.is_same_day(last));
         self.places = self.sums.iter().enumerate().map(|(at, row)| (row.group.clone(), at)).collect();
         self.dear = dear(&self.sums);
         if self.level == 1 {
@@ -174,7 +191,7 @@ impl Money {
     }
 
     fn sort_by(&mut self, way: Way, scene: &PageScene<'_>) {
-        let table = Table::fit(COLUMNS, scene.columns());
+        let table = Table::fit(self.columns(), scene.columns());
         let shown: Vec<usize> =
             SORTS.into_iter().filter(|column| table.width_of(*column).is_some()).collect();
         let at = shown.iter().position(|column| *column == self.sorted.0).unwrap_or(0);
@@ -300,7 +317,7 @@ impl Page for Money {
         let (height, foot) = scene.divide(charted + 1, footed);
         self.rows.fit(height);
         self.make_detail(scene, charted);
-        let columns = if is_summary { summary::COLUMNS } else { COLUMNS };
+        let columns = if is_summary { summary::COLUMNS } else { self.columns() };
         let table = Table::fit(columns, scene.columns());
         let mut heads = self.detail.as_ref().map(|detail| detail.chart.clone()).unwrap_or_default();
         heads.push(table.heads((!is_summary).then_some(self.sorted), scene.theme));

@@ -4,6 +4,7 @@ use tv::app::input::action::View;
 use tv::model::edit::{Batch, Edit};
 use tv::model::entry::{BlockKind, Piece, Role};
 use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::usage::Usage;
 use tv::render::theme::Theme;
 
@@ -127,6 +128,30 @@ fn it_grows_with_the_session_and_the_arithmetic_is_shown() {
     stage.press("g");
     stage.add([answer("a3", 1_000, None)]);
     assert!(stage.picture().contains("100 000 input"), "the cursor stays: {}", stage.picture());
+}
+
+#[test]
+fn a_bill_of_several_days_has_dates() {
+    const DAY: i64 = 24 * 60 * 60 * 1_000;
+    let bill = |days: i64| {
+        let at = |edit: Edit, at: i64| match edit {
+            Edit::Entry(mut entry) => {
+                entry.at = Some(Timestamp(1_769_856_067_000 + at));
+                Edit::Entry(entry)
+            }
+            other => other,
+        };
+        let mut stage = Stage::made((120, 40));
+        stage.add([prompt("one"), at(answer("a1", 10, None), 0)]);
+        stage.add([prompt("two"), at(answer("a2", 20, None), days * DAY)]);
+        stage.press("4");
+        stage.wait(300);
+        stage.picture()
+    };
+    let rows = |days| bill(days).lines().filter(|line| line.contains("please")).collect::<String>();
+    assert!(rows(0).contains(" 00:00:00  2 please two"), "{}", rows(0));
+    let dated = rows(3);
+    assert!(dated.contains(" 02-03 00:00  2 please two"), "{dated}");
 }
 
 #[test]

@@ -4,14 +4,10 @@
 //! of micro-dollars for a million tokens, so a token costs a whole number of pico-dollars (USD × 10⁻¹²);
 //! what an agent recorded is kept to a nano-dollar.
 
-use crate::analysis::money::cost::{Cost, CostSource};
+use crate::analysis::money::cost::{Money, estimate};
 use crate::analysis::money::prices::{Prices, Rates};
-use crate::model::text::Name;
 use crate::model::totals::{Spent, Sum, Unpriced};
 use crate::model::usage::Usage;
-
-/// Pico-dollars in a nano-dollar.
-pub(super) const PICOS_IN_NANO: i128 = 1_000;
 
 /// Tokens of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,92 +38,6 @@ impl Tokens {
 impl From<Sum> for Tokens {
     fn from(sum: Sum) -> Self {
         Self { total: i64::try_from(sum.total).unwrap_or(i64::MAX), records: sum.recorded }
-    }
-}
-
-/// Money in pico-dollars, and where it comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Money {
-    /// What agents recorded.
-    pub recorded: i128,
-    /// Records with a recorded cost.
-    pub(crate) recordings: u32,
-    /// Tokens times prices, of records without a recorded cost.
-    pub estimated: i128,
-    /// Records that were estimated.
-    pub(crate) estimates: u32,
-    /// Records with tokens, without a recorded cost and without a price.
-    pub(crate) unpriced: u32,
-    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete.
-    pub(crate) partial: u32,
-    /// Recorded cost of records that could be estimated too, …
-    pub(crate) compared: i128,
-    /// … and their estimate.
-    pub(crate) expected: i128,
-}
-
-impl Money {
-    fn of(spent: &Spent, prices: Option<&Prices>) -> Self {
-        let mut money = Self {
-            recorded: i128::from(spent.recorded_nanos) * PICOS_IN_NANO,
-            recordings: spent.priced,
-            ..Self::default()
-        };
-        if !spent.unpriced.is_nothing() {
-            money.partial = spent.partial;
-            match prices {
-                Some(prices) => {
-                    money.estimated = estimate(prices, &spent.unpriced);
-                    money.estimates = 1;
-                }
-                None => money.unpriced = 1,
-            }
-        }
-        money
-    }
-
-    /// All that is known.
-    pub fn picos(&self) -> i128 {
-        self.recorded + self.estimated
-    }
-
-    /// In USD; `None` if nothing is known.
-    pub(crate) fn usd(&self) -> Option<f64> {
-        (self.recordings + self.estimates > 0).then(|| usd(self.picos()))
-    }
-
-    /// Where it comes from, as for sessions; nothing spent is unpriced too, and has no unpriced record.
-    pub fn source(&self) -> CostSource {
-        match (self.recordings > 0, self.estimates > 0, self.unpriced > 0) {
-            (false, false, _) => CostSource::Unpriced,
-            (true, false, false) => CostSource::Recorded,
-            (false, true, false) => CostSource::Estimated,
-            _ => CostSource::Mixed,
-        }
-    }
-
-    /// As a cost; an empty name stands for models without a price.
-    pub fn cost(&self) -> Cost {
-        let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
-        let (is_partial, is_estimated) = (self.partial > 0, self.estimates > 0);
-        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial, is_estimated }
-    }
-
-    fn plus(&mut self, other: &Self) {
-        self.recorded += other.recorded;
-        self.estimated += other.estimated;
-        self.compared += other.compared;
-        self.expected += other.expected;
-        self.recordings = self.recordings.saturating_add(other.recordings);
-        self.estimates = self.estimates.saturating_add(other.estimates);
-        self.unpriced = self.unpriced.saturating_add(other.unpriced);
-        self.partial = self.partial.saturating_add(other.partial);
-    }
-
-    /// Keeps its own sources.
-    fn minus(&mut self, other: &Self) {
-        self.recorded -= other.recorded;
-        self.estimated -= other.estimated;
     }
 }
 
@@ -252,15 +162,6 @@ impl Amount {
             && self.money.picos() == 0
             && self.money.unpriced == 0
     }
-}
-
-/// Pico-dollars as USD.
-pub fn usd(picos: i128) -> f64 {
-    picos as f64 / 1e12
-}
-
-fn estimate(prices: &Prices, tokens: &Unpriced) -> i128 {
-    i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)
 }
 
 /// The tokens of a record, whether it records a cost or not.

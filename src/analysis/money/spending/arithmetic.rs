@@ -2,8 +2,8 @@
 //!
 //! Invariant: the products add up to what the account says was estimated.
 
-use super::amount::usd;
 use super::{Charge, For};
+use crate::analysis::money::cost::usd;
 use crate::analysis::money::models;
 use crate::analysis::money::prices::{self, Tier};
 use crate::model::text::Name;

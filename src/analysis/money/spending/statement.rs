@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::amount::{Amount, Money, PICOS_IN_NANO};
+use super::amount::Amount;
 use super::{Charge, Fate, For, Spending, purpose};
 use crate::analysis::account::Account;
 use crate::analysis::money::cost::Cost;
+use crate::analysis::money::cost::{Money, PICOS_IN_NANO};
 use crate::analysis::money::prices::{self, Tier};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;

@@ -46,7 +46,7 @@ impl Captions<'_> {
         let shown = format!("  {}", self.shown());
         let (from, to) = self.range;
         let clock = |at: Timestamp| {
-            if from.day() == to.day() { at.clock() } else { format!("{} {}", at.day(), at.minute()) }
+            if from.day() == to.day() { at.clock() } else { at.day_and_minute() }
         };
         let times = format!("  {}{}{}", clock(from), if theme.ascii { "-" } else { "–" }, clock(to));
         let mut parts = vec![
