@@ -94,6 +94,16 @@ fn from_landmark_to_landmark() {
 }
 
 #[test]
+fn keys_in_one_burst_lead_where_they_lead_one_by_one() {
+    for keys in ["g } }", "g e", "G { {", "G E E", "g m ] t"] {
+        let (mut slow, mut fast) = (boats(), boats());
+        slow.press(keys);
+        fast.burst(keys);
+        assert_eq!(fast.app.reader.text.view.focus, slow.app.reader.text.view.focus, "{keys}");
+    }
+}
+
+#[test]
 fn a_chord_can_be_given_up() {
     let mut stage = boats();
     stage.press("g");

@@ -218,6 +218,15 @@ impl Stage {
         self
     }
 
+    /// Presses keys in one burst: no frame comes between them.
+    pub fn burst(&mut self, keys: &str) -> &mut Self {
+        for press in parse_keys(keys).expect("keys as in the bindings") {
+            self.happen(Event::Key(press));
+        }
+        self.arrange();
+        self
+    }
+
     /// Types a text, letter by letter.
     pub fn type_in(&mut self, text: &str) -> &mut Self {
         for c in text.chars() {

@@ -19,9 +19,15 @@ const PAUSE: u64 = 30_000;
 /// An expensive turn costs so many times the average.
 const EXPENSIVE: f64 = 2.0;
 
-/// The next item of a kind, seen from the focus.
+/// The next item of a kind, seen from the focus, or from where it will be.
 pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<Focus> {
-    let focus = text.view.focus;
+    let order = text.sequence.order();
+    let end = |id: &EntryId| Focus { entry: *id, block: scene.session.transcript.blocks_of(*id).max(1) - 1 };
+    let focus = match text.view.goes_to_end() {
+        Some(Way::Previous) => order.first().map(|id| Focus { entry: *id, block: 0 }),
+        Some(Way::Next) => order.last().map(end),
+        None => text.view.focus,
+    };
     let start = focus.and_then(|focus| text.sequence.place_of(focus.entry)).unwrap_or(0);
     let from = (start, focus.map(|focus| focus.block));
     let costly = if kind == Kind::Costly {
@@ -29,7 +35,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<
     } else {
         HashSet::new()
     };
-    nearest(&scene.session.transcript, text.sequence.order(), from, way, |focus, entry| {
+    nearest(&scene.session.transcript, order, from, way, |focus, entry| {
         let is_wanted = match kind {
             Kind::Costly => costly.contains(&focus.entry) && is_headline(entry, focus.block),
             Kind::Gap => is_first_shown(text, focus) && follows_a_pause(text, scene, focus.entry, entry),

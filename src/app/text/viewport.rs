@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::app::input::action::Way;
 use crate::model::entry::EntryId;
 use crate::render::nodes::NodeId;
 use crate::render::row::{Row, RowKind};
@@ -168,6 +169,16 @@ impl Viewport {
     /// Whether a motion waits for the next arrangement.
     pub(crate) fn is_moving(&self) -> bool {
         !self.motions.is_empty()
+    }
+
+    /// The end of the transcript to which the window goes with the next arrangement, if it does: the focus is not there
+    /// yet.
+    pub(crate) fn goes_to_end(&self) -> Option<Way> {
+        match self.motions.last()? {
+            Motion::Top => Some(Way::Previous),
+            Motion::Tail => Some(Way::Next),
+            _ => None,
+        }
     }
 
     /// Holds what is read in its place, although the window follows: a fold of the reader's is to open
