@@ -123,8 +123,8 @@ impl Account {
             inside.filter_map(|(_, id)| transcript.get(*id)).for_each(|entry| figures.facts.add(entry));
             let spans = spans(track, number).filter(|span| is_inside(span, &range));
             spans.for_each(|(_, span)| figures.time.spend(span.class, span.ms()));
-            let held = page.held.iter().filter(|(place, ..)| range.contains(&(number * PAGE + place)));
-            held.for_each(|(.., ms)| figures.time.hold(*ms));
+            let said = page.said.iter().filter(|(place, _)| range.contains(&(number * PAGE + place)));
+            said.for_each(|(_, said)| said.add_to(&mut figures.time));
         }
         figures
     }

@@ -3,7 +3,7 @@
 use super::class::Sums;
 use super::figures::Figures;
 use super::kept::Kept;
-use super::sweep::{self, sweep};
+use super::sweep::{self, Said, sweep};
 use crate::analysis::index::lanes::{Fold, Page};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -25,9 +25,8 @@ pub struct Sheet {
     pub(crate) parts: Vec<TurnPart>,
     /// The time before prompts, which belongs to no turn.
     pub(crate) pauses: Sums,
-    /// How much of the time of tools was the human's, in ms: with the place in the page of the entry that says so, and
-    /// when that time was over.
-    pub(crate) held: Vec<(usize, Timestamp, u64)>,
+    /// What the agent itself says of time, with the place in the page of the entry that says so.
+    pub(crate) said: Vec<(usize, Said)>,
 }
 
 /// Entries of a page that belong to one turn.
@@ -85,7 +84,7 @@ impl Fold for Books {
             part.entries += 1;
             part.copies += usize::from(entry.marks.copy);
             part.figures.facts.add(entry);
-            let held = sweep(&mut carry.time, *id, entry, &mut |span| {
+            let said = sweep(&mut carry.time, *id, entry, &mut |span| {
                 let is_pause = is_prompt && span.block.is_none();
                 let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
                 sums.spend(span.class, span.ms());
@@ -93,9 +92,9 @@ impl Fold for Books {
                 sheet.reach = Some((from.min(span.from), to.max(span.to)));
                 sheet.spans.push(place, &span);
             });
-            if let Some((at, ms)) = held {
-                part.figures.time.hold(ms);
-                sheet.held.push((usize::from(place), at, ms));
+            if let Some(said) = said {
+                said.add_to(&mut part.figures.time);
+                sheet.said.push((usize::from(place), said));
             }
         }
         sheet.parts.push(part);

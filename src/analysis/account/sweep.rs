@@ -1,6 +1,6 @@
 //! One entry after the other along a lane: what the time since the one before was spent on.
 
-use super::{Class, TimeSpan};
+use super::{Class, Sums, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
@@ -65,24 +65,46 @@ enum Sign {
 /// Agents and their files differ in when work begins and ends by no more than this, in ms.
 const HELD_MS: u64 = 2_000;
 
-/// Emits the spans that end with an entry and with its calls. If the agent says how long it was at work, and the
-/// calls took longer, they waited for the human: answers until when, and for how many ms.
+/// What the agent itself says of the time of a turn, where that is more than the times of its entries say, in ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// So much of the time of tools until then was the human's.
+    Held(Timestamp, u64),
+    /// So long it was at work, and no entry has a time.
+    Worked(u64),
+}
+
+impl Said {
+    /// Adds it to the time that the entries tell.
+    pub(crate) fn add_to(self, sums: &mut Sums) {
+        match self {
+            Self::Held(_, ms) => sums.hold(ms),
+            Self::Worked(ms) => sums.spend(Class::Model, ms),
+        }
+    }
+}
+
+/// Emits the spans that end with an entry and with its calls. Answers what the agent says besides.
 pub(crate) fn sweep(
     carry: &mut Carry,
     id: EntryId,
     entry: &Entry,
     emit: &mut dyn FnMut(TimeSpan),
-) -> Option<(Timestamp, u64)> {
+) -> Option<Said> {
     if entry.marks.copy {
         return None;
     }
-    if let Some(took) = took(entry) {
-        return held(carry, took);
-    }
-    let sign = sign_of(entry)?;
+    let took = took(entry);
+    let Some(sign) = sign_of(entry) else { return held(carry, took?) };
+    see(carry, id, entry, sign, emit);
+    // What ends a run may speak of its last leg only: where there are times, they say more.
+    took.filter(|_| carry.until.is_none()).map(Said::Worked)
+}
+
+fn see(carry: &mut Carry, id: EntryId, entry: &Entry, sign: Sign, emit: &mut dyn FnMut(TimeSpan)) {
     // While the model works, what it is sent besides says nothing of time.
     if sign == Sign::Note && (carry.after != After::Done || entry.at.is_none()) {
-        return None;
+        return;
     }
     if sign == Sign::Prompt {
         (carry.worked, carry.called) = (0, 0);
@@ -112,7 +134,6 @@ pub(crate) fn sweep(
         Emitter { carry, id, emit }.up_to(ended, class, None, None);
         carry.is_blurred = is_blurred;
     }
-    None
 }
 
 /// How long the agent says that it was at work, in ms.
@@ -123,10 +144,11 @@ fn took(entry: &Entry) -> Option<u64> {
     })
 }
 
-fn held(carry: &mut Carry, took: u64) -> Option<(Timestamp, u64)> {
+/// Calls that took longer than the agent was at work waited for the human.
+fn held(carry: &mut Carry, took: u64) -> Option<Said> {
     let more = carry.worked.saturating_sub(took).min(carry.called);
     (carry.worked, carry.called) = (0, 0);
-    Some((carry.until?, more)).filter(|_| more > HELD_MS)
+    Some(Said::Held(carry.until?, more)).filter(|_| more > HELD_MS)
 }
 
 /// The time of an entry's calls, one after the other; those that ran side by side count once.

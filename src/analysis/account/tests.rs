@@ -197,6 +197,22 @@ fn results_alone_say_how_long_it_took_but_not_whose_time_it_was() {
 }
 
 #[test]
+fn a_run_without_times_took_what_its_end_says() {
+    let work = |times: [Seconds; 3]| {
+        let (transcript, account) = account_of(|out| {
+            let [asked, answered, ended] = times;
+            prompt(out, "p", asked);
+            answer(out, "a", answered);
+            let end = [Break::Ended(Text::from("success")), Break::Took(4_000)];
+            entry(out, "e", Role::Harness, ended, end.map(BlockKind::Break).into());
+        });
+        (account.turn(&transcript, 0).work_ms(), account.time(None).work())
+    };
+    assert_eq!(work([None; 3]), (Some(4_000), 4_000));
+    assert_eq!(work([0, 3, 9].map(Some)), (Some(3_000), 3_000), "times of entries say more");
+}
+
+#[test]
 fn a_call_without_a_result_leaves_its_time_unknown() {
     let (_, account) = account_of(|out| {
         prompt(out, "p", Some(0));

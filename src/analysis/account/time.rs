@@ -11,6 +11,7 @@ use super::Account;
 use super::class::{Sums, TimeSpan};
 use super::kept::Kept;
 use super::pages::Books;
+use super::sweep::Said;
 use crate::analysis::index::lanes::{PAGE, Track};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -53,8 +54,8 @@ impl Account {
                     sums.spend(span.class, end.since(start));
                 }
             }
-            let held = page.held.iter().filter(|(_, at, _)| from < *at && *at <= to);
-            held.for_each(|(.., ms)| sums.hold(*ms));
+            let is_within = |said: &&Said| matches!(said, Said::Held(at, _) if from < *at && *at <= to);
+            page.said.iter().map(|(_, said)| said).filter(is_within).for_each(|said| said.add_to(&mut sums));
         }
         sums
     }

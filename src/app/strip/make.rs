@@ -96,14 +96,17 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
         Some(turn) => format!("turn {}", turn + 1),
         None => "session".to_owned(),
     };
-    if total == 0 {
-        return Strip { legend: format!("{what}: no times to tell"), ..Strip::default() };
-    }
     let work = work_ms(scene, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
-    let took = match work {
-        0 => figures::duration(total),
-        work if work == total => figures::duration(total),
-        work => format!("{} of {}", figures::duration(work), figures::duration(total)),
+    if total == 0 {
+        let took = if work > 0 { format!(" took {}", figures::duration(work)) } else { String::new() };
+        return Strip { legend: format!("{what}{took}: no times to tell"), ..Strip::default() };
+    }
+    let words = [work, total].map(figures::duration);
+    let took = match words {
+        [work_words, total_words] if work > 0 && work_words != total_words => {
+            format!("{work_words} of {total_words}")
+        }
+        [_, total_words] => total_words,
     };
     let legend = |scale: u64| format!("  {}{what} {took}  1 col = {}", signs(scene), column(scale));
     // The legend's own length hardly depends on the scale.

@@ -24,8 +24,21 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
     result.duration_ms = duration(details);
     // Only a failure has its code.
     let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
-    let facts: Vec<String> = facts(result.verdict, &begin, details);
+    let mut facts: Vec<String> = facts(result.verdict, &begin, details);
+    if facts.is_empty() && result.verdict == Verdict::Done {
+        facts.extend(lines_before_reminder(text));
+    }
     result.facts = Text::clean(&facts.join(" · "));
+}
+
+/// How many lines of a file were read, where the program reminds the model of something below them: these lines are
+/// not the file's.
+fn lines_before_reminder(text: &Str<'_>) -> Option<String> {
+    let begin = opening(text, 16);
+    let (number, _) = begin.trim_start().split_once('→')?;
+    let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let (file, _) = is_numbered.then(|| text.as_str().split_once("\n<system-reminder>"))??;
+    Some(count(count_lines(file.trim_end()) as u64, "line"))
 }
 
 fn duration(details: &Json<'_>) -> Option<u64> {

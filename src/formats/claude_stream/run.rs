@@ -2,7 +2,6 @@
 
 use super::sums::{Count, Sums};
 use crate::formats::anthropic;
-use crate::formats::claude::duration::seconds;
 use crate::formats::claude::line::Line;
 use crate::formats::claude::system::setting;
 use crate::formats::json::Json;
@@ -81,6 +80,7 @@ impl Run {
         out.meta(MetaEdit::Live(Some(false)));
         entry.blocks.extend(error_of(json).map(|error| block(Break::Error(error))));
         entry.blocks.push(block(Break::Ended(Text::clean(&facts(json).join(" · ")))));
+        entry.blocks.extend(json.get("duration_ms").count().map(|ms| block(Break::Took(ms))));
         let denials = json.get("permission_denials").items().iter();
         entry.blocks.extend(denials.take(DENIALS).map(|denial| block(Break::Setting(denied(denial)))));
         entry.blocks.extend(difference.map(|words| block(Break::Setting(words))));
@@ -130,7 +130,6 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     let mut facts =
         vec![if error_of(json).is_some() { "failed".to_owned() } else { subtype.replace('_', " ") }];
     facts.extend(json.get("num_turns").count().map(|turns| count(turns, "turn")));
-    facts.extend(json.get("duration_ms").count().map(seconds));
     facts.extend(json.get("total_cost_usd").number().map(|usd| format!("${usd:.4}")));
     let denials = json.get("permission_denials").items().len();
     facts.extend((denials > 0).then(|| format!("{} not allowed", count(denials as u64, "call"))));

@@ -1,8 +1,8 @@
-//! What answers cost.
+//! What answers cost, and how much was read.
 
 use serde_json::json;
 
-use super::{EARLY, read};
+use super::{EARLY, read, result_of};
 
 #[test]
 fn output_without_a_reason_for_its_end_is_at_least_so_much() {
@@ -27,4 +27,20 @@ fn output_without_a_reason_for_its_end_is_at_least_so_much() {
         (3, 1, 2),
         "where the cost is recorded, it is complete"
     );
+}
+
+#[test]
+fn what_the_program_says_below_a_file_is_no_line_of_it() {
+    let facts = |content: &str| {
+        let call =
+            json!({"type": "tool_use", "id": "toolu_R", "name": "Read", "input": {"file_path": "a.rs"}});
+        let result = json!({"type": "tool_result", "tool_use_id": "toolu_R", "content": content});
+        let line = |role: &str, block| json!({"type": role, "uuid": role, "message": {"role": role, "content": [block]}});
+        let text = format!("{}\n{}\n", line("assistant", call), line("user", result));
+        result_of(&read(&text), "toolu_R").facts.to_string()
+    };
+    let file = "     1→fn main() {\n     2→}\n";
+    assert_eq!(facts(&format!("{file}\n<system-reminder>\nbe kind\n</system-reminder>\n")), "2 lines");
+    assert_eq!(facts(file), "", "all lines are the file's");
+    assert_eq!(facts("notes\n<system-reminder>\nbe kind\n</system-reminder>"), "", "no file");
 }
