@@ -151,6 +151,15 @@ pub const ROLES: [&str; 23] = [
     "bar",
 ];
 
+/// Roles that look like another one in a theme file that does not name them: so a new role needs no line in each file.
+pub(crate) const LIKE: [(&str, &str); 5] = [
+    ("added", "good"),
+    ("comment", "thinking"),
+    ("keyword", "code"),
+    ("string", "good"),
+    ("function", "accent"),
+];
+
 impl Theme {
     /// For dark backgrounds.
     pub fn dark() -> Self {

@@ -16,7 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::table::{in_order, place_of};
 use crate::render::colour::{self, Rgb};
-use crate::render::theme::Theme;
+use crate::render::theme::{LIKE, Theme};
 
 /// The files in the program.
 pub(crate) const EMBEDDED: [(&str, &str); 7] = [
@@ -88,6 +88,11 @@ fn take_roles(roles: &DeTable<'_>, theme: &mut Theme, complain: &mut impl FnMut(
             None => complain(value.span().start, "a style is written like \"bold #89b4fa on #313244\""),
         }
     }
+    for (role, other) in LIKE.into_iter().filter(|(role, _)| !roles.contains_key(*role)) {
+        if let (Some(style), true) = (theme.role_mut(other).copied(), roles.contains_key(other)) {
+            theme.role_mut(role).into_iter().for_each(|slot| *slot = style);
+        }
+    }
 }
 
 /// Reads `bold italic #89b4fa on #313244`.
@@ -117,7 +122,7 @@ mod tests {
 
     use super::{EMBEDDED, known, parse};
     use crate::render::colour::{Rgb, contrast, rgb};
-    use crate::render::theme::{ROLES, Theme};
+    use crate::render::theme::{LIKE, ROLES, Theme};
 
     /// Roles that step back on purpose.
     const FAINT: [&str; 3] = ["dim", "thinking", "comment"];
@@ -149,7 +154,9 @@ mod tests {
             let mut file = parse(name, text);
             assert_eq!(file.complaints, Vec::<String>::new(), "{name}");
             for role in ROLES {
-                assert!(text.contains(&format!("\n{role} = ")), "{name} leaves {role} open");
+                let is_named = |role: &str| text.contains(&format!("\n{role} = "));
+                let other = LIKE.iter().find(|(like, _)| *like == role).map(|(_, other)| *other);
+                assert!(is_named(role) || other.is_some_and(is_named), "{name} leaves {role} open");
             }
             check(&mut file.theme, file.background.unwrap());
             assert!(known(name).is_some());
@@ -168,6 +175,25 @@ mod tests {
         assert_ne!(file.theme.voice.user, Theme::dark().voice.user);
         for role in ROLES {
             assert!(page.contains(&format!("`{role}`")), "the manual does not name {role}");
+        }
+    }
+
+    #[test]
+    fn a_role_that_is_left_out_looks_like_another() {
+        let named = |roles: &str| parse("mine", &format!("[roles]\n{roles}")).theme;
+        let red = Color::Rgb(255, 0, 0);
+        assert_eq!(named("good = \"#ff0000\"").syntax.string.fg, Some(red));
+        assert_ne!(named("good = \"#ff0000\"\nstring = \"#00ff00\"").syntax.string.fg, Some(red));
+        assert_eq!(named("bad = \"#ff0000\"").syntax, Theme::dark().syntax);
+        for mut theme in [Theme::dark(), Theme::light()] {
+            for (role, other) in LIKE {
+                assert_eq!(
+                    theme.role_mut(role).copied(),
+                    theme.role_mut(other).copied(),
+                    "{role} of {}",
+                    theme.name
+                );
+            }
         }
     }
 
