@@ -23,13 +23,25 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
-/// Where a call stands.
+/// Where a block stands: a call, a text, what a reader goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// The entry.
-    pub(crate) entry: EntryId,
+    pub entry: EntryId,
     /// Place of the block in it.
-    pub(crate) block: usize,
+    pub block: usize,
+}
+
+impl Place {
+    /// The same block in another transcript of the session.
+    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
+        Some(Self { entry: moved(self.entry)?, ..self })
+    }
+
+    /// Where it stands in the order of the file.
+    pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
+        (transcript.place_of(self.entry).unwrap_or(0), self.block)
+    }
 }
 
 /// A call by its place: that of the entry in the order of the file, then of the block in its entry.

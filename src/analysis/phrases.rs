@@ -6,7 +6,7 @@ use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures::{count, duration, tokens};
 use crate::model::meta::LaneFacts;
-use crate::model::text::Name;
+use crate::model::text::{Name, Text};
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
@@ -140,6 +140,21 @@ fn last_sign(entry: &Entry) -> Option<String> {
 pub(crate) fn joined(parts: impl IntoIterator<Item = Option<String>>, ascii: bool) -> String {
     let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
     parts.join(if ascii { " - " } else { " · " })
+}
+
+/// What an entry is called: the beginning of its text.
+pub(crate) fn title_of(entry: &Entry) -> Text {
+    let text = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
+        _ => None,
+    });
+    text.unwrap_or_else(|| Text::from("(no text)"))
+}
+
+/// The block that stands for a prompt: its first text, or its first block.
+pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
+    let text = entry.blocks.iter().position(|block| matches!(block.kind, BlockKind::Text(_)));
+    text.unwrap_or(0) == place
 }
 
 #[cfg(test)]

@@ -5,16 +5,16 @@
 use std::collections::HashSet;
 
 use super::effect::Effect;
-use super::find::reveal::reveal_sought;
-use super::find::searching;
 use super::input::action::View;
 use super::layout::Frame;
-use super::panes::side::SidePane;
-use super::places::marks;
 use super::reader::{Lent, Reader};
 use super::scene::Scene;
+use super::side_pane::SidePane;
+use super::text::find::reveal::reveal_sought;
+use super::text::find::search;
+use super::text::places::marks;
 use super::text::window::{fill, refresh_sequence};
-use super::text::{TextPane, as_of, branch_folds, details, gutter, paging, spine};
+use super::text::{TextPane, as_of, details, folds, gutter, paging, spine};
 use crate::model::entry::EntryId;
 use crate::session::Session;
 use crate::session::indexes::Needs;
@@ -22,8 +22,8 @@ use crate::session::indexes::Needs;
 /// Fills the window, and says which bodies must be read for it.
 pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     reader.session.transcript.settle();
-    let mut effects = reader.with_text(searching::catch_up);
-    if branch_folds::notice(&mut reader.text, &reader.session) {
+    let mut effects = reader.with_text(search::catch_up);
+    if folds::notice_branches(&mut reader.text, &reader.session) {
         reader.outline.clear();
         reader.checks.look_again();
     }
@@ -94,8 +94,8 @@ fn arrange_sides(lent: Lent<'_>, scene: &Scene<'_>, frame: &Frame) -> Vec<Effect
     let Lent { text, outline, inspector, views, strip, alarms } = lent;
     text.stale.spine |= std::mem::take(&mut alarms.has_new_marks);
     arrange_spine(text, scene, &alarms.marks, usize::from(frame.lines()));
-    let mut effects: Vec<Effect> = paging::ask::page(text, scene).into_iter().collect();
-    effects.extend(details::ask::ask(text, scene));
+    let mut effects: Vec<Effect> = paging::page(text, scene).into_iter().collect();
+    effects.extend(details::ask(text, scene));
     let panes: [&mut dyn SidePane; 4] = [outline, views, inspector, strip];
     for pane in panes {
         effects.extend(pane.arrange(text, scene, frame));

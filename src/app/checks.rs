@@ -10,7 +10,6 @@ use std::borrow::Cow;
 
 use notes::{Notes, block_of};
 
-use super::outline::row::Sign;
 use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
@@ -23,6 +22,24 @@ use crate::model::record::Origin;
 use crate::model::tool::is_textual;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
+
+/// How it stands with something: the sign before its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sign {
+    /// Nothing.
+    #[default]
+    None,
+    /// All is well.
+    Good,
+    /// May be wrong.
+    Warn,
+    /// Is wrong.
+    Bad,
+    /// Was not allowed.
+    Refused,
+    /// Has no end: works, if the agent works on this entry.
+    Open(EntryId),
+}
 
 /// Loops that are listed by themselves.
 const LOOPS_MOST: usize = 6;
@@ -238,7 +255,7 @@ const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later
 
 /// Loops, the newest first, and edits that were turned back.
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
-    let item = |place: Place| Target::Item(Focus { entry: place.entry, block: place.block });
+    let item = Target::Item;
     let runs = loops.loops();
     let row = |run: &Run<'_>| {
         let first = run.places().next()?;

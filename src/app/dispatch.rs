@@ -1,21 +1,26 @@
 //! Who carries an action out: the pane that has the keys, the session, or the viewer.
 
+pub(crate) mod part;
+pub(crate) mod pointing;
+pub mod route;
+pub(crate) mod typing;
+
 use tui_input::Input;
 
+use self::route::Request;
+use self::typing::{Finished, kind_of};
 use super::alarms;
 use super::copying::piping;
 use super::effect::Effect;
-use super::find::{filtering, searching};
 use super::input::action::Action;
 use super::input::command::{Command, Setting};
-use super::input::mode::Mode;
-use super::input::route::Request;
-use super::input::typing::{self, Finished, kind_of};
-use super::places::marks;
+use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
 use super::scene::Ask;
 use super::state::App;
+use super::text::find::{filter, search};
+use super::text::places::marks;
 use super::text::{as_of, goto, selecting};
 
 /// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
@@ -50,7 +55,7 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     }
     let mut effects = match request {
         Request::Type(_) => Vec::new(),
-        _ => app.reader.with_text(searching::catch_up),
+        _ => app.reader.with_text(search::catch_up),
     };
     effects.extend(match request {
         Request::Act(action, times) => dispatch(app, action, times),
@@ -69,7 +74,7 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
         Request::Recall(is_older) => {
             typing::recall(&mut app.mode, &mut app.history, &mut app.reader, is_older)
         }
-        Request::ToggleLiteral => app.reader.with_text(searching::toggle_literal),
+        Request::ToggleLiteral => app.reader.with_text(search::toggle_literal),
         Request::ScrollPopUp(by) => {
             scroll_pop_up(app, by);
             Vec::new()
@@ -91,7 +96,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
         }
         Command::Filter(expr) => {
             let typed = expr.to_string();
-            return reader.with_text(|text, scene| filtering::set(text, scene, &typed, expr));
+            return reader.with_text(|text, scene| filter::set(text, scene, &typed, expr));
         }
         Command::Context => {
             let session = &mut reader.session;
@@ -142,10 +147,10 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     }
     match action {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
-            return reader.with_text(|text, scene| searching::act(text, scene, action, times));
+            return reader.with_text(|text, scene| search::act(text, scene, action, times));
         }
         Action::Filter | Action::Quick(_) => {
-            return reader.with_text(|text, scene| filtering::act(text, scene, action));
+            return reader.with_text(|text, scene| filter::act(text, scene, action));
         }
         Action::SetMark => {
             let letter = app.keys.letter;

@@ -3,14 +3,14 @@
 //! Invariant: effects are orders, not deeds; only the runtime carries them out.
 
 use super::alarms::Notice;
-use super::find::filter::FilterJob;
-use super::find::search::Job;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
 use crate::model::transcript::ToPack;
 use crate::render::picture::canvas::Choice;
+use crate::session::filter::FilterJob;
+use crate::session::search::Job;
 
 /// What the runtime is to do; the state itself touches nothing outside.
 #[derive(Clone, Debug)]

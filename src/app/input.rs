@@ -1,4 +1,6 @@
-//! What keys, the mouse and typed lines mean.
+//! The words for keys, the mouse and typed lines: what there is to press, to type and to do. What becomes of it is
+//! [`dispatch`](super::dispatch)'s.
+
 pub mod action;
 pub mod bindings;
 pub mod chord;
@@ -6,7 +8,4 @@ pub mod command;
 pub mod history;
 pub mod keymap;
 pub mod keys;
-pub mod mode;
 pub mod mouse;
-pub mod route;
-pub mod typing;

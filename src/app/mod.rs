@@ -6,7 +6,7 @@
 //! arrange ── reader::Reader             one session, and its panes; several of them may stand side by side
 //!               ├── text                the window onto the transcript, with what is searched, filtered and marked in it
 //!               └── outline, views, inspector, strip
-//!                                       panes that follow the reader's place in the text ([`panes::side`])
+//!                                       panes that follow the reader's place in the text ([`side_pane`])
 //! ```
 //!
 //! A pane changes itself only. It sees the rest through a [`scene::Scene`], in which the session is only read, and
@@ -22,18 +22,18 @@ pub mod checks;
 pub mod copying;
 pub mod dispatch;
 pub mod effect;
-pub mod find;
 pub mod input;
 pub mod inspector;
 pub mod layout;
+pub mod mode;
 pub mod outline;
 pub mod panes;
 pub mod picker;
-pub mod places;
 pub mod pop_ups;
 pub mod reader;
 pub mod scene;
 pub mod screen;
+pub(crate) mod side_pane;
 pub mod state;
 pub mod strip;
 pub mod text;

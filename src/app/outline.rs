@@ -13,7 +13,7 @@ mod sums;
 use std::collections::HashMap;
 
 use keys::Keys;
-use row::{Key, Part, Row};
+use row::{Key, OutlineRow, SectionKind};
 use shares::{scrolled, shares};
 use sums::Sums;
 
@@ -33,11 +33,11 @@ use crate::render::glyphs::Glyphs;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Which.
-    pub part: Part,
+    pub part: SectionKind,
     /// How many rows it has.
     pub(crate) total: usize,
     /// Rows in sight.
-    pub rows: Vec<Row>,
+    pub rows: Vec<OutlineRow>,
     /// Which of them the cursor is on.
     pub cursor: Option<usize>,
 }
@@ -45,7 +45,7 @@ pub struct Section {
 /// The row that the cursor is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
-    part: Part,
+    part: SectionKind,
     place: usize,
 }
 
@@ -56,9 +56,9 @@ pub struct Outline {
     keys: Option<Keys>,
     before: Keys,
     /// Rows of turns made before, by their prompts.
-    turns: HashMap<EntryId, Row>,
+    turns: HashMap<EntryId, OutlineRow>,
     /// Other rows made before, forgotten with every change.
-    others: Vec<(Key, Row)>,
+    others: Vec<(Key, OutlineRow)>,
     /// What they sum up.
     sums: Sums,
     /// State of the account, of which rows of turns and lanes were made.
@@ -136,29 +136,31 @@ impl Outline {
     fn bring_up_to_date(&mut self, wanted: &Wanted<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
-        let given = shares(wanted.height, Part::ALL.map(|part| keys.of(part).len()));
+        let given = shares(wanted.height, SectionKind::ALL.map(|part| keys.of(part).len()));
         self.place_cursor(wanted, &keys, &given);
         let current = wanted.turn.unwrap_or(0);
         let branch = wanted.focused.and_then(|id| wanted.transcript.branches().of(id)).map(|one| one.number);
         let mut sections = Vec::new();
-        for ((part, lines), top) in Part::ALL.into_iter().zip(given).zip(self.tops) {
+        for ((part, lines), top) in SectionKind::ALL.into_iter().zip(given).zip(self.tops) {
             let all = keys.of(part);
             if lines == 0 {
                 continue;
             }
             let cursor = self.cursor.filter(|cursor| wanted.has_keys && cursor.part == part);
             let held = cursor.map(|cursor| cursor.place).or_else(|| match part {
-                Part::Turns => all.iter().position(|key| *key == Key::Turn(current)),
-                Part::Branches => all.iter().position(|key| Some(key) == branch.map(Key::Branch).as_ref()),
-                Part::Checks | Part::Files | Part::Agents => None,
+                SectionKind::Turns => all.iter().position(|key| *key == Key::Turn(current)),
+                SectionKind::Branches => {
+                    all.iter().position(|key| Some(key) == branch.map(Key::Branch).as_ref())
+                }
+                SectionKind::Checks | SectionKind::Files | SectionKind::Agents => None,
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
-            let rows = in_sight.map(|key| Row {
+            let rows = in_sight.map(|key| OutlineRow {
                 is_current: *key == Key::Turn(current) || Some(key) == branch.map(Key::Branch).as_ref(),
                 ..self.row_at_cursor(wanted, key)
             });
-            let rows: Vec<Row> = rows.collect();
+            let rows: Vec<OutlineRow> = rows.collect();
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
             sections.push((top, Section { part, total: all.len(), rows, cursor }));
         }
@@ -201,17 +203,18 @@ impl Outline {
             self.cursor = None;
             return;
         }
-        let mut shown = Part::ALL.into_iter().zip(given).filter(|(_, lines)| **lines > 0);
+        let mut shown = SectionKind::ALL.into_iter().zip(given).filter(|(_, lines)| **lines > 0);
         let at_turn = || {
             let turn = Key::Turn(wanted.turn.unwrap_or(0));
-            keys.of(Part::Turns).iter().position(|key| *key == turn).unwrap_or(0)
+            keys.of(SectionKind::Turns).iter().position(|key| *key == turn).unwrap_or(0)
         };
         let first = shown.next().map(|(part, _)| part);
-        let is_shown = |part: Part| first == Some(part) || given.get(part as usize).is_some_and(|n| *n > 0);
+        let is_shown =
+            |part: SectionKind| first == Some(part) || given.get(part as usize).is_some_and(|n| *n > 0);
         let cursor = self.cursor.filter(|cursor| is_shown(cursor.part));
         self.cursor = match (cursor, first) {
             (Some(cursor), _) => Some(cursor),
-            (None, Some(Part::Turns)) => Some(Cursor { part: Part::Turns, place: at_turn() }),
+            (None, Some(SectionKind::Turns)) => Some(Cursor { part: SectionKind::Turns, place: at_turn() }),
             (None, first) => first.map(|part| Cursor { part, place: 0 }),
         };
         if let Some(cursor) = &mut self.cursor {
@@ -219,7 +222,7 @@ impl Outline {
         }
     }
 
-    fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> Row {
+    fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let row = self.row(wanted, key);
         match wanted.then {
             Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
@@ -227,11 +230,11 @@ impl Outline {
         }
     }
 
-    fn row(&mut self, wanted: &Wanted<'_>, key: &Key) -> Row {
+    fn row(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let transcript = wanted.transcript;
         if let Key::Turn(turn) = key {
             let Some(prompt) = transcript.turns().get(*turn).map(|turn| turn.prompt) else {
-                return Row::default();
+                return OutlineRow::default();
             };
             if let Some(row) = self.turns.get(&prompt) {
                 return row.clone();
@@ -251,7 +254,7 @@ impl Outline {
         row
     }
 
-    fn make(&mut self, wanted: &Wanted<'_>, key: &Key) -> Option<Row> {
+    fn make(&mut self, wanted: &Wanted<'_>, key: &Key) -> Option<OutlineRow> {
         let transcript = wanted.transcript;
         let Glyphs { compacted, arrow, .. } = wanted.glyphs;
         match key {
@@ -267,7 +270,7 @@ impl Outline {
             }
             Key::Check(number) => {
                 let check = wanted.checks.list().get(*number)?;
-                Some(Row { sign: check.sign, title: check.words(), ..Row::default() })
+                Some(OutlineRow { sign: check.sign, title: check.words(), ..OutlineRow::default() })
             }
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
             Key::Agent(lane) => {
@@ -283,7 +286,7 @@ impl Outline {
     pub(crate) fn step(&mut self, by: isize) {
         let Some(cursor) = self.cursor else { return };
         let totals = self.sections.iter().map(|section| (section.part, section.total));
-        let totals: Vec<(Part, usize)> = totals.collect();
+        let totals: Vec<(SectionKind, usize)> = totals.collect();
         let before: usize = totals.iter().filter(|(part, _)| *part < cursor.part).map(|(_, n)| n).sum();
         let all: usize = totals.iter().map(|(_, total)| total).sum();
         let mut place = (before + cursor.place).saturating_add_signed(by).min(all.saturating_sub(1));

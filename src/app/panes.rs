@@ -1,7 +1,6 @@
 //! The panes of a session: which of them are shown, how wide they are, and which one has the keys.
 
 pub(crate) mod actions;
-pub(crate) mod side;
 
 /// Columns by which a key moves a divider.
 const STEP: u16 = 2;

@@ -75,14 +75,14 @@ struct Made {
 }
 
 /// A span of time on the line.
-struct Part {
+struct Segment {
     ms: u64,
     class: Class,
     has_failed: bool,
     goes_on: bool,
 }
 
-impl Part {
+impl Segment {
     fn work_ms(&self) -> u64 {
         if self.class.is_work() { self.ms } else { 0 }
     }
@@ -106,7 +106,7 @@ fn column(ms: u64) -> String {
 }
 
 /// Each column belongs to what took most of it; columns of one thing are a run.
-fn runs(parts: &[Part], scale: u64) -> Vec<Run> {
+fn runs(parts: &[Segment], scale: u64) -> Vec<Run> {
     let mut runs: Vec<(usize, Run)> = Vec::new();
     let mut column: Vec<(usize, u64)> = Vec::new();
     let mut left = scale;
@@ -143,24 +143,24 @@ fn runs(parts: &[Part], scale: u64) -> Vec<Run> {
 }
 
 /// What failed stays apart; all else that follows its like is one.
-fn is_same(before: Option<&Part>, part: &Part) -> bool {
+fn is_same(before: Option<&Segment>, part: &Segment) -> bool {
     before.is_some_and(|before| before.class == part.class && !before.has_failed && !part.has_failed)
 }
 
-fn run_of(part: &Part) -> Run {
+fn run_of(part: &Segment) -> Run {
     Run { columns: 1, class: part.class, has_failed: part.has_failed, goes_on: part.goes_on }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Run, column, runs};
+    use super::{Run, Segment, column, runs};
     use crate::analysis::account::Class;
 
-    fn part(ms: u64, class: Class) -> Part {
-        Part { ms, class, has_failed: false, goes_on: false }
+    fn part(ms: u64, class: Class) -> Segment {
+        Segment { ms, class, has_failed: false, goes_on: false }
     }
 
-    fn words(parts: &[Part], scale: u64) -> Vec<String> {
+    fn words(parts: &[Segment], scale: u64) -> Vec<String> {
         let words = |run: &Run| {
             let end = if run.has_failed { " failed" } else { "" };
             format!("{} {}{end}", run.class.word(), run.columns)
@@ -174,7 +174,7 @@ mod tests {
             part(2_000, Class::Model),
             part(400, Class::Model),
             part(900, Class::Tool),
-            Part { has_failed: true, ..part(5_000, Class::Tool) },
+            Segment { has_failed: true, ..part(5_000, Class::Tool) },
             part(2_000, Class::Tool),
             part(100, Class::Model),
         ];
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn no_time_is_lost_or_added() {
         for scale in [1, 7, 100, 1_000] {
-            let parts: Vec<Part> =
+            let parts: Vec<Segment> =
                 (1..60).map(|n| part(n * 13 % 97 + 1, Class::ALL[usize::try_from(n % 6).unwrap()])).collect();
             let total: u64 = parts.iter().map(|part| part.ms).sum();
             let columns: usize = runs(&parts, scale).iter().map(|run| run.columns).sum();

@@ -2,9 +2,9 @@
 
 pub(crate) mod actions;
 pub mod as_of;
-pub mod branch_folds;
 pub(crate) mod branches;
 pub mod details;
+pub mod find;
 pub mod folding;
 pub mod folds;
 pub(crate) mod goto;
@@ -14,9 +14,9 @@ pub mod items;
 pub mod landmarks;
 pub mod moving;
 pub mod paging;
+pub mod places;
 pub(crate) mod portions;
 pub mod rulers;
-pub mod seek;
 pub mod selecting;
 pub mod sequence;
 pub mod spine;
@@ -27,20 +27,17 @@ pub mod wrapping;
 use std::collections::HashSet;
 
 use super::copying::clipboard::PendingCopy;
-use super::find::Find;
-use super::find::filter::Filter;
 use super::layout::{Frame, Margin};
 use super::panes::Pane;
-use super::places::Places;
-use super::places::saved_position::SavedPosition;
 use super::scene::Scene;
 use super::text::as_of::AsOf;
-use super::text::details::Shown;
+use super::text::find::Find;
 use super::text::folds::Folds;
 use super::text::gutter::Gutter;
 use super::text::heights::Heights;
 use super::text::items::RowCache;
-use super::text::paging::Asked;
+use super::text::places::Places;
+use super::text::places::saved_position::SavedPosition;
 use super::text::sequence::{Sequence, Wanted, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
@@ -50,7 +47,10 @@ use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
 use crate::session::Session;
+use crate::session::details::KnownDetails;
+use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
+use crate::session::paging::Asked;
 
 /// The text of a session, as far as it is in sight.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ pub struct TextPane {
     /// Bodies that were asked for.
     pub asked: Asked,
     /// What records hold that no block shows, as far as it was in sight.
-    pub details: Shown,
+    pub details: KnownDetails,
     /// Rows that are still valid.
     pub cache: RowCache,
     /// What is searched for, and what a filter hides.
@@ -136,7 +136,7 @@ impl TextPane {
             as_of: AsOf::default(),
             unseen: 0,
             asked: Asked::default(),
-            details: Shown::default(),
+            details: KnownDetails::default(),
             cache: RowCache::default(),
             find: Find::default(),
             places: Places::default(),

@@ -1,24 +1,20 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
-use super::arrange;
 use super::copying::clipboard;
-use super::dispatch::{self, answer, carry_out};
+use super::dispatch::route::{self, Around, route};
+use super::dispatch::{self, answer, carry_out, pointing, typing};
 use super::effect::Effect;
-use super::find::filtering;
-use super::find::progress::Hit;
-use super::find::searching;
 use super::input::keys::Press;
-use super::input::mode::Mode;
-use super::input::mouse::{self, Pointer};
-use super::input::route::{self, Around, route};
-use super::input::typing::{self};
+use super::input::mouse::Pointer;
 use super::inspector::Records;
-use super::picker;
+use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::raw::RawView;
 use super::state::App;
 use super::text::details;
+use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
+use super::{arrange, picker};
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -28,6 +24,7 @@ use crate::model::found::{Place, Preview, Sighting};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::WasPacked;
+use crate::session::search::progress::Hit;
 
 /// What can happen.
 #[derive(Clone, Debug)]
@@ -156,15 +153,13 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             app.reader.fill(&entries, &contents);
             return app.reader.with_text(clipboard::actions::resume);
         }
-        Event::Detailed { is_whole, found } => details::ask::take(&mut app.reader.text, is_whole, found),
+        Event::Detailed { is_whole, found } => details::take(&mut app.reader.text, is_whole, found),
         Event::Packed(page) => app.reader.session.take_back(page),
         Event::Searched { generation, number, hits } => {
-            return app
-                .reader
-                .with_text(|text, scene| searching::found(text, scene, generation, number, hits));
+            return app.reader.with_text(|text, scene| search::found(text, scene, generation, number, hits));
         }
         Event::Filtered { generation, percent, matched } => {
-            filtering::answered(&mut app.reader.text, generation, percent, matched.as_deref());
+            filter::answered(&mut app.reader.text, generation, percent, matched.as_deref());
         }
         Event::Seen(sighting) => app.picker.see(sighting),
         Event::Previewed(place, preview) => app.picker.take(&place, preview),
@@ -184,11 +179,11 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
 
 /// Carries out what the mouse did.
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
-    match (&app.mode, mouse::actions::wheel_of(pointer.gesture)) {
+    match (&app.mode, pointing::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
         (Mode::Picker | Mode::Palette(_), Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
-        (_, Some(by)) => return mouse::actions::turn_wheel(&mut app.reader, pointer, by),
-        (Mode::Normal, None) => mouse::actions::touch(&mut app.mouse, &mut app.reader, pointer),
+        (_, Some(by)) => return pointing::turn_wheel(&mut app.reader, pointer, by),
+        (Mode::Normal, None) => pointing::touch(&mut app.mouse, &mut app.reader, pointer),
         (_, None) => {}
     }
     Vec::new()

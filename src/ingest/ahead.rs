@@ -4,10 +4,9 @@
 //! Invariant: lines are decoded in their order, by one decoder, on the thread that asks; what is done ahead
 //! depends on the bytes of a line alone.
 
-use std::io;
 use std::panic::resume_unwind;
 use std::sync::LazyLock;
-use std::thread;
+use std::{io, thread};
 
 use crossbeam_channel::bounded;
 use memchr::memrchr;

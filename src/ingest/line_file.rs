@@ -24,7 +24,7 @@ use crate::source::pattern::expand;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How far a file is read at once.
-pub(crate) struct Step<'s> {
+pub(crate) struct Allowance<'s> {
     /// Takes what is read.
     pub(crate) room: &'s mut [u8],
     /// Which bodies stay in memory.
@@ -96,21 +96,21 @@ impl LineFile {
     }
 
     /// Reads on and emits what lines it read. Returns how many bytes that were.
-    pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, step: Step<'_>) -> io::Result<usize> {
+    pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, allowance: Allowance<'_>) -> io::Result<usize> {
         let Self { kind, follower, buffer, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
-        let read = read_portions(follower, buffer, step.room, |portion| {
+        let read = read_portions(follower, buffer, allowance.room, |portion| {
             if let Some(first) = portion.first.as_ref().map(Ended::line) {
-                emitter.leave_bodies(step.bodies.away_at(first.record().origin.at, len));
+                emitter.leave_bodies(allowance.bodies.away_at(first.record().origin.at, len));
                 if is_wanted(first, emitter) {
                     emit_line(first, *kind, &path, emitter);
                 }
             }
-            emitter.leave_bodies(step.bodies.away_at(portion.at, len));
+            emitter.leave_bodies(allowance.bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
                 if !is_wanted(line, emitter) {
                     continue;
@@ -122,10 +122,10 @@ impl LineFile {
                     (line, _) => emit_line(line, *kind, &path, emitter),
                 }
             }
-            (step.between)();
+            (allowance.between)();
         })?;
         if read > 0 {
-            self.last_bytes = step.now;
+            self.last_bytes = allowance.now;
         }
         Ok(read)
     }

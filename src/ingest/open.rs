@@ -5,10 +5,9 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::catalog;
 use super::plan::{Head, Plan, read_head};
-use super::probe;
 use super::target::{OpenError, SessionHead, Target};
+use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
 use crate::formats::{Detection, json};

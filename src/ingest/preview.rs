@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
-use super::line_file::{LineFile, Step};
+use super::line_file::{Allowance, LineFile};
 use super::plan::Plan;
 use super::whole::{Small, is_whole_value};
 use crate::formats::decoder::Pattern;
@@ -59,7 +59,7 @@ impl<'o> Preview<'o> {
 
     fn read(&mut self, now: Instant) -> io::Result<usize> {
         let (room, between) = (&mut *self.room, &mut || ());
-        self.line_file.read(&mut self.emitter, Step { room, bodies: Bodies::Kept, now, between })
+        self.line_file.read(&mut self.emitter, Allowance { room, bodies: Bodies::Kept, now, between })
     }
 
     /// Shows what was appended. Answers whether the preview still shows the file: once it is cut or

@@ -12,7 +12,7 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
-use super::line_file::{LineFile, Step, emit_line};
+use super::line_file::{Allowance, LineFile, emit_line};
 use super::plan::Plan;
 use super::rows::Rows;
 use super::whole::{Small, emit_whole, is_whole_document, kind_of};
@@ -353,8 +353,8 @@ impl<'o> Reader<'o> {
     fn step_main(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         match &mut self.main {
             Main::Lines { line_file, has_more: has_more @ true } => {
-                let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
-                match line_file.read(&mut self.emitter, step) {
+                let allowance = Allowance { room: &mut self.room, bodies: self.bodies, now, between };
+                match line_file.read(&mut self.emitter, allowance) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
                         *has_more = false;
@@ -377,8 +377,8 @@ impl<'o> Reader<'o> {
 
     fn read_line_file(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
         let Some(line_file) = self.line_files.get_mut(index) else { return };
-        let step = Step { room: &mut self.room, bodies: self.bodies, now, between };
-        match line_file.read(&mut self.emitter, step) {
+        let allowance = Allowance { room: &mut self.room, bodies: self.bodies, now, between };
+        match line_file.read(&mut self.emitter, allowance) {
             Ok(0) => line_file.follower.rest(),
             Ok(_) => self.queue.push_front(Todo::LineFile(index)),
             Err(error) => {

@@ -11,7 +11,7 @@ use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
 use crate::app::effect::Effect;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::ingest::{self, Target};
 use crate::model::text::Text;
 use crate::terminal;

@@ -15,12 +15,11 @@ use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 use super::clock::now;
 use crate::app::input::history::{Histories, History};
 use crate::app::panes::Panes;
-use crate::app::places::Marks;
-use crate::app::places::Places;
-use crate::app::places::news;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
+use crate::app::text::places::Marks;
+use crate::app::text::places::Places;
 use crate::ingest::Session;
 use crate::model::text::Text;
 use crate::settings::memory::{self, Habits, Memory, Subject, Widths};
@@ -129,7 +128,7 @@ impl Keeper {
     }
 
     fn finish(&mut self, reader: &Reader) -> Result<(), String> {
-        let seen = news::find::end_of(&reader.session, now());
+        let seen = reader.session.end(now());
         let is_wanted = self.subject.is_some()
             && !self.is_forgotten
             && (seen.is_some() || !reader.text.places.marks.is_empty());
@@ -335,9 +334,9 @@ mod tests {
 
     use super::{Keeper, MOST_SESSIONS, OLDEST};
     use crate::app::input::history::History;
-    use crate::app::places::news::Seen;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
+    use crate::session::news::Seen;
     use crate::settings::memory::{Memory, Subject, Widths};
 
     fn subject(name: &str) -> Subject {

@@ -36,8 +36,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
 use crate::app::dispatch::act;
+use crate::app::dispatch::route::rests_for;
 use crate::app::input::action::Action;
-use crate::app::input::route::rests_for;
 use crate::app::state::App;
 use crate::app::text::moving;
 use crate::app::update::{Event, update};

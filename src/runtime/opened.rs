@@ -13,19 +13,19 @@ use super::config::ViewConfig;
 use super::workers::Workers;
 use crate::analysis::activity::LastWrite;
 use crate::app::alarms::Alarms;
-use crate::app::find::filter::Filter;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::panes::{Pane, Panes};
-use crate::app::places::Marks;
-use crate::app::places::news::Seen;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
+use crate::app::text::places::Marks;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
 use crate::ingest::{Session, Target};
 use crate::model::edit::Feed;
 use crate::render::picture::Pictures;
+use crate::session::filter::Filter;
+use crate::session::news::Seen;
 use crate::settings::memory::Memory;
 
 /// Messages that may wait before the reading thread waits for the screen: what was appended stands behind

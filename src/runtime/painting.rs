@@ -9,7 +9,7 @@ use super::clock::now;
 use super::terminal_input::event::InputEvent;
 use super::{Next, Viewer, look};
 use crate::app::effect::Effect;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::update::Event;
 use crate::app::update::arrange;
 use crate::render::picture::canvas::Choice;

@@ -9,9 +9,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::images;
-use crate::app::find::filter::FilterJob;
-use crate::app::find::progress::Hit;
-use crate::app::find::search::{Job, hits_of};
 use crate::app::inspector;
 use crate::app::update::Event;
 use crate::ingest::Pager;
@@ -23,6 +20,9 @@ use crate::model::text::Text;
 use crate::model::transcript::{Packer, ToPack};
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
+use crate::session::filter::FilterJob;
+use crate::session::search::progress::Hit;
+use crate::session::search::{Job, hits_of};
 
 /// How far a filter is, is sent so often.
 const PROGRESS: Duration = Duration::from_millis(50);

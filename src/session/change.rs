@@ -2,8 +2,7 @@
 
 use crate::model::body::Held;
 use crate::model::record::Origin;
-use crate::model::transcript::ToPack;
-use crate::model::transcript::Touched;
+use crate::model::transcript::{ToPack, Touched};
 
 /// Something that changed, in the order in which it did.
 #[derive(Debug)]

@@ -8,6 +8,13 @@
 //! is read in the same way: as another transcript beside the one that is shown, which goes when the new one is
 //! complete.
 //!
+//! **The whole keeps its ids, and the reader's places move.** What is read anew in the place of the same session takes
+//! over the ids of before ([`Transcript::apply`] with a replacement), and touches only what differs: right for a
+//! document that its agent writes anew with each answer, since rows and indexes of the rest stay true. Done here, it
+//! would unpack every page of a whole of a million entries to give them the ids of an end of some hundred. What hangs on
+//! an end is little, so that moves instead: every owner of places carries them over by one map
+//! ([`Session::moved`](super::Session::moved)).
+//!
 //! Invariant: each end is a transcript of its own, in which nothing is left out between two entries; what is known
 //! of one never goes to the other.
 

@@ -3,9 +3,14 @@
 //! Invariant: what is shown is one transcript at a time; [`Session::take`] alone changes which one, and says so.
 
 mod change;
+pub mod details;
 mod ends;
 mod file_state;
+pub mod filter;
 pub mod indexes;
+pub mod news;
+pub mod paging;
+pub mod search;
 mod status;
 mod whole;
 
@@ -18,13 +23,13 @@ use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::model::transcript::Transcript;
-use crate::model::transcript::{ToPack, WasPacked};
+use crate::model::transcript::{ToPack, Transcript, WasPacked};
 
 pub(crate) use change::{Change, Shown};
 pub(crate) use ends::Ends;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
+use news::Seen;
 pub(crate) use status::Status;
 use whole::Whole;
 
@@ -245,6 +250,22 @@ impl Session {
             None => Some(page),
         };
         other.and_then(|page| self.transcript.take_back(page));
+    }
+
+    /// The end of the session as it is now; `None` while it is still being read.
+    pub fn end(&self, now: Timestamp) -> Option<Seen> {
+        if !self.file.is_caught_up && !self.ends.is_part() {
+            return None;
+        }
+        let transcript = self.last_entries();
+        let mut entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
+        let last = entries.find(|entry| entry.lane.is_none())?;
+        Some(Seen { key: last.key.clone(), at: now })
+    }
+
+    /// Entries that came after what was seen.
+    pub(crate) fn after(&self, seen: &Seen) -> &[EntryId] {
+        seen.after(&self.transcript, self.file.is_caught_up)
     }
 
     /// The transcript that ends where the session ends.

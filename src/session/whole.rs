@@ -7,8 +7,7 @@
 
 use super::indexes::{Indexes, Pace};
 use crate::model::edit::Batch;
-use crate::model::transcript::ToPack;
-use crate::model::transcript::Transcript;
+use crate::model::transcript::{ToPack, Transcript};
 
 /// What is known of a session as far as it is read.
 #[derive(Clone, Debug, Default)]

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::secrets::Mask;
 use crate::app::input::history::History;
 use crate::app::panes::Panes;
-use crate::app::places::Marks;
-use crate::app::places::news::Seen;
+use crate::app::text::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::session::news::Seen;
 
 /// What a file of one session calls itself.
 const OF_SESSION: &str = "tv.state/1";
@@ -227,10 +227,10 @@ mod tests {
         Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
     };
     use crate::app::input::history::History;
-    use crate::app::places::Marks;
-    use crate::app::places::news::Seen;
+    use crate::app::text::places::Marks;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
+    use crate::session::news::Seen;
 
     fn subject() -> Subject {
         Subject { path: "/a/b.jsonl".to_owned(), session: String::new() }

@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::analysis::expression::parse::{Mistake, parse};
 use crate::app::input::action::View;
 use crate::app::input::action::{Action, Change, Kind, Way};
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -173,7 +173,7 @@ fn hits(reader: &Reader) -> String {
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
     let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
-    match reader.text.view.focus.and_then(|focus| search.number_of(focus, reader.text.find.at_hit)) {
+    match reader.text.view.focus.and_then(|focus| reader.text.find.number(focus)) {
         Some(number) => format!("{number} of {count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),

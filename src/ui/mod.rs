@@ -30,7 +30,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;

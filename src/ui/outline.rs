@@ -6,8 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 use unicode_width::UnicodeWidthStr;
 
+use crate::app::checks::Sign;
 use crate::app::outline::Section;
-use crate::app::outline::row::{Row, Sign};
+use crate::app::outline::row::OutlineRow;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
@@ -87,7 +88,7 @@ fn paint_figures(reader: &Reader, figures: &str, line: Rect, buffer: &mut Buffer
     buffer.set_stringn(line.right() - width, line.y, figures, usize::from(width), reader.screen.theme.dim);
 }
 
-fn paint_row(reader: &Reader, row: &Row, columns: &[usize], line: Rect, buffer: &mut Buffer) {
+fn paint_row(reader: &Reader, row: &OutlineRow, columns: &[usize], line: Rect, buffer: &mut Buffer) {
     let theme = &reader.screen.theme;
     let figures = figures(columns, row.figures.iter().map(String::as_str));
     let mark = match (row.is_current, theme.ascii) {

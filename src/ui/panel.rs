@@ -8,13 +8,13 @@ use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
+use crate::app::dispatch::route::own_meaning;
 use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
-use crate::app::input::route::own_meaning;
-use crate::app::places::marks;
 use crate::app::pop_ups::palette::{Choice, Palette};
 use crate::app::reader::Reader;
 use crate::app::state::App;
+use crate::app::text::places::marks;
 
 /// Characters of what a mark stands at.
 const MARK_COLUMNS: usize = 60;

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::pop_ups::help::{self, HelpLine};
 use crate::app::reader::Reader;
 use crate::app::state::App;

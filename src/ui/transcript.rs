@@ -11,7 +11,7 @@ use regex::Regex;
 use super::pictures;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
-use crate::app::text::gutter::{Cell, Part};
+use crate::app::text::gutter::{Cell, Stroke};
 use crate::app::text::viewport::{Line as Shown, focus_of};
 use crate::model::edit::LinkState;
 use crate::model::entry::Piece;
@@ -147,13 +147,13 @@ fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
     let glyphs = theme.glyphs();
     for (cell, x) in cells.iter().zip(line.x + 1..line.right()) {
         let glyph = match cell.part {
-            Part::None => continue,
-            Part::Opens => glyphs.lane.opens,
-            Part::Within => glyphs.lane.within,
-            Part::Closes => glyphs.lane.closes,
-            Part::Single => glyphs.lane.single,
-            Part::Waits => glyphs.lane.waits,
-            Part::More => glyphs.lane.more,
+            Stroke::None => continue,
+            Stroke::Opens => glyphs.lane.opens,
+            Stroke::Within => glyphs.lane.within,
+            Stroke::Closes => glyphs.lane.closes,
+            Stroke::Single => glyphs.lane.single,
+            Stroke::Waits => glyphs.lane.waits,
+            Stroke::More => glyphs.lane.more,
         };
         let style = match cell {
             Cell { is_focused: true, .. } => theme.focus,

@@ -5,9 +5,8 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use proptest::prelude::{Strategy, prop_oneof, proptest};
 use proptest::sample::select;
 use tv::app::effect::Effect;
-use tv::app::find::search::{Job, hits_of};
 use tv::app::input::keys::{Code, Press};
-use tv::app::input::mode::Mode as KeyMode;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::text::moving;
 use tv::app::text::viewport::{Focus, Line};
 use tv::app::update::Event;
@@ -17,6 +16,7 @@ use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::row::Fold;
 use tv::render::theme::Theme;
+use tv::session::search::{Job, hits_of};
 
 use crate::fixtures;
 use crate::made::{calls, harbour, result_at, says};

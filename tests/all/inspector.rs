@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tv::app::dispatch::act;
+use tv::app::dispatch::route::rests_for;
 use tv::app::effect::Effect;
 use tv::app::input::action::Tab;
 use tv::app::input::action::{Action, What};
-use tv::app::input::route::rests_for;
 use tv::app::panes::Pane;
 use tv::ingest::{self, Target};
 use tv::model::body::Tree;

@@ -7,7 +7,7 @@ use proptest::sample::select;
 use tv::app::effect::Effect;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keys::Press;
-use tv::app::input::mode::Mode as KeyMode;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};

@@ -12,7 +12,7 @@ use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Match, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::input::mode::Mode;
+use tv::app::mode::Mode;
 use tv::app::pop_ups::help::{self, HelpLine};
 use tv::model::body::Image;
 use tv::model::edit::Edit;

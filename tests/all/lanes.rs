@@ -288,7 +288,7 @@ fn the_demo_has_lanes_at_all_sizes() {
                 let is_call =
                     matches!(entry.blocks.get(row.block).map(|b| &b.kind), Some(BlockKind::Call(_)));
                 let opens =
-                    cells.iter().filter(|cell| cell.part == tv::app::text::gutter::Part::Opens).count();
+                    cells.iter().filter(|cell| cell.part == tv::app::text::gutter::Stroke::Opens).count();
                 opens <= usize::from(is_call)
             };
             assert!(lanes.iter().enumerate().all(opens), "{size:?} {keys}\n{}", stage.picture());

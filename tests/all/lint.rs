@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tv::analysis::calls::pairing;
 use tv::analysis::lint::{Findings, Severity, rules, word};
-use tv::app::outline::row::Part;
+use tv::app::outline::row::SectionKind;
 use tv::ingest::Target;
 use tv::model::body::Key;
 use tv::model::tool::ToolKind;
@@ -304,7 +304,7 @@ fn what_a_rule_finds_many_times_is_one_row_that_opens() {
 /// Texts of the rows below CHECKS in the outline.
 fn outlined(stage: &Stage) -> Vec<String> {
     let sections = &stage.app.reader.outline.sections;
-    let checks = sections.iter().filter(|section| section.part == Part::Checks);
+    let checks = sections.iter().filter(|section| section.part == SectionKind::Checks);
     checks.flat_map(|section| section.rows.iter().map(|row| row.title.clone())).collect()
 }
 

@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tv::app::input::command::FORMS;
-use tv::app::input::mode::Mode;
+use tv::app::mode::Mode;
 use tv::render::manual::PAGES;
 use tv::render::theme::Theme;
 use unicode_width::UnicodeWidthStr;

@@ -253,7 +253,7 @@ fn nothing_found_names_the_places_and_the_demo() {
 fn opened_again_it_shows_what_was_there_until_all_places_are_looked_at() {
     let mut stage = picker((80, 24));
     see_all(&mut stage, [found("a", "anchors", 0), found("b", "boats", 1)]);
-    stage.app.mode = tv::app::input::mode::Mode::Normal;
+    stage.app.mode = tv::app::mode::Mode::Normal;
     stage.press("s");
     assert_eq!(rows(&stage).concat(), "ab");
     see_all(&mut stage, [found("b", "boats", 1)]);

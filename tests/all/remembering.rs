@@ -6,9 +6,7 @@ use std::path::Path;
 use tv::app::effect::Effect;
 use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
-use tv::app::input::mode::Mode as KeyMode;
-use tv::app::places::news::Seen;
-use tv::app::places::news::find::end_of;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::text::wrapping::Numbers;
 use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry, Piece, Role};
@@ -16,6 +14,7 @@ use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
+use tv::session::news::Seen;
 
 use crate::stage::{Stage, demo, fixture};
 
@@ -163,11 +162,11 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
 #[test]
 fn the_end_is_noted_only_when_it_is_known() {
     let mut stage = Stage::made((80, 24));
-    assert_eq!(end_of(&stage.app.reader.session, Timestamp(7)), None);
+    assert_eq!(stage.app.reader.session.end(Timestamp(7)), None);
     stage.add(answers(0, 3));
-    assert_eq!(end_of(&stage.app.reader.session, Timestamp(7)), None, "more may be there");
+    assert_eq!(stage.app.reader.session.end(Timestamp(7)), None, "more may be there");
     stage.feed(Feed::CaughtUp);
-    let seen = end_of(&stage.app.reader.session, Timestamp(7)).unwrap();
+    let seen = stage.app.reader.session.end(Timestamp(7)).unwrap();
     assert_eq!((seen.key.as_str(), seen.at), ("a2", Timestamp(7)));
     stage.press("g m a");
     assert!(stage.asked.iter().any(|effect| matches!(effect, Effect::Remember)));

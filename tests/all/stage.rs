@@ -8,7 +8,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use tv::app::effect::Effect;
-use tv::app::find::search::hits_of;
 use tv::app::input::keys::{Code, Press, parse_keys};
 use tv::app::inspector::Records;
 use tv::app::state::App;
@@ -25,6 +24,7 @@ use tv::model::transcript::Packer;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
+use tv::session::search::hits_of;
 use tv::ui;
 
 /// A viewer on a fixture.

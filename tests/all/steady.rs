@@ -24,7 +24,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 use proptest::sample::select;
 use tv::app::input::action::Action;
 use tv::app::input::bindings::{BINDINGS, Binding, Group};
-use tv::app::input::mode::Mode as KeyMode;
+use tv::app::mode::Mode as KeyMode;
 use tv::app::panes::Pane;
 use tv::app::text::viewport::{Focus, Line, Rows, focus_of};
 use tv::app::text::window::with_layouts;

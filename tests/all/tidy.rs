@@ -88,7 +88,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "settings",
-        imports: &["app", "render", "analysis", "model"],
+        imports: &["app", "session", "render", "analysis", "model"],
         never: &["std::fs", "std::env"],
     },
     Room {

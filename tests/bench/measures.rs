@@ -13,7 +13,6 @@ use crossbeam_channel::{Receiver, bounded};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use tv::app::find::search::hits_of;
 use tv::app::update::Event;
 use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
@@ -23,6 +22,7 @@ use tv::model::body::Held;
 use tv::model::edit::{Batch, Edit, Feed, Stage};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
+use tv::session::search::hits_of;
 
 use crate::sessions::{self, Emitter, FAR, LAST, Shape};
 use crate::viewer::Viewer;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use tv::app::effect::Effect;
-use tv::app::find::search::Job;
 use tv::app::input::keys::parse_keys;
 use tv::app::state::App;
 use tv::app::update::arrange;
@@ -18,6 +17,7 @@ use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
+use tv::session::search::Job;
 use tv::ui;
 
 /// A viewer whose bodies are on disk, as those of a large session are.

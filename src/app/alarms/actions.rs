@@ -1,17 +1,12 @@
 //! Alarms are set, looked at and listed.
 
-use super::Alarms;
-use super::Notice;
-use super::Watch;
-use super::Wish;
-use super::place_of;
-use crate::analysis::activity;
+use super::{Alarms, Notice, Watch, Wish, place_of};
 use crate::analysis::alarm::{Rung, Status};
 use crate::analysis::calls::Place;
-use crate::analysis::context;
 use crate::analysis::lint::Finding;
+use crate::analysis::{activity, context};
 use crate::app::effect::Effect;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::pop_ups::raw::RawView;
 use crate::app::scene::Scene;
 use crate::app::screen::Screen;

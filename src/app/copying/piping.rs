@@ -6,7 +6,7 @@ use super::clipboard::actions::items_from;
 use super::clipboard::origins_of;
 use crate::app::effect::Effect;
 use crate::app::input::history::Kind;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;

@@ -1,9 +1,7 @@
 //! The one table of keys: the keymap, help, palette, manual and the test that they agree are all read
 //! from it.
 
-use super::action::Tab;
-use super::action::View;
-use super::action::{Action, Change, Kind, Quick, Way, What};
+use super::action::{Action, Change, Kind, Quick, Tab, View, Way, What};
 
 /// Keys for an action, with the words that explain it.
 pub struct Binding {

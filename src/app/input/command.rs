@@ -6,9 +6,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::action::Action;
-use crate::analysis::expression::Expr;
-use crate::analysis::expression::parse;
 use crate::analysis::expression::parse::Mistake;
+use crate::analysis::expression::{Expr, parse};
 use crate::app::alarms::{Ring, Wish};
 use crate::app::text::wrapping::Numbers;
 use crate::model::timestamp::{Clock, Timestamp};

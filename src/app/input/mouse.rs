@@ -1,9 +1,4 @@
-//! The mouse: which part of the screen a cell belongs to, and what a gesture there does.
-//!
-//! Invariant: [`part_at`] is pure, and knows places only from [`crate::app::layout::divide`].
-
-pub mod actions;
-pub mod part;
+//! The mouse: what it did, and what it drags.
 
 use crate::app::panes::Pane;
 use crate::app::text::viewport::Mark;

@@ -1,36 +1,24 @@
 //! The inspector as a pane: what it is made of before a frame, and what actions do to it.
 
-use super::Inspector;
-use super::Made;
-use super::call;
-use super::context;
-use super::item;
 use super::page::{Page, Take};
-use super::raw;
-use super::seek_item;
-use super::subject;
 use super::subject::Subject;
-use super::timing;
-use super::why;
-use super::words;
-use crate::analysis::calls::Place;
+use super::{Inspector, Made, call, context, item, raw, seek_item, subject, timing, why, words};
 use crate::app::copying::clipboard;
 use crate::app::copying::excerpt::{self, Excerpt};
 use crate::app::effect::Effect;
-use crate::app::input::action::Tab;
-use crate::app::input::action::{Action, What};
+use crate::app::input::action::{Action, Tab, What};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
-use crate::app::panes::side::SidePane;
 use crate::app::scene::{Ask, Scene};
+use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
-use crate::app::text::paging::Paging;
-use crate::app::text::portions::BLOCKS;
+use crate::app::text::paging::effect;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::render::row::Look;
 use crate::session::indexes::Needs;
+use crate::session::paging::{BLOCKS, Paging};
 
 /// The inspector follows the cursor when that has rested for so long, in ms.
 const REST_MS: i64 = 40;
@@ -151,8 +139,7 @@ fn is_running(scene: &Scene<'_>, focus: Focus) -> bool {
 }
 
 fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made: Made) -> Vec<Effect> {
-    let place = Place { entry: made.focus.entry, block: made.focus.block };
-    let earlier = scene.session.indexes.calls.earlier(&scene.session.transcript, place, EARLIER);
+    let earlier = scene.session.indexes.calls.earlier(&scene.session.transcript, made.focus, EARLIER);
     let turn = scene.session.indexes.account.turn_of(&scene.session.transcript, made.focus.entry);
     let turn = turn
         .and_then(|turn| subject::Turn::of(&scene.session.transcript, &scene.session.indexes.account, turn));
@@ -198,7 +185,7 @@ fn ask(
     if let Some(entry) = scene.session.transcript.get(id) {
         paging.portion(&mut text.asked, (id, entry), block / BLOCKS);
     }
-    let mut effects: Vec<Effect> = paging.effect().into_iter().collect();
+    let mut effects: Vec<Effect> = effect(paging).into_iter().collect();
     let records = clipboard::origins_of(scene.session, &[made.focus]);
     if made.tab == Tab::Raw && inspector.asked.as_ref() != Some(&records) {
         inspector.asked = Some(records.clone());

@@ -7,10 +7,9 @@ use super::subject::Subject;
 use super::{context, facts, timing};
 use crate::app::copying::excerpt::json;
 use crate::model::body::{Body, Tree};
-use crate::model::change;
-use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
+use crate::model::{change, figures};
 use crate::render::excerpt::Extent;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
@@ -40,7 +39,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if !call.key.is_empty() {
         title.push(Span::styled(format!(" {dot} {}", call.key), theme.dim));
     }
-    if let Some(number) = calls.number(subject.place()) {
+    if let Some(number) = calls.number(subject.focus) {
         title.push(Span::styled(format!(" {dot} call {number} of {}", calls.count()), theme.dim));
     }
     page.text(&title);
@@ -57,7 +56,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if let Some(words) = timing::took(subject, call) {
         page.fact("took", words);
     }
-    let overlaps = calls.overlaps(subject.place(), OVERLAPS);
+    let overlaps = calls.overlaps(subject.focus, OVERLAPS);
     for (n, place) in overlaps.calls.iter().enumerate() {
         subject.other(if n == 0 { "overlaps" } else { "" }, *place, page);
     }

@@ -6,7 +6,6 @@ use super::facts::classes;
 use super::page::{Page, bar};
 use super::subject::Subject;
 use crate::analysis::context::{LOOKED_AT, before, is_request, window_at};
-use crate::app::text::sequence::place_in_file;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures::{self, percent};
@@ -29,7 +28,7 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
     let id = if is_own {
         subject.focus.entry
     } else {
-        before(transcript, place_in_file(transcript, subject.focus.entry)?, LOOKED_AT).0?
+        before(transcript, transcript.place_of(subject.focus.entry)?, LOOKED_AT).0?
     };
     let entry = transcript.get(id)?;
     Some(Request { id, entry, usage: entry.usage.as_deref()?, is_own })
@@ -107,7 +106,7 @@ fn prompt(usage: &Usage, page: &mut Page<'_>) {
 /// How this request compares with the one before it.
 fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     let (theme, transcript) = (page.look.theme, &subject.session.transcript);
-    let Some(place) = place_in_file(transcript, request.id) else { return };
+    let Some(place) = transcript.place_of(request.id) else { return };
     let (earlier, compaction) = before(transcript, place, LOOKED_AT);
     page.heading("SINCE THE REQUEST BEFORE", "");
     if let Some(words) = compaction.and_then(|id| compaction_words(transcript.get(id)?)) {

@@ -7,7 +7,6 @@ use crate::analysis::account::{Account, Sums};
 use crate::analysis::calls::{Earlier, Place, call_at};
 use crate::analysis::phrases;
 use crate::app::screen::Screen;
-use crate::app::text::sequence::place_in_file;
 use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
@@ -67,14 +66,9 @@ impl<'a> Subject<'a> {
         call_at(self.entry, self.focus.block)
     }
 
-    /// Its place for the indexes.
-    pub fn place(&self) -> Place {
-        Place { entry: self.focus.entry, block: self.focus.block }
-    }
-
     /// `entry 598  line 4731  byte 3114882`, with the file if there are several.
     pub(crate) fn place_words(&self, id: Option<EntryId>, origin: Origin) -> String {
-        let entry = id.and_then(|id| place_in_file(&self.session.transcript, id));
+        let entry = id.and_then(|id| self.session.transcript.place_of(id));
         let parts = [
             entry.map(|place| format!("entry {}", place + 1)),
             (origin.line > 0).then(|| format!("line {}", origin.line)),
@@ -150,7 +144,7 @@ impl<'a> Subject<'a> {
         spans.push(Span::styled(format!("  {}", tail.join("  ")), theme.dim));
         let room = page.width().saturating_sub(super::page::NAME).max(1);
         let spans = wrap::fit(&spans, room, theme.glyphs().cut);
-        page.link(name, &spans, Some(Focus { entry: place.entry, block: place.block }));
+        page.link(name, &spans, Some(place));
     }
 
     fn find(&self, place: Place) -> Option<(&'a Entry, &'a ToolCall)> {

@@ -130,7 +130,7 @@ fn of_call(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
 
 /// Calls that ran meanwhile.
 fn overlapping(subject: &Subject<'_>, page: &mut Page<'_>) {
-    let overlaps = subject.session.indexes.calls.overlaps(subject.place(), OVERLAPS);
+    let overlaps = subject.session.indexes.calls.overlaps(subject.focus, OVERLAPS);
     let at_least = if overlaps.is_cut { "at least " } else { "" };
     if !overlaps.calls.is_empty() {
         page.heading(

@@ -7,8 +7,7 @@ use super::subject::Subject;
 use crate::analysis::activity;
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
-use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict};
-use crate::model::tool::{identifies, is_textual};
+use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual};
 
 /// All reasons.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {

@@ -5,8 +5,8 @@ use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Kind, Way};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
-use crate::app::panes::side::SidePane;
 use crate::app::scene::{Ask, Scene};
+use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
 use crate::session::indexes::Needs;
 

@@ -2,10 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::row::{Key, Part};
+use super::row::{Key, SectionKind};
 use crate::analysis::files::{File, Files};
 use crate::app::checks::Checks;
-use crate::app::text::sequence::place_in_file;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -31,7 +30,7 @@ impl Keys {
     }
 
     /// The rows of a section.
-    pub(crate) fn of(&self, part: Part) -> &[Key] {
+    pub(crate) fn of(&self, part: SectionKind) -> &[Key] {
         self.parts.get(part as usize).map_or(&[], Vec::as_slice)
     }
 }
@@ -40,13 +39,13 @@ impl Keys {
 fn turns(transcript: &Transcript, checks: &Checks) -> Vec<Key> {
     let mut below: Vec<(Option<usize>, usize, Key)> = Vec::new();
     for (number, lane) in transcript.lanes().iter().enumerate() {
-        let place = transcript.root_caller(lane).and_then(|id| place_in_file(transcript, id));
+        let place = transcript.root_caller(lane).and_then(|id| transcript.place_of(id));
         if let Some(place) = place {
             below.push((transcript.turn_at(place), place, Key::Lane(number, false)));
         }
     }
     for id in checks.compactions() {
-        let Some(place) = place_in_file(transcript, id) else { continue };
+        let Some(place) = transcript.place_of(id) else { continue };
         below.push((transcript.turn_at(place), place, Key::Compaction(id)));
     }
     below.sort_by_key(|(turn, place, _)| (*turn, *place));

@@ -4,9 +4,10 @@ use crate::analysis::account::{Account, Figures};
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
+use crate::analysis::phrases::{is_headline, title_of};
+use crate::app::checks::Sign;
 use crate::app::checks::notes::{block_of, is_compaction};
 use crate::app::text::as_of::Then;
-use crate::app::text::seek::is_headline;
 use crate::app::text::sequence::depth_of;
 use crate::app::text::viewport::Focus;
 use crate::model::branches::{Branch, Why};
@@ -22,7 +23,7 @@ use crate::model::turn::TurnFacts;
 
 /// The parts of the pane, from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
     /// Branches that the session left.
@@ -35,7 +36,7 @@ pub enum Part {
     Agents,
 }
 
-impl Part {
+impl SectionKind {
     /// All parts in their order.
     pub(crate) const ALL: [Self; 5] = [Self::Turns, Self::Branches, Self::Checks, Self::Files, Self::Agents];
 
@@ -70,27 +71,9 @@ pub(crate) enum Key {
     Agent(usize),
 }
 
-/// What stands before the title.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sign {
-    /// Nothing.
-    #[default]
-    None,
-    /// All is well.
-    Good,
-    /// May be wrong.
-    Warn,
-    /// Is wrong.
-    Bad,
-    /// Was not allowed.
-    Refused,
-    /// Has no end: works, if the agent works on this entry.
-    Open(EntryId),
-}
-
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub struct OutlineRow {
     /// Columns from the left.
     pub(crate) indent: usize,
     /// The number before the title.
@@ -112,44 +95,49 @@ pub struct Row {
 }
 
 /// A turn.
-pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<Row> {
+pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<OutlineRow> {
     let prompt = transcript.turns().get(turn)?.prompt;
     // The prompt first: its page stays open then, for the entries of this turn and of those around it.
     let title = title_of(transcript.get(prompt)?).to_string();
     let figures = account.turn(transcript, turn);
     let is_known = account.knows(transcript, turn);
-    Some(Row {
+    Some(OutlineRow {
         number: format!("{:>2}", turn + 1),
         sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title,
         figures: spent(&figures, is_known),
         is_dim: transcript.branches().abandoned.contains(&prompt),
-        ..Row::default()
+        ..OutlineRow::default()
     })
 }
 
 /// A sub-agent under its turn.
-pub(crate) fn of_lane(transcript: &Transcript, account: &Account, lane: &LaneFacts, is_last: bool) -> Row {
+pub(crate) fn of_lane(
+    transcript: &Transcript,
+    account: &Account,
+    lane: &LaneFacts,
+    is_last: bool,
+) -> OutlineRow {
     let figures = account.lane(&lane.name);
     let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
-    Row {
+    OutlineRow {
         indent: 3 + 2 * caller.map_or(0, |entry| usize::from(depth_of(transcript, entry))),
         tree: Some(is_last),
         sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title: lane.label.to_string(),
         figures: spent(&figures, account.is_whole(transcript)),
         is_dim: true,
-        ..Row::default()
+        ..OutlineRow::default()
     }
 }
 
 /// A sub-agent in the list of all.
-pub(crate) fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> Row {
-    Row {
+pub(crate) fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> OutlineRow {
+    OutlineRow {
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
         figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
-        ..Row::default()
+        ..OutlineRow::default()
     }
 }
 
@@ -163,7 +151,13 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
 }
 
 /// The row of a turn or a sub-agent with what it had come to at the cursor; one that was still to come is dim.
-pub(crate) fn as_of(row: Row, transcript: &Transcript, account: &Account, then: &Then, key: &Key) -> Row {
+pub(crate) fn as_of(
+    row: OutlineRow,
+    transcript: &Transcript,
+    account: &Account,
+    then: &Then,
+    key: &Key,
+) -> OutlineRow {
     let lane = |lane: &usize| {
         let lane = transcript.lanes().get(*lane)?;
         Some(account.lane_as_of(transcript, &then.reach, &lane.name))
@@ -177,7 +171,7 @@ pub(crate) fn as_of(row: Row, transcript: &Transcript, account: &Account, then: 
         _ => return row,
     };
     let is_to_come = figures.facts.started.is_none() && figures.facts.totals == Totals::default();
-    Row {
+    OutlineRow {
         sign: if is_to_come { Sign::None } else { row.sign },
         figures: spent(&figures, !is_to_come),
         is_dim: row.is_dim || is_to_come,
@@ -186,7 +180,12 @@ pub(crate) fn as_of(row: Row, transcript: &Transcript, account: &Account, then: 
 }
 
 /// A compaction with what it left of the context.
-pub(crate) fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, arrow: &str) -> Option<Row> {
+pub(crate) fn of_compaction(
+    transcript: &Transcript,
+    id: EntryId,
+    glyph: &str,
+    arrow: &str,
+) -> Option<OutlineRow> {
     let entry = transcript.get(id)?;
     let block = entry.blocks.iter().find(|block| is_compaction(block))?;
     let BlockKind::Break(Break::Compaction { before, after, .. }) = &block.kind else { return None };
@@ -199,11 +198,11 @@ pub(crate) fn of_compaction(transcript: &Transcript, id: EntryId, glyph: &str, a
         (None, None) => String::new(),
     };
     let title = format!("{glyph} compacted{sizes}");
-    Some(Row { indent: 3, title, is_dim: true, ..Row::default() })
+    Some(OutlineRow { indent: 3, title, is_dim: true, ..OutlineRow::default() })
 }
 
 /// A branch that was left.
-pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> Row {
+pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<&TurnFacts>) -> OutlineRow {
     let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
@@ -212,25 +211,25 @@ pub(crate) fn of_branch(transcript: &Transcript, branch: &Branch, facts: Option<
     };
     let title = entries.find(|entry| has_text(entry)).map(title_of).unwrap_or_default();
     let left = transcript.left_at(branch).map(Timestamp::minute).unwrap_or_default();
-    Row {
+    OutlineRow {
         number: format!("{:>2} {fate}", branch.number),
         title: title.to_string(),
         figures: vec![facts.map(|facts| cost_words(&cost::of(&facts.totals))).unwrap_or_default(), left],
         is_dim: true,
-        ..Row::default()
+        ..OutlineRow::default()
     }
 }
 
 /// A file with how often it was read, changed and written.
-pub(crate) fn of_file(path: &str, file: &File) -> Row {
+pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
     let figure = |n: usize| if n == 0 { "-".to_owned() } else { n.to_string() };
-    Row {
+    OutlineRow {
         sign: if file.flags > 0 { Sign::Warn } else { Sign::None },
         title: path.to_owned(),
         is_path: true,
         figures: [file.reads, file.edits, file.writes].map(figure).to_vec(),
         is_dim: file.edits + file.writes == 0,
-        ..Row::default()
+        ..OutlineRow::default()
     }
 }
 
@@ -287,13 +286,4 @@ fn cost_words(cost: &Cost) -> String {
 
 fn has_text(entry: &Entry) -> bool {
     entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
-}
-
-/// The first line of a prompt.
-pub(crate) fn title_of(entry: &Entry) -> Text {
-    let text = entry.blocks.iter().find_map(|block| match &block.kind {
-        BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.clone()),
-        _ => None,
-    });
-    text.unwrap_or_else(|| Text::from("(no text)"))
 }

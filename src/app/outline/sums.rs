@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::row::{self, Row};
+use super::row::{self, OutlineRow};
 use crate::analysis::account::Account;
 use crate::model::branches::Branch;
 use crate::model::entry::EntryId;
@@ -44,7 +44,7 @@ struct Sum {
 struct Left {
     sum: Sum,
     /// Made when the sum was whole.
-    row: Option<Row>,
+    row: Option<OutlineRow>,
 }
 
 impl Sum {
@@ -80,7 +80,12 @@ impl Sums {
     }
 
     /// The row of a branch, without its sum until all of it is taken in.
-    pub(crate) fn row_of(&mut self, transcript: &Transcript, account: &Account, branch: &Branch) -> Row {
+    pub(crate) fn row_of(
+        &mut self,
+        transcript: &Transcript,
+        account: &Account,
+        branch: &Branch,
+    ) -> OutlineRow {
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
             self.branches.clear();

@@ -3,7 +3,7 @@
 use super::raw::RawView;
 use crate::app::input::bindings::{BINDINGS, Binding, GROUPS};
 use crate::app::input::keymap::Keymap;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::render::code::Colours;
 use crate::render::manual::{self, Page};

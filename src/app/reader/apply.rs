@@ -3,8 +3,8 @@
 use super::Reader;
 use crate::app::alarms;
 use crate::app::effect::Effect;
-use crate::app::find::{filtering, searching};
-use crate::app::places::news;
+use crate::app::text::find::{filter, search};
+use crate::app::text::places::news;
 use crate::app::text::viewport::Motion;
 use crate::model::body::Held;
 use crate::model::edit::Feed;
@@ -43,7 +43,7 @@ impl Reader {
             Change::Replaced { shown, is_awaited } => return self.carry(shown, is_awaited),
             Change::CaughtUp { is_first } => {
                 if is_first {
-                    self.with_text(news::find::settle);
+                    self.with_text(news::settle);
                     self.text.stale.sequence |= self.text.places.seen.is_some();
                 }
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
@@ -66,7 +66,7 @@ impl Reader {
         outline.note(transcript, touched);
         checks.note(transcript, touched);
         text.forget_touched(transcript, touched);
-        let mut effects = filtering::judge_new(text, session, touched);
+        let mut effects = filter::judge_new(text, session, touched);
         // What is marked or was found may be an entry that comes only now.
         let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
         text.stale.spine |= text.find.search.is_some() || has_marks;
@@ -75,7 +75,7 @@ impl Reader {
         if !session.ends.is_beginning() {
             text.count_unseen(transcript, touched);
         }
-        effects.extend(self.with_text(|text, scene| searching::note(text, scene, touched)));
+        effects.extend(self.with_text(|text, scene| search::note(text, scene, touched)));
         let shown: Vec<EntryId> = self.in_sight().collect();
         self.session.release(|id| shown.contains(&id));
         effects
@@ -96,8 +96,8 @@ impl Reader {
         if shown != Shown::Whole {
             text.unseen = 0;
         }
-        let mut effects = self.with_text(filtering::again);
-        effects.extend(self.with_text(searching::again));
+        let mut effects = self.with_text(filter::again);
+        effects.extend(self.with_text(search::again));
         self.session.forget_before();
         if is_awaited {
             self.text.view.ask(Motion::Top);

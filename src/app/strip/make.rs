@@ -1,20 +1,14 @@
 //! The strip of the focused turn.
 
-use super::Made;
-use super::Part;
-use super::SCALES;
-use super::Strip;
-use super::TITLE;
-use super::column;
-use super::runs;
+use super::{Made, SCALES, Segment, Strip, TITLE, column, runs};
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::Activity;
 use crate::analysis::calls::call_at;
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
 use crate::app::layout::Frame;
-use crate::app::panes::side::SidePane;
 use crate::app::scene::Scene;
+use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -87,7 +81,7 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
     let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
     let holder = focused.map_or(first, |id| holder_of(scene, id));
     let spans = scene.session.indexes.account.between(first, end, holder, AROUND);
-    let mut parts: Vec<Part> = spans.iter().map(|span| part(scene, span)).collect();
+    let mut parts: Vec<Segment> = spans.iter().map(|span| part(scene, span)).collect();
     if end.is_none() {
         parts.extend(going_on(scene, &spans));
     }
@@ -96,7 +90,7 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
         Some(turn) => format!("turn {}", turn + 1),
         None => "session".to_owned(),
     };
-    let work = work_ms(scene, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Part::work_ms);
+    let work = work_ms(scene, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Segment::work_ms);
     if total == 0 {
         let took = if work > 0 { format!(" took {}", figures::duration(work)) } else { String::new() };
         return Strip { legend: format!("{what}{took}: no times to tell"), ..Strip::default() };
@@ -157,10 +151,10 @@ fn holder_of(scene: &Scene<'_>, id: EntryId) -> EntryId {
     lane.and_then(|lane| scene.session.transcript.root_caller(lane)).unwrap_or(id)
 }
 
-fn part(scene: &Scene<'_>, span: &TimeSpan) -> Part {
+fn part(scene: &Scene<'_>, span: &TimeSpan) -> Segment {
     let entry = scene.session.transcript.get(span.entry);
     let call = entry.zip(span.block).and_then(|(entry, block)| call_at(entry, block));
-    Part {
+    Segment {
         ms: span.ms(),
         class: span.class,
         has_failed: call.is_some_and(|call| matches!(call.state, ToolState::Failed(_))),
@@ -169,7 +163,7 @@ fn part(scene: &Scene<'_>, span: &TimeSpan) -> Part {
 }
 
 /// What the agent has been doing since the last sign.
-fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Part> {
+fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Segment> {
     let last = spans.last().filter(|_| !scene.session.ends.is_beginning())?.to;
     let class = match &scene.session.status.activity {
         Activity::Tool { .. } => Class::Tool,
@@ -179,7 +173,7 @@ fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Part> {
         _ => return None,
     };
     let ms = scene.screen.now.since(last);
-    (ms > 0).then_some(Part { ms, class, has_failed: false, goes_on: true })
+    (ms > 0).then_some(Segment { ms, class, has_failed: false, goes_on: true })
 }
 
 /// Where an item lies on the line, in ms from its beginning.

@@ -1,13 +1,11 @@
 //! What actions do to the text.
 
-use super::TextPane;
-use super::as_of;
-use super::branch_folds;
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
+use super::folds::toggle_branch;
 use super::goto::go_down;
 use super::moving::{pair, same_id, scroll, seek_on, to_branch};
 use super::viewport::Motion;
-use super::wrapping;
+use super::{TextPane, as_of, wrapping};
 use crate::app::copying::clipboard;
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
@@ -52,7 +50,7 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, ti
         Action::Collapse => collapse(text, scene),
         Action::Expand => return expand(text, scene),
         Action::ToggleFold => toggle_fold(text, scene),
-        Action::FoldBranch => branch_folds::toggle(text, scene),
+        Action::FoldBranch => toggle_branch(text, scene),
         Action::Branch => to_branch(text, scene, times),
         Action::OpenAll => fold_all(text, Level::Full),
         Action::CloseAll => fold_all(text, Level::Outline),

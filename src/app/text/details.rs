@@ -1,41 +1,31 @@
-//! What records hold that no block shows, at level 5 all of it: read again for what is in sight, and kept for a while.
-//!
-//! Invariant: memory depends on the screen; a session's entries hold none of it.
+//! What records hold that no block shows is asked for, for what is in the window ([`crate::session::details`]).
 
-pub mod ask;
-
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
-
-use crate::model::entry::Entry;
-use crate::model::entry::details::{Details, records_below};
+use super::TextPane;
+use crate::app::effect::Effect;
+use crate::app::scene::Scene;
+use crate::model::entry::details::Details;
 use crate::model::record::Origin;
+use crate::render::row::Level;
 
-/// Details by record.
-#[derive(Clone, Debug, Default)]
-pub struct Shown {
-    known: HashMap<Origin, Arc<Details>>,
-    order: VecDeque<Origin>,
-    asked: HashSet<Origin>,
-    /// Whether they are whole records.
-    is_whole: bool,
-    bytes: u64,
+/// Asks for what is in sight and not known, each record once.
+pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
+    if text.level < Level::Full {
+        return None;
+    }
+    let is_whole = text.level == Level::Raw;
+    text.details.want_whole(is_whole);
+    let mut origins = Vec::new();
+    for line in text.view.lines.chunk_by(|line, next| line.place == next.place).filter_map(<[_]>::first) {
+        let Some(entry) = scene.session.transcript.get(line.entry) else { continue };
+        let within = text.sequence.portions().at(line.place).blocks();
+        origins.extend(text.details.unasked(entry, within));
+    }
+    (!origins.is_empty()).then_some(Effect::Details { origins, is_whole })
 }
 
-impl Shown {
-    /// Records were read anew: they may be others by now.
-    pub fn clear(&mut self) {
-        *self = Self { is_whole: self.is_whole, ..Self::default() };
-    }
-
-    /// What is known of these blocks of an entry.
-    pub fn of(&self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<(usize, Arc<Details>)> {
-        let blocks = blocks.start..blocks.end.min(entry.blocks.len());
-        let below = |block| records_below(entry, block).into_iter().map(move |(_, origin)| (block, origin));
-        let known = blocks.flat_map(below).filter_map(|(block, origin)| {
-            let details = self.known.get(&origin).filter(|details| !details.is_empty())?;
-            Some((block, Arc::clone(details)))
-        });
-        known.collect()
+/// Takes what was asked for.
+pub fn take(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
+    if text.details.take(is_whole, found) {
+        text.cache.clear();
     }
 }

@@ -1,8 +1,8 @@
 //! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
 
-use super::branch_folds;
+use super::folds::unfold_branch;
+use super::landmarks;
 use super::moving::{jump, seek_on};
-use super::seek;
 use super::viewport::{Focus, Motion};
 use crate::analysis::reading::helper_headed_by;
 use crate::app::effect::Effect;
@@ -108,7 +108,7 @@ pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
         return;
     }
     text.view.hold();
-    if branch_folds::unfold(text, scene, focus) || unfold_helper(text, scene, focus) {
+    if unfold_branch(text, scene, focus) || unfold_helper(text, scene, focus) {
         return;
     }
     let next = match fold_of(text, scene, focus) {
@@ -138,7 +138,7 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
         .session
         .transcript
         .get(focus.entry)
-        .and_then(|entry| seek::starter(&scene.session.transcript, entry));
+        .and_then(|entry| landmarks::starter(&scene.session.transcript, entry));
     match (fold, holder) {
         (Fold::Open, _) => set_fold(text, scene, focus, Fold::ByLevel),
         (Fold::Closed, Some(starter)) => jump(text, scene, starter),
@@ -155,7 +155,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     }
     text.view.hold();
-    if branch_folds::unfold(text, scene, focus) {
+    if unfold_branch(text, scene, focus) {
         return Vec::new();
     }
     let fold = fold_of(text, scene, focus);

@@ -1,11 +1,19 @@
-//! Which blocks the reader folded or opened by hand. Keyed by the entry's key, so that folds survive
-//! when the session is read anew.
+//! What the reader folded or opened by hand: blocks, nodes of trees, branches that the session left; and how all that
+//! hides an item is opened. Keyed by the entry's key, so that folds survive when the session is read anew.
+//!
+//! Invariant: a folded branch shows one row; whatever leads into it opens it.
 
 use std::collections::{HashMap, HashSet};
 
+use super::TextPane;
+use super::sequence::starter_of;
+use super::viewport::Focus;
+use crate::app::scene::Scene;
 use crate::model::body::Key;
+use crate::model::entry::{BlockKind, EntryId};
 use crate::render::nodes::{NodeFolds, NodeId};
-use crate::render::row::Fold;
+use crate::render::row::{Fold, Level};
+use crate::session::Session;
 
 /// Folds by entry and place of the block.
 #[derive(Clone, Debug, Default)]
@@ -75,5 +83,113 @@ impl Folds {
         self.by_hand.clear();
         self.nodes.clear();
         self.branches.clear();
+    }
+}
+
+/// Rows show which branch their entry lies on; they are made anew when that changes. Answers whether it did.
+pub(crate) fn notice_branches(text: &mut TextPane, session: &Session) -> bool {
+    let changed = session.transcript.branches_changed();
+    if std::mem::replace(&mut text.stale.branches_seen, changed) != changed {
+        text.cache.clear();
+        text.stale.sequence |= !text.folds.branches().is_empty();
+        return true;
+    }
+    false
+}
+
+/// Folds the branch of the focused item, or unfolds it.
+pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let Some(focus) = text.view.focus else { return };
+    text.view.hold();
+    let Some(branch) = scene.session.transcript.branches().of(focus.entry) else {
+        return scene.say("not on a branch that the session left");
+    };
+    if text.find.filter.is_some() {
+        return scene.say("a filter shows what fits of branches, folded or not");
+    }
+    let number = branch.number;
+    let head = scene.session.transcript.branches().head(branch);
+    let is_folded = !text.folds.branches().contains(&number);
+    let is_prompt =
+        head.and_then(|id| scene.session.transcript.get(id)).is_some_and(|entry| entry.marks.prompt);
+    if is_folded && text.level == Level::Prompts && !is_prompt {
+        return scene.say("among prompts nothing stands for this branch; + shows more");
+    }
+    set_branch(text, number, is_folded);
+    if let Some(entry) = head.filter(|_| is_folded) {
+        text.view.focus = Some(Focus { entry, block: 0 });
+    }
+}
+
+/// Unfolds the branch whose one row is focused. Answers whether it did.
+pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
+    let folded = scene.session.transcript.branches().of(focus.entry).map(|branch| branch.number);
+    match folded.filter(|number| text.folds.branches().contains(number)) {
+        Some(number) => {
+            set_branch(text, number, false);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Unfolds all branches that hide an entry.
+fn unfold_branches_above(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
+    let list = &scene.session.transcript.branches().list;
+    let mut at = scene.session.transcript.branches().of(id).map(|branch| branch.number);
+    let mut above = Vec::new();
+    while let Some(number) = at.filter(|number| !above.contains(number)) {
+        above.push(number);
+        at = number.checked_sub(1).and_then(|place| list.get(place)).and_then(|branch| branch.parent);
+    }
+    for number in
+        above.into_iter().filter(|number| text.folds.branches().contains(number)).collect::<Vec<_>>()
+    {
+        set_branch(text, number, false);
+    }
+}
+
+fn set_branch(text: &mut TextPane, number: usize, is_folded: bool) {
+    text.folds.set_branch(number, is_folded);
+    text.stale.sequence = true;
+    text.look_changed();
+}
+
+/// Opens all that hides an item, but for the filter and the bookkeeping's level.
+pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+    show_kind(text, scene, focus);
+    unfold_branches_above(text, scene, focus.entry);
+    open_lanes_to(text, scene, focus.entry);
+}
+
+/// Thinking and level, if they leave out the item's kind.
+fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
+    let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
+    let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
+    let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
+    let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
+    if is_thinking && !text.shows.thinking {
+        text.shows.thinking = true;
+        text.look_changed();
+    }
+    if text.level == Level::Prompts && !is_prompt {
+        text.level = Level::Outline;
+        text.stale.sequence = true;
+        text.look_changed();
+    }
+}
+
+fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
+    let mut lane = scene.session.transcript.get(id).and_then(|entry| entry.lane.clone());
+    while let Some(name) = lane {
+        let starter = starter_of(&scene.session.transcript, &name);
+        if !text.open_lanes.insert(name) {
+            return;
+        }
+        text.stale.sequence = true;
+        if let Some(starter) = starter {
+            text.cache.forget(starter);
+        }
+        lane = starter.and_then(|id| scene.session.transcript.get(id)).and_then(|entry| entry.lane.clone());
     }
 }

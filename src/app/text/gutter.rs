@@ -11,12 +11,12 @@ use super::sequence::Sequence;
 use super::viewport::Focus;
 use crate::analysis::calls::flights::{Flight, Flights};
 use crate::analysis::calls::{Place, call_at};
-use crate::app::find::filter::Filter;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::render::row::{Row, RowKind};
+use crate::session::filter::Filter;
 
 pub mod make;
 mod outer;
@@ -26,7 +26,7 @@ use passes::{InSight, Pass, own};
 
 /// What a cell of the gutter shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum Stroke {
     /// Nothing.
     #[default]
     None,
@@ -48,7 +48,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// What it shows.
-    pub part: Part,
+    pub part: Stroke,
     /// Whether it is the lane of a sub-agent.
     pub is_agent: bool,
     /// Whether it is the lane of the focused call.

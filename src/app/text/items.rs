@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use ratatui::text::Span;
 
-use super::details::Shown;
 use super::folds::Folds;
 use super::portions::Portion;
 use super::rulers::{self, Ruler};
@@ -14,11 +13,9 @@ use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
 use crate::analysis::agents::{self, Fate};
 use crate::analysis::calls::awaited::Awaited;
-use crate::analysis::phrases;
-use crate::analysis::plans;
 use crate::analysis::reading::helper_headed_by;
-use crate::app::find::filter::Filter;
-use crate::app::places::news::{self, News};
+use crate::analysis::{phrases, plans};
+use crate::app::text::places::news::{self, News};
 use crate::model::body::Body;
 use crate::model::branches::Branch;
 use crate::model::entry::{Block, Entry, EntryId, Role};
@@ -31,6 +28,8 @@ use crate::model::transcript::Transcript;
 use crate::render;
 use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
 use crate::render::wrap;
+use crate::session::details::KnownDetails;
+use crate::session::filter::Filter;
 
 /// More entries than this are not kept; what is in the window always is.
 const KEPT: usize = 600;
@@ -125,7 +124,7 @@ pub struct Layouts<'a> {
     /// The outer conditions.
     pub(crate) look: Look<'a>,
     /// What records hold that no block shows.
-    pub(crate) details: &'a Shown,
+    pub(crate) details: &'a KnownDetails,
     /// Rows made before.
     pub(crate) cache: &'a mut RowCache,
 }

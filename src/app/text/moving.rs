@@ -1,13 +1,11 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
-use super::branches;
-use super::landmarks;
-use super::seek;
 use super::viewport::{Focus, Motion, focus_of};
-use crate::app::find::reveal::reach;
+use super::{branches, landmarks};
 use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
+use crate::app::text::folds::reach;
 use crate::model::body::Key;
 use crate::model::entry::BlockKind;
 use crate::render::row::Level;
@@ -108,7 +106,7 @@ fn word(kind: Kind) -> &'static str {
 /// result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
-    if let Some(other) = seek::pair(&scene.session.transcript, focus) {
+    if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
         return jump(text, scene, other);
     }
     let lines: Vec<_> = text.view.lines.iter().filter(|line| focus_of(line) == Some(focus)).collect();

@@ -1,89 +1,30 @@
-//! Bodies that are on disk and must be read for what is in sight, each asked for once.
-//!
-//! Invariant: of an entry with thousands of blocks only those are asked for that stand in a portion in sight.
+//! Bodies are asked for, for what is in the window ([`crate::session::paging`]).
 
-pub mod ask;
-
-use std::collections::BTreeSet;
-
-use super::portions::BLOCKS;
+use super::TextPane;
 use crate::app::effect::Effect;
-use crate::model::body::Body;
-use crate::model::entry::{Block, Entry, EntryId};
-use crate::model::record::Origin;
+use crate::app::scene::Scene;
+use crate::session::paging::Paging;
 
-/// What was asked for, until it comes: by entry and number of the portion.
-#[derive(Clone, Debug, Default)]
-pub struct Asked {
-    known: BTreeSet<(EntryId, usize)>,
-}
-
-impl Asked {
-    /// Whether anything of an entry was asked for.
-    pub(crate) fn has(&self, id: EntryId) -> bool {
-        self.known.range((id, 0)..=(id, usize::MAX)).next().is_some()
-    }
-
-    /// What was asked for of an entry may be asked for again.
-    pub fn forget(&mut self, id: EntryId) {
-        while let Some(known) = self.known.range((id, 0)..=(id, usize::MAX)).next().copied() {
-            self.known.remove(&known);
+/// Asks for the bodies in the window that are on disk, and for those that its layout lacked.
+pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
+    let mut paging = Paging::default();
+    let portions = text.view.lines.chunk_by(|line, next| line.place == next.place);
+    for line in portions.filter_map(<[_]>::first) {
+        let portion = text.sequence.portions().at(line.place);
+        if let Some(entry) = scene.session.transcript.get(line.entry) {
+            paging.portion(&mut text.asked, (line.entry, entry), portion.number);
         }
     }
-
-    /// Forgets all.
-    pub fn clear(&mut self) {
-        self.known.clear();
-    }
-}
-
-/// What is to be asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Paging {
-    entries: Vec<EntryId>,
-    origins: Vec<Origin>,
-}
-
-impl Paging {
-    /// Asks for the bodies of a portion of an entry.
-    pub fn portion(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), number: usize) {
-        let first = number.saturating_mul(BLOCKS);
-        self.add(asked, (id, number), away(entry.blocks.iter().skip(first).take(BLOCKS)));
-    }
-
-    /// Asks for the bodies of an entry; of one with many blocks only for this one, or for all if none is named.
-    pub fn other(&mut self, asked: &mut Asked, (id, entry): (EntryId, &Entry), body: Option<Origin>) {
-        match body {
-            _ if entry.blocks.len() <= BLOCKS => self.portion(asked, (id, entry), 0),
-            Some(body) => self.add(asked, (id, usize::MAX), vec![body]),
-            None => self.add(asked, (id, usize::MAX), away(entry.blocks.iter())),
+    for (id, holder, body) in std::mem::take(&mut text.cache.wanted) {
+        if let Some(entry) = scene.session.transcript.get(holder) {
+            paging.other(&mut text.asked, (holder, entry), Some(body));
+            paging.needs_layout(id);
         }
     }
-
-    fn add(&mut self, asked: &mut Asked, key: (EntryId, usize), from: Vec<Origin>) {
-        if !from.is_empty() && asked.known.insert(key) {
-            self.entries.push(key.0);
-            self.origins.extend(from);
-        }
-    }
-
-    /// Another entry is laid out with what comes for these.
-    pub(crate) fn needs_layout(&mut self, id: EntryId) {
-        if !self.entries.is_empty() {
-            self.entries.push(id);
-        }
-    }
-
-    /// The effect that reads them, if there are any.
-    pub fn effect(mut self) -> Option<Effect> {
-        self.origins.sort_unstable();
-        self.origins.dedup();
-        let Self { entries, origins } = self;
-        (!entries.is_empty()).then_some(Effect::Page { entries, origins })
-    }
+    effect(paging)
 }
 
-fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
-    let bodies = blocks.flat_map(|block| block.kind.bodies());
-    bodies.filter(|body: &&Body| body.is_away()).map(|body| body.from).collect()
+/// The effect that reads what is to be asked for, if that is anything.
+pub(crate) fn effect(paging: Paging) -> Option<Effect> {
+    paging.wanted().map(|(entries, origins)| Effect::Page { entries, origins })
 }

@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-/// Blocks of a portion.
-pub(crate) const BLOCKS: usize = 64;
+use crate::session::paging::BLOCKS;
 
 /// A part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +112,8 @@ impl Portions {
 mod tests {
     use proptest::prelude::{any, prop, proptest};
 
-    use super::{BLOCKS, Portion, Portions};
+    use super::{Portion, Portions};
+    use crate::session::paging::BLOCKS;
 
     proptest! {
         #[test]

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 
 use super::portions::Portions;
 use crate::analysis::reading::{Displaced, helper_headed_by};
-use crate::app::find::filter::Filter;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
+use crate::session::filter::Filter;
 
 /// Sub-agents inside sub-agents beyond this depth are shown flat.
 const MAX_DEPTH: u16 = 8;
@@ -251,12 +251,6 @@ fn shows(marks: Marks, level: Level) -> bool {
 pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
     let call = transcript.lane(lane)?.call.as_ref()?;
     transcript.entries_with_call(call).first().copied()
-}
-
-/// Where an entry stands in the file. Ids rise in file order unless reading anew changed the order; then
-/// the quick search may miss, but what it finds is right.
-pub(crate) fn place_in_file(transcript: &Transcript, id: EntryId) -> Option<usize> {
-    transcript.place_of(id)
 }
 
 /// How deep an entry lies in sub-agents.

@@ -54,21 +54,8 @@ impl Anchor {
     }
 }
 
-/// The focused item: a block of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Focus {
-    /// The entry.
-    pub entry: EntryId,
-    /// Place of the block in it.
-    pub block: usize,
-}
-
-impl Focus {
-    /// The same block in another transcript of the session.
-    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
-        Some(Self { entry: moved(self.entry)?, ..self })
-    }
-}
+/// The focused item.
+pub use crate::analysis::calls::Place as Focus;
 
 /// A motion that waits for the next arrangement, because only that knows the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

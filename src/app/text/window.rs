@@ -1,15 +1,14 @@
 //! The window onto the text: its rows, and the sequence of entries that they are of.
 
-use super::branches;
 use super::items::Layouts;
-use super::rows_of;
-use super::seek;
+use super::landmarks::starter;
+use super::places::news;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
 use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
+use super::{branches, rows_of};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::layout::Frame;
-use crate::app::places::news;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::entry::{BlockKind, EntryId};
@@ -88,7 +87,7 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     };
     text.sequence.rebuild(&scene.session.transcript, &wanted);
     keep_place(text, scene, &before);
-    news::find::place(text, scene);
+    news::place(text, scene);
     let rows = text.sequence.order().iter().map(|id| rows_of(&scene.session.transcript, *id, text.level));
     text.heights.reset(rows);
     text.spine.rebuild(&scene.session.transcript, &text.sequence);
@@ -100,7 +99,7 @@ fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     let instead_of = |id: EntryId| {
         let place = before.place_of(id).filter(|_| text.sequence.place_of(id).is_none())?;
         let entry = scene.session.transcript.get(id)?;
-        let starter = seek::starter(&scene.session.transcript, entry);
+        let starter = starter(&scene.session.transcript, entry);
         if let Some(starter) = starter.filter(|focus| text.sequence.place_of(focus.entry).is_some()) {
             return Some(starter);
         }

@@ -7,13 +7,14 @@ use crate::app::effect::Effect;
 use crate::app::input::action::{Action, View};
 use crate::app::layout::Frame;
 use crate::app::panes::Pane;
-use crate::app::panes::side::SidePane;
 use crate::app::scene::{Ask, Scene};
+use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
 use crate::app::text::moving::go;
-use crate::app::text::paging::Paging;
+use crate::app::text::paging::effect;
 use crate::model::entry::EntryId;
 use crate::session::indexes::Needs;
+use crate::session::paging::Paging;
 
 /// Entries whose bodies are read again at once for a page.
 const READ_AT_ONCE: usize = 32;
@@ -86,7 +87,7 @@ fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<E
             paging.other(&mut text.asked, (id, entry), None);
         }
     }
-    paging.effect()
+    effect(paging)
 }
 
 /// Opens a view, or leaves it if it is seen; the text is under all others, so it closes them.

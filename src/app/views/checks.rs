@@ -10,9 +10,8 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Table};
 use crate::analysis::lint::{Alike, Finding, Severity, alike};
-use crate::app::checks::{self, Check};
+use crate::app::checks::{self, Check, Sign};
 use crate::app::input::action::Action;
-use crate::app::outline::row::Sign;
 use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::figures::count;
@@ -40,7 +39,7 @@ const HINTS: &[Hint] = &[(&[Action::Expand, Action::Collapse], "open, close")];
 /// The list of findings.
 #[derive(Debug)]
 pub(crate) struct Checks {
-    rows: List<Row>,
+    rows: List<CheckRow>,
     /// Kinds whose findings are listed one by one.
     opened: BTreeSet<Kind>,
     /// State of the checks that the rows were made for.
@@ -49,20 +48,21 @@ pub(crate) struct Checks {
 
 impl Default for Checks {
     fn default() -> Self {
-        let can_choose = |row: &Row| !matches!(row, Row::Heading(..) | Row::Good(_)) && *row != PAIRED;
+        let can_choose =
+            |row: &CheckRow| !matches!(row, CheckRow::Heading(..) | CheckRow::Good(_)) && *row != PAIRED;
         Self { rows: List::with_headings(can_choose), opened: BTreeSet::new(), generation: None }
     }
 }
 
 /// It leads nowhere.
-const PAIRED: Row = Row::Check(checks::Kind::Paired);
+const PAIRED: CheckRow = CheckRow::Check(checks::Kind::Paired);
 
 /// What a rule finds, and how bad that is.
 type Kind = (&'static str, Severity);
 
 /// A row of the list: texts may change while a session goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Row {
+enum CheckRow {
     /// How many of a severity follow; none of the lint's where that is `None`.
     Heading(Option<Severity>, u64),
     /// Nothing is wrong, in words.
@@ -90,16 +90,16 @@ impl Checks {
             self.opened.remove(&kind);
         }
         self.rows.set(rows(scene, &self.opened), false);
-        self.rows.choose_key(&Row::Kind(kind));
+        self.rows.choose_key(&CheckRow::Kind(kind));
     }
 }
 
 /// Findings under the heading of their severity; what else there is stands before what is only noted.
-fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
+fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
     let mut rows = Vec::new();
-    let others = || others(scene).map(|check| Row::Check(check.kind));
+    let others = || others(scene).map(|check| CheckRow::Check(check.kind));
     if scene.findings.counts().total() == 0 {
-        rows.push(Row::Good(match scene.is_whole {
+        rows.push(CheckRow::Good(match scene.is_whole {
             false => "The session is still being read.",
             true if others().all(|row| row == PAIRED) => {
                 "Nothing found: every call has its result, and nothing else is odd."
@@ -111,7 +111,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
         match severity {
             Some(severity) => rows.extend(of_lint(scene, opened, severity)),
             None if others().next().is_some() => {
-                rows.push(Row::Heading(None, 0));
+                rows.push(CheckRow::Heading(None, 0));
                 rows.extend(others());
             }
             None => {}
@@ -121,19 +121,21 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<Row> {
 }
 
 /// Findings of a severity, kind by kind.
-fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<Row> {
+fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -> Vec<CheckRow> {
     let of_it = || scene.findings.iter().filter(|finding| finding.severity == severity);
-    let mut rows: Vec<Row> =
-        Alike::of(of_it()).map(|all| Row::Heading(Some(severity), all.count())).into_iter().collect();
+    let mut rows: Vec<CheckRow> =
+        Alike::of(of_it()).map(|all| CheckRow::Heading(Some(severity), all.count())).into_iter().collect();
     for kind in alike(of_it()) {
         if kind.count() == 1 {
-            rows.push(Row::of(kind.first, false));
+            rows.push(CheckRow::of(kind.first, false));
             continue;
         }
         let key = (kind.first.rule.id, severity);
-        rows.push(Row::Kind(key));
+        rows.push(CheckRow::Kind(key));
         if opened.contains(&key) {
-            rows.extend(of_it().filter(|finding| kind.holds(finding)).map(|finding| Row::of(finding, true)));
+            rows.extend(
+                of_it().filter(|finding| kind.holds(finding)).map(|finding| CheckRow::of(finding, true)),
+            );
         }
     }
     rows
@@ -144,7 +146,7 @@ fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a
     scene.checks.list().iter().filter(|check| !matches!(check.kind, checks::Kind::Findings(_)))
 }
 
-impl Row {
+impl CheckRow {
     fn of(finding: &Finding, is_below: bool) -> Self {
         let focus = Focus { entry: finding.entry, block: finding.block };
         Self::Found { focus, rule: finding.rule.id, call: finding.call.clone(), is_below }
@@ -164,11 +166,13 @@ impl Page for Checks {
         let theme = scene.theme;
         let rows = self.rows.window().map(|(number, row, is_chosen)| {
             let line = match row {
-                Row::Heading(severity, found) => heading(*severity, *found, theme),
-                Row::Good(words) => Line::styled(*words, theme.dim),
-                Row::Kind(_) | Row::Found { .. } | Row::Check(_) => cells(scene, &table, row, is_chosen)
-                    .map(|cells| table.row(cells, theme))
-                    .unwrap_or_default(),
+                CheckRow::Heading(severity, found) => heading(*severity, *found, theme),
+                CheckRow::Good(words) => Line::styled(*words, theme.dim),
+                CheckRow::Kind(_) | CheckRow::Found { .. } | CheckRow::Check(_) => {
+                    cells(scene, &table, row, is_chosen)
+                        .map(|cells| table.row(cells, theme))
+                        .unwrap_or_default()
+                }
             };
             SheetRow { line, is_chosen, number }
         });
@@ -183,16 +187,16 @@ impl Page for Checks {
         }
         let Some(row) = self.rows.chosen() else { return Answer::Pass };
         let kind = match row {
-            Row::Kind(kind) => Some(*kind),
-            Row::Found { .. } => found(scene, row).map(|finding| (finding.rule.id, finding.severity)),
+            CheckRow::Kind(kind) => Some(*kind),
+            CheckRow::Found { .. } => found(scene, row).map(|finding| (finding.rule.id, finding.severity)),
             _ => None,
         };
         let Some(kind) = kind else { return Answer::Pass };
         let is_open = self.opened.contains(&kind);
         match action {
-            Action::Expand if !is_open && *row == Row::Kind(kind) => self.open(scene, kind, true),
+            Action::Expand if !is_open && *row == CheckRow::Kind(kind) => self.open(scene, kind, true),
             Action::Collapse if is_open => self.open(scene, kind, false),
-            Action::ToggleFold if is_open || *row == Row::Kind(kind) => self.open(scene, kind, !is_open),
+            Action::ToggleFold if is_open || *row == CheckRow::Kind(kind) => self.open(scene, kind, !is_open),
             _ => return Answer::Pass,
         }
         Answer::Done
@@ -202,9 +206,9 @@ impl Page for Checks {
         let is_there = |finding: &&Finding| finding.block == focus.block;
         let of_entry = scene.findings.of_entry(focus.entry);
         if let Some(finding) = of_entry.iter().find(is_there).or(of_entry.first()) {
-            self.rows.choose_key(&Row::Kind((finding.rule.id, finding.severity)));
-            self.rows.choose_key(&Row::of(finding, false));
-            self.rows.choose_key(&Row::of(finding, true));
+            self.rows.choose_key(&CheckRow::Kind((finding.rule.id, finding.severity)));
+            self.rows.choose_key(&CheckRow::of(finding, false));
+            self.rows.choose_key(&CheckRow::of(finding, true));
         }
     }
 
@@ -217,25 +221,25 @@ impl Page for Checks {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if self.rows.keys().iter().any(|row| matches!(row, Row::Kind(_))) { HINTS } else { &[] }
+        if self.rows.keys().iter().any(|row| matches!(row, CheckRow::Kind(_))) { HINTS } else { &[] }
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
-            Row::Found { focus, .. } => Some(*focus),
-            Row::Kind(kind) => {
+            CheckRow::Found { focus, .. } => Some(*focus),
+            CheckRow::Kind(kind) => {
                 alike_of(scene, *kind).map(|kind| Focus { entry: kind.first.entry, block: kind.first.block })
             }
-            Row::Check(kind) => check(scene, *kind)?.target(scene.transcript),
-            Row::Heading(..) | Row::Good(_) => None,
+            CheckRow::Check(kind) => check(scene, *kind)?.target(scene.transcript),
+            CheckRow::Heading(..) | CheckRow::Good(_) => None,
         }
     }
 }
 
 /// The finding of a row.
-fn found<'a>(scene: &PageScene<'a>, row: &Row) -> Option<&'a Finding> {
-    let Row::Found { focus, is_below, .. } = row else { return None };
-    scene.findings.of_entry(focus.entry).iter().find(|finding| Row::of(finding, *is_below) == *row)
+fn found<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
+    let CheckRow::Found { focus, is_below, .. } = row else { return None };
+    scene.findings.of_entry(focus.entry).iter().find(|finding| CheckRow::of(finding, *is_below) == *row)
 }
 
 /// All findings of a kind.
@@ -253,7 +257,7 @@ impl Checks {
     fn foot(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
         let Some(row) = self.rows.chosen() else { return Vec::new() };
         let (before, finding) = match row {
-            Row::Kind(kind) => match alike_of(scene, *kind) {
+            CheckRow::Kind(kind) => match alike_of(scene, *kind) {
                 Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
                 None => return Vec::new(),
             },
@@ -291,34 +295,39 @@ fn heading(severity: Option<Severity>, found: u64, theme: &Theme) -> Line<'stati
 }
 
 /// The cells of a row that is no heading. What has no room for its name has it before its words.
-fn cells(scene: &PageScene<'_>, table: &Table, row: &Row, is_chosen: bool) -> Option<Vec<Span<'static>>> {
+fn cells(
+    scene: &PageScene<'_>,
+    table: &Table,
+    row: &CheckRow,
+    is_chosen: bool,
+) -> Option<Vec<Span<'static>>> {
     let theme = scene.theme;
     let (sign, number, line, name, what) = match row {
-        Row::Kind(kind) => {
+        CheckRow::Kind(kind) => {
             let kind = alike_of(scene, *kind)?;
             let Finding { severity, place, rule, message, .. } = kind.first;
             (of_severity(*severity, theme), Some(kind.count()), place.line, rule.id.to_owned(), message)
         }
-        Row::Found { is_below, .. } => {
+        CheckRow::Found { is_below, .. } => {
             let Finding { severity, place, rule, message, .. } = found(scene, row)?;
             let (sign, name) =
                 if *is_below { (("", theme.dim), "") } else { (of_severity(*severity, theme), rule.id) };
             (sign, None, place.line, name.to_owned(), message)
         }
-        Row::Check(kind) => {
+        CheckRow::Check(kind) => {
             let check = check(scene, *kind)?;
             let at = check.target(scene.transcript).and_then(|at| scene.transcript.get(at.entry));
             let line = at.map_or(0, |entry| entry.origin.line);
             (of_check(check.sign, theme), check.count, line, check.name.to_string(), &check.what)
         }
-        Row::Heading(..) | Row::Good(_) => return None,
+        CheckRow::Heading(..) | CheckRow::Good(_) => return None,
     };
     let number = number.map(|number| number.to_string()).unwrap_or_default();
     let mut words = String::new();
     if table.width_of(NUMBER).is_none() && !number.is_empty() {
         words += &format!("{number} ");
     }
-    if table.width_of(NAME).is_none() && !matches!(row, Row::Found { .. }) {
+    if table.width_of(NAME).is_none() && !matches!(row, CheckRow::Found { .. }) {
         words += &format!("{name} ");
     }
     Some(vec![

@@ -11,7 +11,6 @@ use ratatui::text::{Line, Span};
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
-use crate::analysis::calls::Place;
 use crate::analysis::files::{File, Use};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
@@ -179,11 +178,7 @@ impl Files {
 }
 
 fn is_use(file: &File, focus: Focus) -> bool {
-    file.uses.iter().any(|one| focus_of(one.place) == focus)
-}
-
-fn focus_of(place: Place) -> Focus {
-    Focus { entry: place.entry, block: place.block }
+    file.uses.iter().any(|one| one.place == focus)
 }
 
 fn cells(
@@ -265,8 +260,7 @@ impl Page for Files {
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let files = &scene.indexes.files;
-        let place = Place { entry: focus.entry, block: focus.block };
-        let Some(path) = files.of_call(place) else { return };
+        let Some(path) = files.of_call(focus) else { return };
         match &mut self.inside {
             Some((inside, history)) if files.file(inside).is_some_and(|file| is_use(file, focus)) => {
                 history.look_at(Some(focus));
@@ -303,6 +297,6 @@ impl Page for Files {
         }
         let file = scene.indexes.files.file(self.list.chosen()?)?;
         let here = scene.focus.filter(|focus| is_use(file, *focus));
-        here.or_else(|| file.uses.first().map(|one| focus_of(one.place)))
+        here.or_else(|| file.uses.first().map(|one| one.place))
     }
 }

@@ -9,7 +9,6 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::index::Live;
 use crate::analysis::lint::Findings;
 use crate::app::checks::Checks;
-use crate::app::find::filter::Filter;
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -17,6 +16,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
+use crate::session::filter::Filter;
 use crate::session::indexes::{Indexes, Needs};
 
 /// What a page may look at.

@@ -362,19 +362,18 @@ impl Page for Tools {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        let place = Place { entry: focus.entry, block: focus.block };
         match &self.shown {
             Shown::Tools => {
-                if let Some(placed) = call::PlacedCall::at(scene, place) {
+                if let Some(placed) = call::PlacedCall::at(scene, focus) {
                     self.names.choose_key(&placed.call.name.clone());
                 }
             }
             Shown::Calls(_) => {
                 let calls = &scene.indexes.calls;
                 let rank = |place: &Place| (calls.place_of(scene.transcript, place.entry), place.block);
-                let own = rank(&place);
+                let own = rank(&focus);
                 let keys = self.calls.keys();
-                let exact = keys.iter().position(|key| *key == place);
+                let exact = keys.iter().position(|key| *key == focus);
                 // The nearest one before it; rows in another order have none.
                 let near = || {
                     self.is_in_order().then(|| keys.partition_point(|key| rank(key) <= own).saturating_sub(1))
@@ -409,6 +408,6 @@ impl Page for Tools {
     }
 
     fn target(&self, _: &PageScene<'_>) -> Option<Focus> {
-        self.place().map(|place| Focus { entry: place.entry, block: place.block })
+        self.place()
     }
 }

@@ -19,7 +19,6 @@ use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::Table;
 use super::tools::call::PlacedCall;
 use crate::analysis::account::PathFacts;
-use crate::analysis::calls::Place;
 use crate::analysis::compare::Sides;
 use crate::app::input::action::Action;
 use crate::app::outline::row::{start_of_lane, start_of_turn};
@@ -230,7 +229,7 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
             head_of(transcript, *number).or_else(first)
         }
         Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
-        Node::Call(place) => Some(Focus { entry: place.entry, block: place.block }),
+        Node::Call(place) => Some(*place),
     }
 }
 
@@ -307,10 +306,9 @@ impl Page for Tree {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        let place = Place { entry: focus.entry, block: focus.block };
-        let called = PlacedCall::at(scene, place).and_then(|placed| {
+        let called = PlacedCall::at(scene, focus).and_then(|placed| {
             let lane = scene.transcript.lane_of_call(&placed.call.key);
-            lane.map_or(Some(Node::Call(place)), |lane| Some(Node::Lane(lane.name.clone())))
+            lane.map_or(Some(Node::Call(focus)), |lane| Some(Node::Lane(lane.name.clone())))
         });
         let called = called.filter(|node| self.nodes.twig(node).is_some());
         let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));

@@ -12,9 +12,8 @@ use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
-use crate::source::process;
-use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
+use crate::source::{process, regular};
 
 /// How large a manifest or a lock may be.
 const SMALL: usize = 256 << 10;

@@ -58,11 +58,11 @@ struct Cursor {
     /// How many rows there were in the beginning.
     expected: u64,
     /// Rows of no message, and the message before which each stands.
-    strays: VecDeque<Row>,
+    strays: VecDeque<ListedRow>,
 }
 
 /// A row as it is listed.
-struct Row {
+struct ListedRow {
     table: usize,
     at: i64,
     change: (i64, i64),
@@ -97,7 +97,7 @@ impl Found {
     }
 }
 
-impl Row {
+impl ListedRow {
     fn of(cells: &[Cell]) -> Option<Self> {
         let int = |place: usize| cells.get(place).and_then(Cell::int);
         let cell = |place: usize| cells.get(place).cloned().unwrap_or(Cell::Null);
@@ -164,7 +164,8 @@ impl Walk {
     fn begin(&mut self, look: Look<'_>, edited: &Edited) -> Result<News, Failure> {
         let expected = count(look, edited)?;
         let mut strays = VecDeque::new();
-        look.database.each(&edited.strays, &[look.key()], &mut |cells| strays.extend(Row::of(&cells)))?;
+        look.database
+            .each(&edited.strays, &[look.key()], &mut |cells| strays.extend(ListedRow::of(&cells)))?;
         let cursor = Cursor { after: (Cell::FIRST, Cell::from("")), portion: PORTION, expected, strays };
         self.stage = Stage::Reading(cursor);
         self.is_dirty = true;
@@ -186,7 +187,7 @@ impl Walk {
         let mut rows = Vec::new();
         let next = [look.key(), time, id, Cell::Int(cursor.portion)];
         if let Err(failure) =
-            look.database.each(&edited.portion, &next, &mut |cells| rows.extend(Row::of(&cells)))
+            look.database.each(&edited.portion, &next, &mut |cells| rows.extend(ListedRow::of(&cells)))
         {
             if !matches!(failure, Failure::Damaged(_)) {
                 return Err(failure);
@@ -301,7 +302,7 @@ impl Walk {
         (self.is_dirty, self.round) = (false, None);
         let (mut found, mut seen) = (Found::default(), 0);
         look.database.each(&edited.places, &[look.key()], &mut |cells| {
-            let Some(Row { table, at, .. }) = Row::of(&cells) else { return };
+            let Some(ListedRow { table, at, .. }) = ListedRow::of(&cells) else { return };
             seen += 1;
             found.add(look, (table, at), known.see(table, at, (0, 0)));
         })?;
@@ -322,16 +323,16 @@ fn count(look: Look<'_>, edited: &Edited) -> Result<u64, Failure> {
 fn left_out(
     look: Look<'_>,
     edited: &Edited,
-    (known, strays): (&Known, &VecDeque<Row>),
-) -> Result<Vec<Row>, Failure> {
+    (known, strays): (&Known, &VecDeque<ListedRow>),
+) -> Result<Vec<ListedRow>, Failure> {
     let mut left = Vec::new();
     if count(look, edited)? == (known.len() + strays.len()) as u64 {
         return Ok(left);
     }
     let strays: HashSet<(usize, i64)> = strays.iter().map(|row| (row.table, row.at)).collect();
-    let is_left = |row: &Row| !known.has(row.table, row.at) && !strays.contains(&(row.table, row.at));
+    let is_left = |row: &ListedRow| !known.has(row.table, row.at) && !strays.contains(&(row.table, row.at));
     let listed = look.database.each(&edited.places, &[look.key()], &mut |cells| {
-        left.extend(Row::of(&cells).filter(is_left));
+        left.extend(ListedRow::of(&cells).filter(is_left));
     });
     match listed {
         // All that can be listed was.
@@ -341,7 +342,7 @@ fn left_out(
 }
 
 /// Notes rows as listed; all of them are to be read.
-fn list(look: Look<'_>, rows: Vec<Row>, known: &mut Known) -> Vec<Todo> {
+fn list(look: Look<'_>, rows: Vec<ListedRow>, known: &mut Known) -> Vec<Todo> {
     let listed = rows.into_iter().map(|row| {
         known.see(row.table, row.at, row.change);
         Todo::Row { session: look.number, table: row.table, at: row.at }
@@ -350,14 +351,14 @@ fn list(look: Look<'_>, rows: Vec<Row>, known: &mut Known) -> Vec<Todo> {
 }
 
 /// The last messages with their parts, and what belongs to none: back to a message that is known.
-fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<Row>, Failure> {
+fn recent(look: Look<'_>, edited: &Edited, known: &Known) -> Result<Vec<ListedRow>, Failure> {
     let mut messages = RECENT;
     loop {
         let mut rows = Vec::new();
         let asked = [look.key(), Cell::Int(messages)];
-        look.database.each(&edited.recent, &asked, &mut |cells| rows.extend(Row::of(&cells)))?;
+        look.database.each(&edited.recent, &asked, &mut |cells| rows.extend(ListedRow::of(&cells)))?;
         let reaches = |table: usize| {
-            let mut of_table = rows.iter().filter(|row: &&Row| row.table == table);
+            let mut of_table = rows.iter().filter(|row: &&ListedRow| row.table == table);
             let oldest = of_table.next();
             oldest.is_none_or(|row| known.has(table, row.at))
                 || i64::try_from(of_table.count() + 1).is_ok_and(|count| count < messages)

@@ -16,7 +16,7 @@ const BITS: u32 = 8;
 #[derive(Default)]
 pub(crate) struct Known {
     /// Rows in the order of their places, by table and the upper bits of the place.
-    pages: BTreeMap<(usize, i64), Vec<Row>>,
+    pages: BTreeMap<(usize, i64), Vec<KnownRow>>,
     /// What rows counted that counted more than one common fate.
     others: HashMap<(usize, i64), Tally>,
     len: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Known {
 
 /// A row that was listed, and perhaps read.
 #[derive(Clone, Copy)]
-struct Row {
+struct KnownRow {
     /// The lower bits of its place.
     low: u8,
     counted: Counted,
@@ -85,8 +85,8 @@ impl Known {
         }
         let first = beyond + 1;
         let pages = (table, first >> BITS)..=(table, up_to >> BITS);
-        let in_page = |((_, page), rows): (&(usize, i64), &Vec<Row>)| {
-            let is_in = |row: &&Row| (first..=up_to).contains(&(page << BITS | i64::from(row.low)));
+        let in_page = |((_, page), rows): (&(usize, i64), &Vec<KnownRow>)| {
+            let is_in = |row: &&KnownRow| (first..=up_to).contains(&(page << BITS | i64::from(row.low)));
             rows.iter().filter(is_in).count()
         };
         self.pages.range(pages).map(in_page).sum()
@@ -94,7 +94,7 @@ impl Known {
 
     /// A row was read. Answers whether it was read with this content before.
     pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
-        let is_same = |row: &Row| row.counted != Counted::Nothing && row.hash == short(hash);
+        let is_same = |row: &KnownRow| row.counted != Counted::Nothing && row.hash == short(hash);
         let is_known_so = self.row(table, at).is_some_and(is_same);
         if is_known_so {
             self.change(table, at, |row| row.is_due = false);
@@ -151,18 +151,18 @@ impl Known {
         self.others.insert((table, at), tally);
     }
 
-    fn row(&self, table: usize, at: i64) -> Option<&Row> {
+    fn row(&self, table: usize, at: i64) -> Option<&KnownRow> {
         let rows = self.pages.get(&(table, at >> BITS))?;
         let place = rows.binary_search_by_key(&low(at), |row| row.low).ok()?;
         rows.get(place)
     }
 
     /// Changes a row, which is listed from now on.
-    fn change<T>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut Row) -> T) -> T {
+    fn change<T>(&mut self, table: usize, at: i64, change: impl FnOnce(&mut KnownRow) -> T) -> T {
         let rows = self.pages.entry((table, at >> BITS)).or_default();
         let place = rows.binary_search_by_key(&low(at), |row| row.low);
         let known = place.ok().and_then(|place| rows.get(place)).copied();
-        let mut row = known.unwrap_or(Row {
+        let mut row = known.unwrap_or(KnownRow {
             low: low(at),
             counted: Counted::Nothing,
             is_due: false,
@@ -201,7 +201,7 @@ fn short(hash: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fate, FileId, Known, Row, Tally};
+    use super::{Fate, FileId, Known, KnownRow, Tally};
 
     #[test]
     fn rows_are_known_once_wherever_they_lie() {
@@ -253,6 +253,6 @@ mod tests {
 
     #[test]
     fn a_row_takes_little_room() {
-        assert!(size_of::<Row>() <= 16);
+        assert!(size_of::<KnownRow>() <= 16);
     }
 }

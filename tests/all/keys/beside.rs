@@ -7,7 +7,6 @@ use tv::app::input::action::View;
 use tv::app::input::action::Way;
 use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::panes::Pane;
-use tv::app::places::news::Seen;
 use tv::app::text::wrapping::Numbers;
 use tv::app::update::Event;
 use tv::model::edit::{Batch, Edit, Feed};
@@ -16,6 +15,7 @@ use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
+use tv::session::news::Seen;
 
 use super::{BRANCHES, Journey, Key, branches, is, landmarks, long, on_a_record};
 use crate::made::{answer, boats, calls, prompt, result_at};

@@ -2,7 +2,7 @@
 
 use tv::app::effect::Effect;
 use tv::app::input::action::View;
-use tv::app::input::mode::Mode;
+use tv::app::mode::Mode;
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, MetaEdit};
 use tv::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};

@@ -1,10 +1,6 @@
 //! Items are copied.
 
-use super::Form;
-use super::PendingCopy;
-use super::Piece;
-use super::joined;
-use super::origins_of;
+use super::{Form, PendingCopy, Piece, joined, origins_of};
 use crate::app::copying::excerpt::{self, Excerpt};
 use crate::app::copying::words::{self, IsAway};
 use crate::app::effect::Effect;

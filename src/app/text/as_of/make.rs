@@ -2,14 +2,11 @@
 
 use ratatui::text::{Line, Span};
 
-use super::Message;
-use super::Then;
-use super::messages;
-use super::request_of;
+use super::{Message, Then, messages, request_of};
 use crate::analysis::context;
 use crate::analysis::context::seen::Sight;
 use crate::analysis::context::window::{Request, shares};
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::pop_ups::raw::RawView;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;

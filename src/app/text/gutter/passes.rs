@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::{Cell, Part, Scene, is_gap};
+use super::{Cell, Scene, Stroke, is_gap};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::flights::Flight;
 use crate::app::text::portions::Portion;
@@ -31,17 +31,17 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    fn part(&self, row: usize) -> Part {
+    fn part(&self, row: usize) -> Stroke {
         if row < self.opens.unwrap_or(0) || row > self.stops {
-            return Part::None;
+            return Stroke::None;
         }
         match (self.opens == Some(row), self.closes == Some(row), self.is_open) {
-            (true, true, _) => Part::Single,
-            (true, false, true) if self.stops == row => Part::Waits,
-            (true, false, _) => Part::Opens,
-            (false, true, _) => Part::Closes,
-            (false, false, true) => Part::Waits,
-            (false, false, false) => Part::Within,
+            (true, true, _) => Stroke::Single,
+            (true, false, true) if self.stops == row => Stroke::Waits,
+            (true, false, _) => Stroke::Opens,
+            (false, true, _) => Stroke::Closes,
+            (false, false, true) => Stroke::Waits,
+            (false, false, false) => Stroke::Within,
         }
     }
 }
@@ -211,18 +211,18 @@ pub(crate) fn place_in_columns(
     let mut beyond: Option<Cell> = None;
     for pass in passes {
         let part = pass.part(row);
-        if part == Part::None {
+        if part == Stroke::None {
             continue;
         }
-        let is_focused = focus == Some(Focus { entry: pass.call.entry, block: pass.call.block });
+        let is_focused = focus == Some(pass.call);
         match cells.get_mut(pass.column) {
-            Some(cell) if cell.part == Part::None => {
+            Some(cell) if cell.part == Stroke::None => {
                 *cell = Cell { part, is_agent: pass.is_agent, is_focused }
             }
             Some(_) => {}
             None => {
                 let known = beyond.is_some_and(|cell| cell.is_focused);
-                beyond = Some(Cell { part: Part::More, is_agent: false, is_focused: known || is_focused });
+                beyond = Some(Cell { part: Stroke::More, is_agent: false, is_focused: known || is_focused });
             }
         }
     }
@@ -234,7 +234,7 @@ pub(crate) fn place_in_columns(
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Pass, place_in_columns};
+    use super::{Pass, Stroke, place_in_columns};
     use crate::analysis::calls::Place;
     use crate::app::text::gutter::Cell;
     use crate::model::entry::EntryId;
@@ -254,24 +254,24 @@ mod tests {
     #[test]
     fn the_oldest_keep_their_columns() {
         let passes = [pass(0, 0, (0, 6)), pass(1, 1, (1, 5)), pass(2, 2, (2, 4)), pass(3, 3, (3, 3))];
-        let parts = |row: usize, columns: usize| -> Vec<Part> {
+        let parts = |row: usize, columns: usize| -> Vec<Stroke> {
             let cells: Vec<Cell> = place_in_columns(&passes, row, columns, None);
             cells.into_iter().map(|cell| cell.part).collect()
         };
-        assert_eq!(parts(1, 2), [Part::Within, Part::Opens]);
-        assert_eq!(parts(2, 2), [Part::Within, Part::More]);
-        assert_eq!(parts(4, 2), [Part::Within, Part::More]);
-        assert_eq!(parts(5, 2), [Part::Within, Part::Closes]);
-        assert_eq!(parts(3, 4), [Part::Within, Part::Within, Part::Within, Part::Single]);
-        assert_eq!(parts(7, 4), [Part::None; 4]);
+        assert_eq!(parts(1, 2), [Stroke::Within, Stroke::Opens]);
+        assert_eq!(parts(2, 2), [Stroke::Within, Stroke::More]);
+        assert_eq!(parts(4, 2), [Stroke::Within, Stroke::More]);
+        assert_eq!(parts(5, 2), [Stroke::Within, Stroke::Closes]);
+        assert_eq!(parts(3, 4), [Stroke::Within, Stroke::Within, Stroke::Within, Stroke::Single]);
+        assert_eq!(parts(7, 4), [Stroke::None; 4]);
     }
 
     #[test]
     fn who_waits_for_ever_is_dashed() {
         let waits = Pass { closes: None, stops: 9, is_open: true, ..pass(0, 0, (2, 0)) };
         let parts = [1, 2, 3, 9].map(|row| waits.part(row));
-        assert_eq!(parts, [Part::None, Part::Opens, Part::Waits, Part::Waits]);
+        assert_eq!(parts, [Stroke::None, Stroke::Opens, Stroke::Waits, Stroke::Waits]);
         let alone = Pass { stops: 2, ..waits };
-        assert_eq!(alone.part(2), Part::Waits, "a head row by itself");
+        assert_eq!(alone.part(2), Stroke::Waits, "a head row by itself");
     }
 }

@@ -1,7 +1,6 @@
 //! What actions do to long lines and to the numbers beside the text.
 
-use super::Numbers;
-use super::Wrapping;
+use super::{Numbers, Wrapping};
 use crate::app::input::action::{Action, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;

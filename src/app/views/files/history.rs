@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
-use super::focus_of;
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::files::{File, Flag, Op, Outcome, Use};
 use crate::app::input::action::Action;
@@ -60,7 +59,7 @@ impl History {
     /// Chooses the use of an item; without one, the last.
     pub(crate) fn look_at(&mut self, focus: Option<Focus>) {
         match focus {
-            Some(focus) => self.uses.choose_key(&Place { entry: focus.entry, block: focus.block }),
+            Some(focus) => self.uses.choose_key(&focus),
             None => self.uses.choose(usize::MAX),
         }
     }
@@ -77,7 +76,7 @@ impl History {
 
     /// The call of the chosen use.
     pub(crate) fn target(&self) -> Option<Focus> {
-        self.uses.chosen().copied().map(focus_of)
+        self.uses.chosen().copied()
     }
 
     /// Writes out the window.

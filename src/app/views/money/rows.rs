@@ -11,7 +11,7 @@ use crate::analysis::money::spending::amount::{Amount, Tokens};
 use crate::analysis::money::spending::statement::{Group, Row, Statement};
 use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
-use crate::app::outline::row::title_of;
+use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures;

@@ -71,10 +71,7 @@ pub(crate) fn title(column: usize) -> &'static str {
 /// Calls of the session, or of one tool, as far as the filter shows them; in the order of the file.
 pub(crate) fn shown(scene: &PageScene<'_>, tool: Option<&Name>) -> Vec<Place> {
     let calls = &scene.indexes.calls;
-    let passes = |place: &Place| {
-        let focus = crate::app::text::viewport::Focus { entry: place.entry, block: place.block };
-        scene.filter.is_none_or(|filter| filter.shows(focus))
-    };
+    let passes = |place: &Place| scene.filter.is_none_or(|filter| filter.shows(*place));
     match tool {
         Some(name) => calls.of_tool(name).filter(passes).collect(),
         None => calls.all().filter(passes).collect(),

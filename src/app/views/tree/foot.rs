@@ -9,7 +9,7 @@ use crate::analysis::agents::Fate;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::{Compared, Sides};
 use crate::analysis::phrases;
-use crate::app::outline::row::title_of;
+use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
 use crate::app::views::tools::foot::line;
 use crate::model::branches::Branch;

@@ -8,7 +8,7 @@ use crate::analysis::account::PathFacts;
 use crate::analysis::agents::{Fate, fate};
 use crate::analysis::calls::{Place, call_at};
 use crate::analysis::phrases;
-use crate::app::outline::row::title_of;
+use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Table};
 use crate::app::views::tools::call::{PlacedCall, took_words};

@@ -11,7 +11,7 @@ use crate::render::wrap;
 
 /// A part of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ScreenPart {
     /// A line of the outline, from 0.
     Outline(usize),
     /// The divider of a pane.
@@ -31,29 +31,29 @@ pub enum Part {
 }
 
 /// The part of the screen that a cell belongs to.
-pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> Part {
+pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> ScreenPart {
     let at = Position { x: column, y: line };
     let is_in = |area: Rect| area.contains(at);
     let below = |area: Rect| usize::from(line.saturating_sub(area.y));
     // It may lie over the others.
     if is_in(frame.inspector) {
-        Part::Inspector
+        ScreenPart::Inspector
     } else if is_in(frame.outline_divider) {
-        Part::Divider(Pane::Outline)
+        ScreenPart::Divider(Pane::Outline)
     } else if is_in(frame.inspector_divider) {
-        Part::Divider(Pane::Inspector)
+        ScreenPart::Divider(Pane::Inspector)
     } else if is_in(frame.view) {
-        Part::View(below(frame.view))
+        ScreenPart::View(below(frame.view))
     } else if is_in(frame.outline) {
-        Part::Outline(below(frame.outline))
+        ScreenPart::Outline(below(frame.outline))
     } else if is_in(frame.transcript) {
-        Part::Text(below(frame.transcript), column - frame.transcript.x)
+        ScreenPart::Text(below(frame.transcript), column - frame.transcript.x)
     } else if is_in(frame.spine) {
-        Part::Spine(line - frame.spine.y)
+        ScreenPart::Spine(line - frame.spine.y)
     } else if is_in(frame.pill) {
-        Part::Pill
+        ScreenPart::Pill
     } else {
-        Part::Other
+        ScreenPart::Other
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyph
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, Touched, part_at, touched};
+    use super::{ScreenPart, Touched, part_at, touched};
     use crate::app::layout::Frame;
     use crate::app::panes::Pane;
     use crate::render::glyphs::Glyphs;
@@ -121,21 +121,21 @@ mod tests {
     fn every_cell_belongs_to_one_part() {
         let frame = frame();
         for (column, line, part) in [
-            (0, 0, Part::Other),
-            (0, 1, Part::Outline(0)),
-            (30, 36, Part::Outline(35)),
-            (31, 5, Part::Divider(Pane::Outline)),
-            (32, 1, Part::Text(0, 0)),
-            (118, 35, Part::Text(34, 86)),
-            (119, 3, Part::Spine(2)),
-            (50, 36, Part::Pill),
-            (50, 38, Part::Other),
-            (500, 500, Part::Other),
+            (0, 0, ScreenPart::Other),
+            (0, 1, ScreenPart::Outline(0)),
+            (30, 36, ScreenPart::Outline(35)),
+            (31, 5, ScreenPart::Divider(Pane::Outline)),
+            (32, 1, ScreenPart::Text(0, 0)),
+            (118, 35, ScreenPart::Text(34, 86)),
+            (119, 3, ScreenPart::Spine(2)),
+            (50, 36, ScreenPart::Pill),
+            (50, 38, ScreenPart::Other),
+            (500, 500, ScreenPart::Other),
         ] {
             assert_eq!(part_at(&frame, column, line), part, "{column}, {line}");
         }
         let pushed = Frame { inspector: rect(32, 1, 88, 35), is_pushed: true, ..frame };
-        assert_eq!(part_at(&pushed, 40, 5), Part::Inspector);
+        assert_eq!(part_at(&pushed, 40, 5), ScreenPart::Inspector);
     }
 
     #[test]

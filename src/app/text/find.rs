@@ -1,18 +1,15 @@
 //! What the reader searches for, and the filter that hides the rest.
 
 pub mod filter;
-pub mod filtering;
 pub(crate) mod mention;
-pub mod progress;
 pub(crate) mod reveal;
 pub mod search;
-pub mod searching;
 
-use super::find::filter::Filter;
-use super::find::search::{AtHit, Search, Sought};
 use super::places::saved_position::SavedPosition;
-use super::text::viewport::Focus;
+use super::viewport::Focus;
 use crate::model::entry::EntryId;
+use crate::session::filter::Filter;
+use crate::session::search::Search;
 
 /// Searches and filters of a session.
 #[derive(Debug, Default)]
@@ -48,10 +45,45 @@ pub(crate) struct Typing {
     pub from: SavedPosition,
 }
 
+/// A hit that the view is going to, and how many to go on from there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sought {
+    /// A block with hits.
+    pub(crate) block: Option<(Focus, Edge)>,
+    /// So many hits further; back if negative.
+    pub(crate) steps: isize,
+}
+
+/// Which of a block's hits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// The first one.
+    First,
+    /// The last one.
+    Last,
+}
+
+/// The hit at which the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AtHit {
+    /// The block.
+    pub(crate) focus: Focus,
+    /// Row of the block.
+    pub(crate) row: usize,
+    /// Number of the row among those with hits, from 0.
+    pub(crate) number: usize,
+}
+
 impl Find {
     /// Whether the filter in force shows a block.
     pub fn shows(&self, focus: Focus) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.shows(focus))
+    }
+
+    /// The number (from 1) of the hit at which the reader is, of those of the search.
+    pub fn number(&self, focus: Focus) -> Option<usize> {
+        let at = self.at_hit.filter(|at| at.focus == focus);
+        self.search.as_ref()?.number_of(focus, at.map_or(0, |at| at.number))
     }
 
     /// A number for the next search or filter.

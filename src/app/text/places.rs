@@ -9,11 +9,12 @@ pub mod saved_position;
 
 use std::collections::HashMap;
 
-use super::places::news::{News, Seen};
-use super::text::viewport::Focus;
+use self::news::News;
+use super::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::transcript::Transcript;
 use crate::session::Shown;
+use crate::session::news::Seen;
 
 /// Jumps that can be taken back.
 const JUMPS_KEPT: usize = 100;

@@ -2,13 +2,12 @@
 
 use tui_input::{Input, InputRequest};
 
-use super::command::Command;
-use super::history::{Histories, Kind};
-use super::keymap::Keymap;
-use super::mode::Mode;
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
-use crate::app::find::{filtering, searching};
+use crate::app::input::command::Command;
+use crate::app::input::history::{Histories, Kind};
+use crate::app::input::keymap::Keymap;
+use crate::app::mode::Mode;
 use crate::app::picker::Picker;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::palette::Accepted;
@@ -16,6 +15,7 @@ use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::text::TextPane;
+use crate::app::text::find::{filter, search};
 use crate::model::text::Text;
 
 /// A longer paste was meant for something else.
@@ -32,7 +32,7 @@ pub(crate) fn type_on(
     match mode {
         Mode::Search { input } => {
             input.handle(request);
-            searching::type_on(text, input.value());
+            search::type_on(text, input.value());
         }
         Mode::Filter { input } | Mode::Pipe { input, .. } => {
             input.handle(request);
@@ -97,8 +97,8 @@ pub(crate) fn recall(
     if kind != Kind::Search {
         return Vec::new();
     }
-    searching::type_on(&mut reader.text, input.value());
-    reader.with_text(searching::catch_up)
+    search::type_on(&mut reader.text, input.value());
+    reader.with_text(search::catch_up)
 }
 
 /// What a finished line asks for.
@@ -117,11 +117,11 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             app.mode = Mode::Normal;
             app.history.of(Kind::Search).keep(&typed);
             let last = app.history.of(Kind::Search).lines().last().cloned();
-            app.reader.with_text(|text, scene| searching::accept(text, scene, &typed, last))
+            app.reader.with_text(|text, scene| search::accept(text, scene, &typed, last))
         }
         Mode::Filter { input } => {
             let typed = input.value().trim().to_owned();
-            let done = app.reader.with_text(|text, scene| filtering::accept(text, scene, &typed));
+            let done = app.reader.with_text(|text, scene| filter::accept(text, scene, &typed));
             if done.is_some() {
                 app.mode = Mode::Normal;
             }
@@ -172,7 +172,7 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
 
 /// Leaves a pop-up, the typing, or the search, one at a time.
 pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
-    let give_up = |app: &mut App| app.reader.with_text(|text, _| filtering::cancel(text));
+    let give_up = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {
         Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
             app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
@@ -185,13 +185,13 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
             Vec::new()
         }
-        Mode::Search { .. } => app.reader.with_text(|text, _| searching::give_up(text)),
+        Mode::Search { .. } => app.reader.with_text(|text, _| search::give_up(text)),
         Mode::Picker => {
             let has_session = app.reader.session.file.opened.is_some();
             app.mode = if app.picker.is_left(has_session) { Mode::Normal } else { Mode::Picker };
             app.picker.cancel(has_session)
         }
         Mode::Normal if app.reader.text.find.next_filter.is_some() => give_up(app),
-        Mode::Normal => app.reader.with_text(|text, _| searching::end(text)),
+        Mode::Normal => app.reader.with_text(|text, _| search::end(text)),
     }
 }

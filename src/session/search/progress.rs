@@ -2,7 +2,7 @@
 //! are handed out a few at a time, so that neither a key nor memory waits for the whole.
 //!
 //! **A search asks the bytes first, and from where the reader stands.** It goes outward in portions, a few at a time
-//! (`app::search_progress`), so memory does not grow with it and the nearest hit is known first. A record on disk is
+//! ([`SearchProgress`]), so memory does not grow with it and the nearest hit is known first. A record on disk is
 //! decoded only if its bytes hold the words that the pattern needs (`analysis::literal_prefilter`).
 //!
 //! Invariant: answers count in the order in which the portions lie, so what is searched has no holes.
@@ -10,8 +10,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
+use crate::analysis::calls::Place;
 use crate::analysis::search::texts::{self, BlockText};
-use crate::app::text::viewport::Focus;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
 
@@ -33,7 +33,7 @@ pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The block.
-    pub(crate) focus: Focus,
+    pub(crate) focus: Place,
     /// Lines of its text with a match; once it was shown, its rows with one.
     pub(crate) lines: usize,
 }

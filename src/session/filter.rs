@@ -1,13 +1,16 @@
 //! A filter and its verdicts: which blocks of which entries are shown.
 //!
+//! What is known of a session for a filter is here, who wants it is a reader's: two readers of one session hide
+//! different things.
+//!
 //! Invariant: every block of the session is either shown or counted as hidden.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::analysis::calls::Place;
 use crate::analysis::expression::Expr;
 use crate::analysis::expression::judge::{Judge, Unsure, Verdict};
-use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
@@ -53,7 +56,7 @@ pub struct FilterJob {
 #[derive(Clone, Debug)]
 pub struct Open {
     /// The block.
-    pub focus: Focus,
+    pub focus: Place,
     /// The state of its entry: an answer on an earlier one is out of date.
     pub revision: u32,
     /// What is known of it.
@@ -104,7 +107,7 @@ impl Filter {
                     Verdict::Known(true) => shown.blocks.push(place),
                     Verdict::Known(false) => {}
                     Verdict::Unsure(open) => {
-                        let focus = Focus { entry: *id, block: place };
+                        let focus = Place { entry: *id, block: place };
                         unsure.push(Open { focus, revision, unsure: *open });
                     }
                 }
@@ -116,7 +119,7 @@ impl Filter {
     }
 
     /// Shows a block after all, unless its entry has been judged in a later state.
-    pub(crate) fn show(&mut self, focus: Focus, revision: u32) {
+    pub(crate) fn show(&mut self, focus: Place, revision: u32) {
         let Some(shown) = self.verdicts.get_mut(&focus.entry) else { return };
         if shown.revision == revision && focus.block < shown.of && !shown.blocks.contains(&focus.block) {
             shown.blocks.push(focus.block);
@@ -145,7 +148,7 @@ impl Filter {
     }
 
     /// Whether a block is shown.
-    pub(crate) fn shows(&self, focus: Focus) -> bool {
+    pub(crate) fn shows(&self, focus: Place) -> bool {
         self.blocks(focus.entry).contains(&focus.block)
     }
 

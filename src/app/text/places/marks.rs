@@ -2,8 +2,8 @@
 //!
 //! Invariant: kept by the entry's key, so that marks survive when the session is read anew.
 
+use crate::analysis::phrases::title_of;
 use crate::app::effect::Effect;
-use crate::app::outline::row::title_of;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::moving::{go, jump};

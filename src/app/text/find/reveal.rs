@@ -6,22 +6,18 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::search::{AtHit, Edge, Sought};
-use super::searching::in_file;
+use super::{AtHit, Edge, Sought};
 use crate::app::layout::Frame;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::branch_folds;
-use crate::app::text::sequence::starter_of;
+use crate::app::text::folds::reach;
 use crate::app::text::viewport::{Focus, Motion, Rows};
 use crate::app::text::window::{refresh_sequence, with_layouts};
-use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::without_sgr;
-use crate::render::row::Level;
 use crate::render::row::{Fold, Row};
 
-/// Where a step leads.
-enum Step {
+/// The next hit.
+enum Next {
     /// To another row of the same block.
     Row(AtHit),
     /// To a block.
@@ -49,12 +45,12 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>, frame: F
         let forward = sought.steps > 0;
         sought.steps -= sought.steps.signum();
         match step(text, scene, frame, &pattern, forward) {
-            Step::Row(at) => {
+            Next::Row(at) => {
                 text.find.at_hit = Some(at);
                 text.view.ask(Motion::ShowRow(at.focus, at.row));
             }
-            Step::Block(focus, edge) => sought.block = Some((focus, edge)),
-            Step::Nowhere => return,
+            Next::Block(focus, edge) => sought.block = Some((focus, edge)),
+            Next::Nowhere => return,
         }
     }
 }
@@ -100,7 +96,7 @@ fn arrive(
 }
 
 /// From the hit at which the reader is, to the next or previous one.
-fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Regex, forward: bool) -> Step {
+fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Regex, forward: bool) -> Next {
     let focus = text.view.focus;
     let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
     let hits = at.map_or_else(Vec::new, |at| rows_with_hits(&rows_of(text, scene, frame, at.focus), pattern));
@@ -113,17 +109,17 @@ fn step(text: &mut TextPane, scene: &mut Scene<'_>, frame: Frame, pattern: &Rege
             numbered.rfind(|(_, row)| *row < at.row)
         };
         if let Some((number, row)) = next {
-            return Step::Row(AtHit { row, number, ..at });
+            return Next::Row(AtHit { row, number, ..at });
         }
     }
     next_block(text, scene, forward, at.is_some() && (is_at_row || hits.is_empty()))
 }
 
 /// The next block with hits, around the ends. A block whose hits were not looked at is gone to first.
-fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> Step {
-    let Some(search) = &text.find.search else { return Step::Nowhere };
-    let here = text.view.focus.map(|focus| in_file(&scene.session.transcript, focus));
-    let is_before = |focus: Focus| here.is_some_and(|here| in_file(&scene.session.transcript, focus) < here);
+fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done: bool) -> Next {
+    let Some(search) = &text.find.search else { return Next::Nowhere };
+    let here = text.view.focus.map(|focus| focus.in_file(&scene.session.transcript));
+    let is_before = |focus: Focus| here.is_some_and(|here| focus.in_file(&scene.session.transcript) < here);
     let at = search.hits.partition_point(|hit| is_before(hit.focus));
     let is_on_hit = here.is_some() && search.hits.get(at).map(|hit| hit.focus) == text.view.focus;
     let (next, around) = if forward {
@@ -132,11 +128,11 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
         (at.checked_sub(1).and_then(|before| search.hits.get(before)), search.hits.last())
     };
     let wraps = next.is_none();
-    let Some(hit) = next.or(around).copied() else { return Step::Nowhere };
+    let Some(hit) = next.or(around).copied() else { return Next::Nowhere };
     if wraps {
         scene.say(if forward { "search goes on at the beginning" } else { "search goes on at the end" });
     }
-    Step::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
+    Next::Block(hit.focus, if forward { Edge::First } else { Edge::Last })
 }
 
 fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
@@ -169,43 +165,4 @@ fn rows_of(text: &mut TextPane, scene: &Scene<'_>, frame: Frame, hit: Focus) -> 
 fn rows_with_hits(rows: &[Row], pattern: &Regex) -> Vec<usize> {
     let has_hit = |row: &Row| !row.kind.is_between() && pattern.is_match(&without_sgr(&row.line.to_string()));
     rows.iter().enumerate().filter(|(_, row)| has_hit(row)).map(|(place, _)| place).collect()
-}
-
-/// Opens all that hides an item, but for the filter and the bookkeeping's level.
-pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
-    show_kind(text, scene, focus);
-    branch_folds::unfold_above(text, scene, focus.entry);
-    open_lanes_to(text, scene, focus.entry);
-}
-
-/// Thinking and level, if they leave out the item's kind.
-fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
-    let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
-    let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
-    let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
-    let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
-    if is_thinking && !text.shows.thinking {
-        text.shows.thinking = true;
-        text.look_changed();
-    }
-    if text.level == Level::Prompts && !is_prompt {
-        text.level = Level::Outline;
-        text.stale.sequence = true;
-        text.look_changed();
-    }
-}
-
-fn open_lanes_to(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
-    let mut lane = scene.session.transcript.get(id).and_then(|entry| entry.lane.clone());
-    while let Some(name) = lane {
-        let starter = starter_of(&scene.session.transcript, &name);
-        if !text.open_lanes.insert(name) {
-            return;
-        }
-        text.stale.sequence = true;
-        if let Some(starter) = starter {
-            text.cache.forget(starter);
-        }
-        lane = starter.and_then(|id| scene.session.transcript.get(id)).and_then(|entry| entry.lane.clone());
-    }
 }

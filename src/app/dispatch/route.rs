@@ -2,12 +2,11 @@
 
 use tui_input::InputRequest;
 
-use super::action::Tab;
-use super::action::{Action, Way, What};
-use super::chord::Keys;
-use super::keymap::Match;
-use super::keys::{Code, Press};
-use super::mode::Mode;
+use crate::app::input::action::{Action, Tab, Way, What};
+use crate::app::input::chord::Keys;
+use crate::app::input::keymap::Match;
+use crate::app::input::keys::{Code, Press};
+use crate::app::mode::Mode;
 use crate::app::panes::Pane;
 use crate::app::picker::{self, Picker};
 use crate::app::reader::Reader;

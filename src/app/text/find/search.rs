@@ -2,22 +2,20 @@
 
 use tui_input::Input;
 
-use super::Typing;
-use super::mention;
-use super::progress::Hit;
-use super::search::{Edge, Search, Seek, Sought, hits_of};
+use super::{Edge, Sought, Typing, mention};
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Way};
 use crate::app::input::history::Kind;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
-use crate::app::text::sequence::place_in_file;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::model::entry::{Entry, EntryId};
-use crate::model::transcript::{Touched, Transcript};
+use crate::model::transcript::Touched;
 use crate::render::row::Level;
+use crate::session::search::progress::Hit;
+use crate::session::search::{Search, Seek, hits_of};
 
 /// Hits that are gone over in one go.
 const MOST_STEPS: isize = 1_000;
@@ -126,7 +124,7 @@ fn start(
 ) -> Vec<Effect> {
     let Some(mut search) = search else { return end(text) };
     search.seeks = seeks;
-    let place = stands_at(text).and_then(|focus| place_in_file(&scene.session.transcript, focus.entry));
+    let place = stands_at(text).and_then(|focus| scene.session.transcript.place_of(focus.entry));
     search.begin(place.unwrap_or(0), text.find.search.as_ref());
     text.find.search = Some(search);
     text.find.at_hit = None;
@@ -226,7 +224,7 @@ fn has_rows(entry: &Entry, level: Level) -> bool {
 fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(search) = &text.find.search else { return };
     let Some(seeks) = search.seeks else { return };
-    let hit = chosen(search, &scene.session.transcript, seeks, stands_at(text));
+    let hit = search.chosen(&scene.session.transcript, seeks, stands_at(text));
     if hit.is_none() && !search.is_complete {
         return;
     }
@@ -245,42 +243,6 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
         (Some(hit), _) => text.find.sought = Some(Sought { block: Some((hit, Edge::First)), steps: 0 }),
         (None, _) => {}
     }
-}
-
-/// The hit that is sought. It is sure as soon as all between it and the place is searched.
-fn chosen(search: &Search, transcript: &Transcript, seeks: Seek, start: Option<Focus>) -> Option<Focus> {
-    let place = |focus: Focus| in_file(transcript, focus);
-    let at_or_behind =
-        |focus: Option<Focus>| search.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
-    let complete = |hit: Option<&Hit>| hit.filter(|_| search.is_complete).copied();
-    let done = search.progress.done();
-    let of_entry = |focus: Focus| place(focus).0;
-    let is_sure = |from: usize, to: usize| search.is_complete || (done.start <= from && to < done.end);
-    let hit = match seeks {
-        Seek::Nearest => {
-            let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
-            let behind = search.hits.get(at).filter(|hit| is_sure(own, of_entry(hit.focus)));
-            let is_last_part = done.end >= transcript.order().len() && done.start <= own;
-            let before = || search.hits.last().filter(|_| is_last_part && at == search.hits.len());
-            behind.or_else(before).copied().or_else(|| complete(search.hits.last()))
-        }
-        Seek::Behind(from) => {
-            let behind = search.hits.iter().find(|hit| place(hit.focus) > place(from));
-            let behind = behind.filter(|hit| is_sure(of_entry(from), of_entry(hit.focus)));
-            behind.copied().or_else(|| complete(search.hits.first()))
-        }
-        Seek::Before(from) => {
-            let before = at_or_behind(Some(from)).checked_sub(1).and_then(|at| search.hits.get(at));
-            let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
-            before.copied().or_else(|| complete(search.hits.last()))
-        }
-    };
-    hit.map(|hit| hit.focus)
-}
-
-/// A block's place in the order of the file.
-pub(crate) fn in_file(transcript: &Transcript, focus: Focus) -> (usize, usize) {
-    (place_in_file(transcript, focus.entry).unwrap_or(0), focus.block)
 }
 
 /// So many hits on, or back. Which ones these are, only the next arrangement knows.

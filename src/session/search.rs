@@ -1,16 +1,20 @@
 //! A search and what it has found: blocks with hits, in the order of the file.
+//!
+//! What is known of a session for a search is here; who searches is a reader, and where its hits are on the screen is
+//! the text's.
+
+pub mod progress;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use regex::Regex;
 
-use super::progress::{Hit, Known, SearchProgress, Texts};
+use self::progress::{Hit, Known, SearchProgress, Texts};
+use crate::analysis::calls::Place;
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts::{self, BlockText, Read};
-use crate::app::text::sequence::place_in_file;
-use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
@@ -47,38 +51,9 @@ pub(crate) enum Seek {
     /// The first one at or behind the place of the reader.
     Nearest,
     /// The first one behind this block.
-    Behind(Focus),
+    Behind(Place),
     /// The last one before this block.
-    Before(Focus),
-}
-
-/// A hit that the view is going to, and how many to go on from there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sought {
-    /// A block with hits.
-    pub(crate) block: Option<(Focus, Edge)>,
-    /// So many hits further; back if negative.
-    pub(crate) steps: isize,
-}
-
-/// Which of a block's hits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edge {
-    /// The first one.
-    First,
-    /// The last one.
-    Last,
-}
-
-/// The hit at which the reader is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AtHit {
-    /// The block.
-    pub(crate) focus: Focus,
-    /// Row of the block.
-    pub(crate) row: usize,
-    /// Number of the row among those with hits, from 0.
-    pub(crate) number: usize,
+    Before(Place),
 }
 
 /// A portion of a search, for a thread of its own.
@@ -107,7 +82,7 @@ pub fn hits_of(
 ) -> Vec<Hit> {
     let wanted = blocks.iter().filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
     let counted = wanted.map(|text| Hit {
-        focus: Focus { entry, block: text.block },
+        focus: Place { entry, block: text.block },
         lines: texts::count(pattern, text, read),
     });
     counted.filter(|hit| hit.lines > 0).collect()
@@ -149,8 +124,7 @@ impl Search {
 
     /// Adds hits that are in the order of the file, and keeps all in it.
     pub(crate) fn add(&mut self, transcript: &Transcript, hits: Vec<Hit>) {
-        let place =
-            |hit: &Hit| (place_in_file(transcript, hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
+        let place = |hit: &Hit| (transcript.place_of(hit.focus.entry).unwrap_or(usize::MAX), hit.focus.block);
         let (Some(first), Some(last)) = (hits.first().map(place), hits.last().map(place)) else { return };
         if self.found.last().is_none_or(|known| place(known) < first) {
             self.found.extend(hits);
@@ -199,7 +173,7 @@ impl Search {
     }
 
     /// Leaves out what the filter leaves out.
-    pub(crate) fn narrow(&mut self, shows: impl Fn(Focus) -> bool) {
+    pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
         self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
     }
 
@@ -208,17 +182,47 @@ impl Search {
         self.hits.iter().map(|hit| hit.lines).sum()
     }
 
-    /// The number (from 1) of the hit at which the reader is.
-    pub(crate) fn number_of(&self, focus: Focus, at: Option<AtHit>) -> Option<usize> {
+    /// The number (from 1) of a hit, which is the so manieth of its block, from 0.
+    pub(crate) fn number_of(&self, focus: Place, within: usize) -> Option<usize> {
         let place = self.hits.iter().position(|hit| hit.focus == focus)?;
         let before: usize = self.hits.iter().take(place).map(|hit| hit.lines).sum();
         let most = self.hits.get(place).map_or(0, |hit| hit.lines.saturating_sub(1));
-        let within = at.filter(|at| at.focus == focus).map_or(0, |at| at.number.min(most));
-        Some(before + within + 1)
+        Some(before + within.min(most) + 1)
+    }
+
+    /// The hit that is sought from here. It is sure as soon as all between it and the place is searched.
+    pub(crate) fn chosen(&self, transcript: &Transcript, seeks: Seek, start: Option<Place>) -> Option<Place> {
+        let place = |focus: Place| focus.in_file(transcript);
+        let at_or_behind =
+            |focus: Option<Place>| self.hits.partition_point(|hit| Some(place(hit.focus)) < focus.map(place));
+        let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
+        let done = self.progress.done();
+        let of_entry = |focus: Place| place(focus).0;
+        let is_sure = |from: usize, to: usize| self.is_complete || (done.start <= from && to < done.end);
+        let hit = match seeks {
+            Seek::Nearest => {
+                let (at, own) = (at_or_behind(start), start.map_or(0, of_entry));
+                let behind = self.hits.get(at).filter(|hit| is_sure(own, of_entry(hit.focus)));
+                let is_last_part = done.end >= transcript.order().len() && done.start <= own;
+                let before = || self.hits.last().filter(|_| is_last_part && at == self.hits.len());
+                behind.or_else(before).copied().or_else(|| complete(self.hits.last()))
+            }
+            Seek::Behind(from) => {
+                let behind = self.hits.iter().find(|hit| place(hit.focus) > place(from));
+                let behind = behind.filter(|hit| is_sure(of_entry(from), of_entry(hit.focus)));
+                behind.copied().or_else(|| complete(self.hits.first()))
+            }
+            Seek::Before(from) => {
+                let before = at_or_behind(Some(from)).checked_sub(1).and_then(|at| self.hits.get(at));
+                let before = before.filter(|hit| is_sure(of_entry(hit.focus), of_entry(from)));
+                before.copied().or_else(|| complete(self.hits.last()))
+            }
+        };
+        hit.map(|hit| hit.focus)
     }
 
     /// Notes how many rows of a block have hits, now that they are known.
-    pub(crate) fn correct(&mut self, focus: Focus, lines: usize) {
+    pub(crate) fn correct(&mut self, focus: Place, lines: usize) {
         for hit in self.hits.iter_mut().chain(&mut self.found).filter(|hit| hit.focus == focus) {
             hit.lines = lines;
         }

@@ -3,24 +3,14 @@
 //! Invariant: the line is the last row of the entry above it, so that no row moves when it comes; it is no
 //! item, and nothing counts it. What comes while the reader looks is not new in this sense.
 
-pub mod find;
-
 use ratatui::text::Span;
 
-use crate::model::body::Key;
+use crate::app::scene::Scene;
+use crate::app::text::TextPane;
 use crate::model::entry::EntryId;
-use crate::model::timestamp::Timestamp;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
-
-/// The end of the session when the reader last looked at it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The key of its last entry.
-    pub key: Key,
-    /// When that was.
-    pub at: Timestamp,
-}
+use crate::session::news::Seen;
 
 /// Where the line stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,4 +35,38 @@ pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
         line.push(Span::styled(format!(" {}", glyphs.line.rule.repeat(left)), theme.dim));
     }
     Row { line: line.into(), kind: RowKind::News, block, ..Row::default() }
+}
+
+/// All of the session was read: if nothing is new by now, nothing will be.
+pub fn settle(text: &mut TextPane, scene: &mut Scene<'_>) {
+    let is_known = |seen: &Seen| {
+        scene.session.after(seen).iter().any(|id| scene.session.transcript.lane_at(*id).is_none())
+    };
+    if !text.places.seen.as_ref().is_some_and(is_known) {
+        text.places.seen = None;
+    }
+}
+
+/// Finds the place of the line among the entries that are shown now.
+pub fn place(text: &mut TextPane, scene: &Scene<'_>) {
+    let news = find(text, scene);
+    if news != text.places.news {
+        let both =
+            [&text.places.news, &news].into_iter().flatten().map(|news| news.above).collect::<Vec<_>>();
+        for id in both {
+            text.cache.forget(id);
+        }
+        text.places.news = news;
+    }
+}
+
+fn find(text: &TextPane, scene: &Scene<'_>) -> Option<News> {
+    let seen = text.places.seen.as_ref()?;
+    let is_shown = |id: &EntryId| {
+        scene.session.transcript.lane_at(*id).is_none() && text.sequence.place_of(*id).is_some()
+    };
+    let first = *scene.session.after(seen).iter().find(|id| is_shown(id))?;
+    let above = text.sequence.place_of(first)?.checked_sub(1)?;
+    let words = format!("new since {}", seen.at.spoken(scene.screen.now));
+    Some(News { above: text.sequence.at(above)?, first, words })
 }

@@ -8,25 +8,22 @@
 
 use tui_input::Input;
 
-use super::filter::Filter;
-use super::reveal::reach;
-use super::searching;
-use crate::analysis::expression::Expr;
-use crate::analysis::expression::Speaker;
-use crate::analysis::expression::Term;
-use crate::analysis::expression::parse;
+use super::search;
+use crate::analysis::expression::{Expr, Speaker, Term, parse};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Quick};
 use crate::app::input::history::Kind;
-use crate::app::input::mode::Mode;
+use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
+use crate::app::text::folds::reach;
 use crate::app::text::landmarks::id_of;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::transcript::Touched;
 use crate::render::row::Level;
 use crate::session::Session;
+use crate::session::filter::Filter;
 
 /// Starts typing, or takes a filter that needs none.
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Effect> {
@@ -132,7 +129,7 @@ fn install(text: &mut TextPane, filter: Filter) {
 fn changed(text: &mut TextPane) {
     text.look_changed();
     text.stale.sequence = true;
-    searching::narrow(text);
+    search::narrow(text);
 }
 
 /// Takes answers of the thread over: how much is read, and at the end the blocks that match.

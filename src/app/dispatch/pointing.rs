@@ -1,20 +1,18 @@
 //! What the mouse does where it is.
 
-use super::part::{Part, Touched, part_at, touched};
-use super::{Dragged, Gesture, Mouse, Pointer};
+use super::part::{ScreenPart, Touched, part_at, touched};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Kind, Way};
+use crate::app::input::mouse::{Dragged, Gesture, Mouse, Pointer};
 use crate::app::layout::Frame;
-use crate::app::outline;
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::scene::{Ask, Scene};
-use crate::app::text::TextPane;
-use crate::app::text::folding;
 use crate::app::text::goto::go_down;
 use crate::app::text::moving::seek_on;
 use crate::app::text::viewport::{Mark, Motion, Selection, focus_of, mark_of};
-use crate::app::views;
+use crate::app::text::{TextPane, folding};
+use crate::app::{outline, views};
 
 /// Lines that the wheel scrolls by.
 const WHEEL: isize = 3;
@@ -33,12 +31,12 @@ pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Ve
     let action = if by < 0 { Action::LineUp } else { Action::LineDown };
     let times = by.unsigned_abs();
     match part_at(&reader.frame(), pointer.column, pointer.line) {
-        Part::Outline(_) => {
+        ScreenPart::Outline(_) => {
             let way = if by < 0 { Way::Previous } else { Way::Next };
             reader.with_text(|text, scene| seek_on(text, scene, Kind::Prompt, way));
         }
-        Part::Inspector => return reader.act_in(Pane::Inspector, action, times).unwrap_or_default(),
-        Part::View(_) => return reader.act_in(Pane::View, action, times).unwrap_or_default(),
+        ScreenPart::Inspector => return reader.act_in(Pane::Inspector, action, times).unwrap_or_default(),
+        ScreenPart::View(_) => return reader.act_in(Pane::View, action, times).unwrap_or_default(),
         _ => reader.text.view.ask(Motion::Lines(by)),
     }
     Vec::new()
@@ -62,22 +60,24 @@ pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
 }
 
 /// The button goes down on a part of the screen. Answers what it drags from now on.
-fn press(reader: &mut Reader, frame: &Frame, part: Part, gesture: Gesture) -> Option<Dragged> {
+fn press(reader: &mut Reader, frame: &Frame, part: ScreenPart, gesture: Gesture) -> Option<Dragged> {
     let is_double = gesture == Gesture::Double;
     reader.lend(|lent, scene| {
         match part {
-            Part::Divider(pane) => return Some(Dragged::Divider(pane)),
-            Part::Outline(line) => outline::actions::press(lent.outline, scene, line),
-            Part::Spine(line) => {
+            ScreenPart::Divider(pane) => return Some(Dragged::Divider(pane)),
+            ScreenPart::Outline(line) => outline::actions::press(lent.outline, scene, line),
+            ScreenPart::Spine(line) => {
                 scene.asks.push(Ask::Focus(Pane::Transcript));
                 let last = frame.spine.height.saturating_sub(1).max(1);
                 go_down(lent.text, scene, u64::from(line), u64::from(last));
             }
-            Part::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
-            Part::View(line) => views::actions::press(lent.views, lent.text, scene, line, is_double),
-            Part::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
-            Part::Text(line, column) => return press_row(lent.text, scene, frame, (line, column), is_double),
-            Part::Other => {}
+            ScreenPart::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
+            ScreenPart::View(line) => views::actions::press(lent.views, lent.text, scene, line, is_double),
+            ScreenPart::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
+            ScreenPart::Text(line, column) => {
+                return press_row(lent.text, scene, frame, (line, column), is_double);
+            }
+            ScreenPart::Other => {}
         }
         None
     })
