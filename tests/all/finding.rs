@@ -442,12 +442,21 @@ fn sought(hits: &BTreeSet<usize>, start: usize, key: &str) -> Option<usize> {
 }
 
 /// In whatever order its portions are answered, a search leads to one place only, the one that a search of the whole
-/// leads to, and it is complete when the last portion is answered and not before.
-fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: &[usize]) {
+/// leads to, and it is complete when the last portion is answered and not before. A record that comes meanwhile is
+/// known at once, and may be the place; but not before all that is nearer is searched.
+fn lead_to_what_is_sure(
+    mut hits: BTreeSet<usize>,
+    late: Option<bool>,
+    start: usize,
+    key: &str,
+    order: &[usize],
+) {
     let mut stage = Stage::made((60, 20));
+    hits.extend(late.filter(|is_hit| *is_hit).map(|_| SEARCHED));
     let is_hit = |at: usize| hits.contains(&at) || key != "/" && at == start;
     let words = |at: usize| if is_hit(at) { "keel" } else { "mast" };
-    stage.add((0..SEARCHED).map(|at| says(&format!("e{at}"), 0, Role::Assistant, words(at))));
+    let said = |at: usize| says(&format!("e{at}"), 0, Role::Assistant, words(at));
+    stage.add((0..SEARCHED).map(said));
     stage.press("g");
     let focus = Focus { entry: EntryId(u32::try_from(start).unwrap()), block: 0 };
     stage.app.reader.with_text(|text, scene| moving::go(text, scene, focus));
@@ -457,8 +466,12 @@ fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: 
     if key == "/" {
         stage.type_in("keel");
     }
-    let (from, to) = (format!("e{start}"), sought(hits, start, key).map(|at| format!("e{at}")));
     let mut waiting = portions(&mut stage);
+    if late.is_some() {
+        stage.add([said(SEARCHED)]);
+        waiting.extend(portions(&mut stage));
+    }
+    let (from, to) = (format!("e{start}"), sought(&hits, start, key).map(|at| format!("e{at}")));
     let mut searched = 0;
     for turn in order.iter().cycle() {
         let is_complete = stage.app.reader.text.find.search.as_ref().unwrap().is_complete;
@@ -476,7 +489,8 @@ fn lead_to_what_is_sure(hits: &BTreeSet<usize>, start: usize, key: &str, order: 
         answer(&mut stage, &job);
         waiting.extend(portions(&mut stage));
     }
-    assert_eq!((searched, stage.focused_key()), (SEARCHED, to.unwrap_or(from)));
+    let all = SEARCHED + usize::from(late.is_some());
+    assert_eq!((searched, stage.focused_key()), (all, to.unwrap_or(from)));
 }
 
 proptest! {
@@ -485,11 +499,12 @@ proptest! {
     #[test]
     fn a_search_leads_to_what_is_sure(
         hits in proptest::collection::btree_set(0..SEARCHED, 0..5),
+        late: Option<bool>,
         start in 0..SEARCHED,
         key in select(vec!["/", "*", "#"]),
         order in proptest::collection::vec(0_usize..4, 16),
     ) {
-        lead_to_what_is_sure(&hits, start, key, &order);
+        lead_to_what_is_sure(hits, late, start, key, &order);
     }
 }
 

@@ -337,13 +337,30 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
     }
     let mut fresh = Live::<Flights>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
-    for (place, (id, (record, own))) in fixture.transcript.order().iter().zip(items).enumerate() {
+    let next = |place: usize| {
+        items
+            .iter()
+            .enumerate()
+            .skip(place + 1)
+            .find(|(place, _)| !copies.contains(place))
+            .map(|(_, next)| next.0)
+    };
+    for (place, (id, (record, own))) in
+        fixture.transcript.order().iter().zip(items.iter().copied()).enumerate()
+    {
         let spot = fixture.flights.spot(*id, 0).unwrap();
         let mut flights: Vec<Flight> = fixture.flights.beside(*id).copied().collect();
         let mut at_once: Vec<Flight> = fresh.beside(*id).copied().collect();
         flights.sort_by_key(|flight| flight.from);
         at_once.sort_by_key(|flight| flight.from);
         assert_eq!(flights, at_once);
+        for (flight, end) in flights.iter().filter_map(|flight| Some((flight, flight.until?))) {
+            let (_, to) = spans[items[flight.from.0].1];
+            assert!(
+                next(end.0).is_none_or(|next| to.is_some_and(|to| to < next)),
+                "it ends while it is in flight"
+            );
+        }
         if copies.contains(&place) {
             continue;
         }
