@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::index::Index;
+use super::shell::Does;
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::{Name, Text, without_sgr};
@@ -21,7 +22,7 @@ mod outputs;
 pub(crate) mod rows;
 
 pub(crate) use claims::Claim;
-use notes::{FileChange, Like, Note, Tests};
+use notes::{FileChange, Like, May, Note, Tests};
 
 /// Notes that are gone over in the time that it takes to take in an entry, which may have to be unpacked.
 const NOTES: usize = 16;
@@ -67,8 +68,29 @@ pub(crate) struct Facts {
     pub(crate) open: Vec<Open>,
     /// Failures that nothing has mended, by lane and what they are known by.
     unmended: HashMap<(Option<Name>, Like), Vec<usize>>,
-    may_have_tested: bool,
+    may: May,
     last_change: usize,
+    last_may_test: usize,
+    last_commit: Option<(EntryId, usize)>,
+    has_pushed: bool,
+    last_push: Option<Push>,
+    last_check: Option<Check>,
+}
+
+/// The last push, or what was tried of one.
+#[derive(Clone, Copy, Debug)]
+struct Push {
+    entry: EntryId,
+    place: usize,
+    is_done: bool,
+}
+
+/// The last run of a compiler or a linter.
+#[derive(Clone, Copy, Debug)]
+struct Check {
+    entry: EntryId,
+    place: usize,
+    is_well: Option<bool>,
 }
 
 /// What was done to a file.
@@ -91,8 +113,6 @@ pub(crate) struct Command {
     pub(crate) text: String,
     /// Where.
     pub(crate) entry: EntryId,
-    /// Whether it pushed.
-    pub(crate) is_push: bool,
 }
 
 /// A commit.
@@ -115,11 +135,17 @@ pub(crate) struct TestRun {
     pub(crate) passed: Option<bool>,
     /// The line of the output that says so.
     pub(crate) summary: Option<String>,
+    /// What is known of its end without that: `exit 1`.
+    pub(crate) facts: String,
     /// When it ended.
     pub(crate) at: Option<Timestamp>,
     /// Where.
     pub(crate) entry: EntryId,
+    lane: Option<Name>,
     place: usize,
+    is_narrow: bool,
+    /// Tests that had failed passed in it.
+    has_mended: bool,
 }
 
 /// Something that failed, perhaps several times.
@@ -135,8 +161,11 @@ pub(crate) struct Failure {
     pub(crate) times: usize,
     /// Where it failed last.
     pub(crate) entry: EntryId,
-    /// Where the same was done later.
+    /// Where the same was done later, or the session went on after an error.
     pub(crate) mended: Option<EntryId>,
+    /// It is no call, but an error of the agent or its provider.
+    pub(crate) is_error: bool,
+    like: Like,
 }
 
 /// A call without a result.
@@ -265,24 +294,47 @@ impl Facts {
     fn add(&mut self, noted: &Noted) {
         let Noted { place, entry, lane, note } = noted;
         let (entry, lane) = (*entry, lane.as_ref());
+        if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
+            self.mend(entry, lane, &Like::Error);
+        }
         match note {
             Note::Change(change) => {
                 self.last_change = *place;
                 self.change(entry, change);
             }
             Note::Commit(commit) => {
-                let (hash, subject) = &**commit;
+                let notes::Committed { hash, subject, is_amended } = &**commit;
+                if *is_amended {
+                    self.commits.pop();
+                }
+                self.last_commit = Some((entry, *place));
                 if self.commits.iter().all(|known| known.hash != *hash) {
                     self.commits.push(Commit { hash: hash.clone(), subject: subject.clone(), entry });
                 }
             }
-            Note::Command { text, is_push, is_change } => {
-                self.last_change = if *is_change { *place } else { self.last_change };
-                self.commands.push(Command { text: text.clone(), entry, is_push: *is_push });
+            Note::Command { text, does } => {
+                match does {
+                    Does::Change => self.last_change = *place,
+                    Does::Commit => self.last_commit = Some((entry, *place)),
+                    Does::Push => {
+                        self.has_pushed = true;
+                        self.last_push = Some(Push { entry, place: *place, is_done: true });
+                    }
+                    Does::Test | Does::Check => {}
+                }
+                self.commands.push(Command { text: text.clone(), entry });
             }
+            Note::PushFailed => self.last_push = Some(Push { entry, place: *place, is_done: false }),
             Note::Test(tests) => self.test(*place, entry, lane, tests),
-            Note::MayTest => self.may_have_tested = true,
+            Note::Check(is_well) => {
+                self.last_check = Some(Check { entry, place: *place, is_well: *is_well });
+            }
+            Note::May(may) => {
+                self.last_may_test = if may.test { *place } else { self.last_may_test };
+                self.may = self.may.or(*may);
+            }
             Note::Done(like) => self.mend(entry, lane, like),
+            Note::Answered => {}
             Note::Failed(failed) => {
                 let notes::Failed { what, facts, word, like } = &**failed;
                 self.fail((entry, lane), (what, facts, word), like.clone());
@@ -304,24 +356,24 @@ impl Facts {
     }
 
     fn test(&mut self, place: usize, entry: EntryId, lane: Option<&Name>, tests: &Tests) {
-        let Tests { command, passed, summary, facts, at } = tests;
-        self.may_have_tested = true;
+        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at } = tests;
+        let has_mended = *passed == Some(true) && self.mend_tests(entry, lane, like);
         self.tests.push(TestRun {
             command: command.clone(),
             passed: *passed,
             summary: summary.clone(),
+            facts: facts.clone(),
             at: *at,
             entry,
+            lane: lane.cloned(),
             place,
+            is_narrow: *is_narrow,
+            has_mended,
         });
-        match passed {
-            Some(true) => self.mend_tests(entry, lane, command),
-            Some(false) => {
-                let facts = summary.as_ref().unwrap_or(facts);
-                let what = format!("run {command}");
-                self.fail((entry, lane), (&what, facts, "failed"), Like::Test(command.clone()));
-            }
-            None => {}
+        if *has_failed {
+            let facts = summary.as_ref().unwrap_or(facts);
+            let what = format!("run {command}");
+            self.fail((entry, lane), (&what, facts, "failed"), Like::Test(like.clone()));
         }
     }
 
@@ -336,13 +388,20 @@ impl Facts {
         }
     }
 
-    /// Tests passed: the same ones, or more of them, failed before.
-    fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, command: &str) {
-        let is_it = |like: &Like| matches!(like, Like::Test(known) if known.starts_with(command));
+    /// Tests passed: the same ones, or more of them, failed before. Answers whether any did.
+    fn mend_tests(&mut self, entry: EntryId, lane: Option<&Name>, passed: &str) -> bool {
+        let is_it = |like: &Like| match like {
+            Like::Test(known) => {
+                known.strip_prefix(passed).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            }
+            _ => false,
+        };
         let mended = self.unmended.keys().filter(|(of, like)| of.as_ref() == lane && is_it(like));
-        for (of, like) in mended.cloned().collect::<Vec<_>>() {
-            self.mend(entry, of.as_ref(), &like);
+        let mended: Vec<_> = mended.cloned().collect();
+        for (of, like) in &mended {
+            self.mend(entry, of.as_ref(), like);
         }
+        !mended.is_empty()
     }
 
     fn fail(
@@ -351,7 +410,7 @@ impl Facts {
         (what, facts, word): (&str, &str, &'static str),
         like: Like,
     ) {
-        let numbers = self.unmended.entry((lane.cloned(), like)).or_default();
+        let numbers = self.unmended.entry((lane.cloned(), like.clone())).or_default();
         let known = numbers
             .iter()
             .copied()
@@ -364,17 +423,8 @@ impl Facts {
         }
         numbers.push(self.failed.len());
         let (what, facts) = (what.to_owned(), facts.to_owned());
-        self.failed.push(Failure { what, facts, word, times: 1, entry, mended: None });
-    }
-
-    /// Whether tests may have run in a way that is not known.
-    pub(crate) fn may_have_tested(&self) -> bool {
-        self.may_have_tested
-    }
-
-    /// The last test run, and whether anything was changed after it.
-    pub(crate) fn last_tests(&self) -> Option<(&TestRun, bool)> {
-        self.tests.last().map(|run| (run, self.last_change > run.place))
+        let is_error = like == Like::Error;
+        self.failed.push(Failure { what, facts, word, times: 1, entry, mended: None, is_error, like });
     }
 }
 

@@ -15,6 +15,13 @@ const RUNNERS: [&[&str]; 9] = [
     &["rtk"],
 ];
 
+/// Programs that change nothing.
+const READERS: [&str; 33] = [
+    "ls", "cat", "head", "tail", "grep", "rg", "wc", "pwd", "echo", "cd", "which", "type", "sleep", "jq",
+    "sort", "uniq", "cut", "tr", "stat", "file", "du", "df", "ps", "date", "whoami", "diff", "tree", "less",
+    "printf", "true", "false", "test", "[",
+];
+
 /// What a simple command does, if it is one of those that a reader asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
@@ -24,78 +31,208 @@ pub(crate) enum Does {
     Commit,
     /// Pushes.
     Push,
+    /// Compiles or examines, and says what is wrong.
+    Check,
     /// Changes files, packages, branches or services in another way.
     Change,
 }
 
-/// The command up to the end of the line that begins its first here-document: what follows is text.
-fn without_here_document(command: &str) -> &str {
-    let Some((head, _)) = command.split_once("<<") else { return command };
-    let rest = command.get(head.len()..).and_then(|rest| rest.find('\n')).unwrap_or(command.len());
-    command.get(..head.len() + rest).unwrap_or(command)
+/// What stands before a simple command, and so decides whether it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// Nothing, `;`, `&` or the end of a line: it runs.
+    Then,
+    /// `&&`: it runs if what stands before it went well.
+    And,
+    /// `||`: it runs if that failed.
+    Or,
+    /// `|`: it reads what that writes.
+    Pipe,
 }
 
-/// The simple commands of a command, in their order. What is quoted stays in one piece.
+/// A simple command with what stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) join: Join,
+}
+
+/// The simple commands of a command, in their order. What is quoted stays in one piece, and here-documents are text.
 pub(crate) fn simple_commands(command: &str) -> Vec<&str> {
-    let command = without_here_document(command);
-    let mut parts = Vec::new();
+    steps(command).into_iter().map(|step| step.text).collect()
+}
+
+/// The simple commands of a command with what joins them; of `sh -c "…"` those within.
+pub(crate) fn steps_within(command: &str) -> Vec<Step<'_>> {
+    steps(command).into_iter().flat_map(within).collect()
+}
+
+fn within(step: Step<'_>) -> Vec<Step<'_>> {
+    let Some(inner) = given_to_a_shell(step.text) else { return vec![step] };
+    let mut inner = steps(inner);
+    if let Some(first) = inner.first_mut() {
+        first.join = step.join;
+    }
+    inner
+}
+
+fn steps(command: &str) -> Vec<Step<'_>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
     let (mut quote, mut is_escaped, mut start, mut before) = (None, false, 0, ' ');
+    let (mut join, mut here, mut resume) = (Join::Then, None, 0);
     for (at, c) in command.char_indices() {
+        if at < resume {
+            continue;
+        }
         let last = std::mem::replace(&mut before, c);
         if std::mem::take(&mut is_escaped) {
             continue;
         }
+        let rest = command.get(at + c.len_utf8()..).unwrap_or_default();
         match (quote, c) {
             (Some('\''), '\\') => {}
             (_, '\\') => is_escaped = true,
+            (None | Some('"'), '<') if last == '<' && here.is_none() => {
+                let before = command.get(start..at).unwrap_or_default();
+                let is_one = !rest.starts_with('<') && !before.ends_with("<<");
+                here =
+                    here_document_end(rest).filter(|_| is_one && (quote.is_none() || before.contains("$(")));
+            }
+            (_, '\n') if here.is_some() => {
+                let length = here.take().map_or(0, |end| here_document(rest, end));
+                resume = at + 1 + length;
+                if quote.is_none() {
+                    steps.extend(command.get(start..at).map(|text| Step { text, join }));
+                    (join, start) = (Join::Then, resume);
+                }
+            }
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), _) if open == c => quote = None,
             // `2>&1` and `&>` send output elsewhere and end nothing.
-            (None, '&') if last == '>' || command.get(at + 1..).is_some_and(|rest| rest.starts_with('>')) => {
-            }
+            (None, '&') if last == '>' || rest.starts_with('>') => {}
             (None, '\n' | ';' | '|' | '&') => {
-                parts.extend(command.get(start..at));
+                let text = command.get(start..at).unwrap_or_default();
+                // Two signs are one: between them is nothing.
+                let is_second = text.is_empty() && last == c && matches!(c, '&' | '|');
+                steps.push(Step { text, join });
+                join = match c {
+                    '&' if is_second => Join::And,
+                    '|' if is_second => Join::Or,
+                    '|' => Join::Pipe,
+                    '\n' if text.trim().is_empty() && matches!(join, Join::And | Join::Or | Join::Pipe) => {
+                        join
+                    }
+                    _ => Join::Then,
+                };
                 start = at + 1;
             }
             _ => {}
         }
     }
-    parts.extend(command.get(start..));
-    parts.retain(|part| !part.trim().is_empty());
-    parts
+    steps.extend(command.get(start..).map(|text| Step { text, join }));
+    steps.retain(|step| !step.text.trim().is_empty());
+    steps
 }
 
-/// What a simple command does.
-pub(crate) fn does(simple: &str) -> Option<Does> {
+/// The word that ends a here-document which begins with what stands behind `<<`.
+fn here_document_end(rest: &str) -> Option<&str> {
+    let word = rest.trim_start_matches(['-', ' ', '\'', '"', '\\']);
+    let end = word.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(word.len());
+    word.get(..end).filter(|word| !word.is_empty())
+}
+
+/// Bytes up to the line behind a here-document's end.
+fn here_document(text: &str, end: &str) -> usize {
+    let mut length = 0;
+    for line in text.split_inclusive('\n') {
+        length += line.len();
+        if line.trim() == end {
+            break;
+        }
+    }
+    length
+}
+
+/// The command that a shell is given as one word: `bash -lc "make test"`, `nix-shell --run 'pytest -q'`.
+fn given_to_a_shell(simple: &str) -> Option<&str> {
+    let name = simple.split_whitespace().next()?;
+    let options: &[&str] = match name.rsplit('/').next()? {
+        "bash" | "sh" | "zsh" | "dash" => &[" -c ", " -lc ", " -ic "],
+        "nix-shell" => &[" --run ", " --command "],
+        "nix" => &[" -c ", " --command "],
+        _ => return None,
+    };
+    let (_, inner) = options.iter().find_map(|option| simple.split_once(option))?;
+    let inner = inner.trim();
+    let quote = inner.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let Some(quote) = quote else { return (name.ends_with("nix")).then_some(inner) };
+    let inner = inner.get(1..)?;
+    inner.get(..inner.rfind(quote)?)
+}
+
+/// The program that a simple command runs, and what is given to it.
+fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
     let is_setting = |word: &str| {
         let name = word.split_once('=').map(|(name, _)| name);
         name.is_some_and(|name| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         })
     };
-    let words: Vec<&str> = simple.split_whitespace().collect();
-    let mut words = words.as_slice();
+    let all: Vec<&str> = simple.split_whitespace().collect();
+    let mut words = all.as_slice();
     loop {
         let runner = RUNNERS.iter().find(|runner| words.starts_with(runner));
         words = match (words, runner) {
+            (["timeout", rest @ ..], _) => {
+                let is_length = |word: &&&str| word.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+                rest.get(rest.iter().take_while(is_length).count()..).unwrap_or_default()
+            }
             ([first, rest @ ..], _) if BEFORE.contains(first) || is_setting(first) => rest,
             (words, Some(runner)) => words.get(runner.len()..).unwrap_or_default(),
             _ => break,
         };
     }
     let (name, rest) = words.split_first()?;
-    let name = name.rsplit('/').next().unwrap_or(name);
+    Some((name.rsplit('/').next().unwrap_or(name), rest.to_vec()))
+}
+
+/// A simple command without the words of the shell around it: `do cp a b` copies.
+pub(crate) fn bare(simple: &str) -> &str {
+    let mut simple = simple.trim();
+    while let Some((first, rest)) = simple.split_once(char::is_whitespace)
+        && matches!(first, "do" | "then" | "else" | "!" | "(" | "{")
+    {
+        simple = rest.trim_start();
+    }
+    simple
+}
+
+/// Whether a step may not have run, though all went well.
+pub(crate) fn is_conditional(step: &Step<'_>) -> bool {
+    let first = step.text.split_whitespace().next();
+    step.join == Join::Or || matches!(first, Some("then" | "else" | "elif"))
+}
+
+/// What a simple command does.
+pub(crate) fn does(simple: &str) -> Option<Does> {
+    let (name, rest) = program(simple)?;
+    let rest = rest.as_slice();
     // Options before the word that says what is to be done.
-    let mut plain = rest.iter().copied().filter(|word| !word.starts_with(['-', '+']));
+    let mut plain = plain_words(name, rest).into_iter();
     let first = if name == "git" { git_command(rest) } else { plain.next() }.unwrap_or_default();
     let second = plain.next().unwrap_or_default();
     if is_test(name, first, second, rest) {
         return Some(Does::Test);
     }
+    if is_check(name, first, second) {
+        return Some(Does::Check);
+    }
     let changes = match name {
         "git" => match first {
             "commit" => return Some(Does::Commit),
-            "push" => return Some(Does::Push),
+            "push" => {
+                return (!rest.contains(&"--dry-run")).then_some(Does::Push);
+            }
             "stash" => !rest.contains(&"list") && !rest.contains(&"show"),
             "merge" | "rebase" | "reset" | "revert" | "cherry-pick" | "clone" | "init" | "am" | "apply"
             | "rm" | "mv" | "restore" | "checkout" | "switch" | "pull" => true,
@@ -127,6 +264,68 @@ pub(crate) fn does(simple: &str) -> Option<Does> {
     changes.then_some(Does::Change)
 }
 
+/// Words that are no options, nor the values of those that say where something is to be done.
+fn plain_words<'a>(name: &str, rest: &[&'a str]) -> Vec<&'a str> {
+    let is_valued = |word: &str| match name {
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            matches!(word, "--filter" | "-F" | "--prefix" | "-C" | "--dir" | "--cwd" | "-w" | "--workspace")
+        }
+        "cargo" => matches!(word, "--manifest-path" | "-p" | "--package" | "-Z" | "--config"),
+        "make" | "just" => matches!(word, "-C" | "-f" | "-d" | "--justfile"),
+        _ => false,
+    };
+    let mut words = rest.iter().copied();
+    let mut plain = Vec::new();
+    while let Some(word) = words.next() {
+        if is_valued(word) {
+            words.next();
+        } else if !word.starts_with(['-', '+']) {
+            plain.push(word);
+        }
+    }
+    plain
+}
+
+/// Whether a test command runs some of the tests only, as far as its words say.
+pub(crate) fn is_narrow(simple: &str) -> bool {
+    let Some((name, rest)) = program(simple) else { return false };
+    let narrows = |word: &&str| {
+        let name = word.split_once('=').map_or(*word, |(name, _)| name);
+        matches!(
+            name,
+            "-run"
+                | "-k"
+                | "-t"
+                | "-m"
+                | "--filter"
+                | "--testPathPattern"
+                | "--testNamePattern"
+                | "--grep"
+                | "-g"
+                | "-p"
+                | "--package"
+                | "--lib"
+                | "--test"
+                | "--doc"
+                | "--only"
+                | "--workspace"
+                | "-w"
+                | "-F"
+        )
+    };
+    let plain = plain_words(name, &rest);
+    let is_place = |word: &&str| {
+        matches!(
+            word.trim_end_matches('/'),
+            "." | "./..." | "..." | "tests" | "test" | "spec" | "run" | "--" | "t"
+        ) || word.starts_with("test:")
+            || *word == "nextest"
+            || word.chars().all(|c| c.is_ascii_digit())
+            || word.contains('>')
+    };
+    rest.iter().any(|word| narrows(&word)) || plain.iter().any(|word| !is_place(word))
+}
+
 /// The word that says what git is to do: before it, some options have values of their own.
 fn git_command<'a>(rest: &[&'a str]) -> Option<&'a str> {
     let mut words = rest.iter().copied();
@@ -151,7 +350,9 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
     match name {
         "cargo" => first == "test" || first == "t" || (first == "nextest" && second == "run"),
         "npm" | "pnpm" | "yarn" | "bun" => {
-            matches!(first, "test" | "t") || (first == "run" && second.starts_with("test"))
+            matches!(first, "test" | "t")
+                || first.starts_with("test:")
+                || (first == "run" && second.starts_with("test"))
         }
         "go" | "dotnet" | "mix" | "deno" | "swift" | "zig" | "mvn" | "gradle" | "gradlew" | "flutter" => {
             first == "test"
@@ -161,19 +362,90 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
                 || (name == "make" && first == "check")
         }
         "pytest" | "py.test" | "unittest" | "jest" | "vitest" | "mocha" | "ctest" | "rspec" | "phpunit"
-        | "tox" | "nox" => true,
+        | "tox" | "nox" | "bats" | "busted" => true,
+        "node" => rest.contains(&"--test"),
+        "playwright" => first == "test",
+        "bash" | "sh" | "python" | "python3" => is_test_script(first),
+        name => is_test_script(name),
+    }
+}
+
+/// How a step of a command ended, by how all of it did.
+pub(crate) fn end_of(steps: &[Step<'_>], number: usize, is_well: bool) -> Option<bool> {
+    let behind = steps.get(number + 1..)?;
+    if is_well {
+        // What `&&` joins went well, all of it.
+        return behind.iter().all(|step| step.join == Join::And).then_some(true);
+    }
+    let mut before = steps.get(..=number)?.iter().rev();
+    // What failed may be something that stands before it, so that it never ran.
+    let is_first = loop {
+        match before.next() {
+            Some(Step { join: Join::And, .. }) => {}
+            Some(Step { join: Join::Then, .. }) | None => break true,
+            Some(_) => break false,
+        }
+        let is_setting = before.clone().next().is_some_and(|step| prepares(step.text));
+        if !is_setting {
+            break false;
+        }
+    };
+    (behind.is_empty() && is_first).then_some(false)
+}
+
+/// Whether a command only prepares for what follows.
+fn prepares(simple: &str) -> bool {
+    matches!(simple.split_whitespace().next(), Some("cd" | "pushd" | "export" | "set" | "echo" | "sleep"))
+}
+
+/// Whether a simple command only looks at things, as far as its name says.
+pub(crate) fn only_reads(simple: &str) -> bool {
+    if simple.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", "").contains('>') {
+        return false;
+    }
+    let Some((name, rest)) = program(simple) else { return true };
+    match name {
+        "git" => matches!(
+            git_command(&rest),
+            Some(
+                "status" | "diff" | "log" | "show" | "branch" | "fetch" | "blame" | "rev-parse" | "ls-files"
+            )
+        ),
+        "gh" => rest.iter().any(|word| matches!(*word, "view" | "list" | "checks" | "status")),
+        "sed" | "perl" => !rest.iter().any(|word| word.starts_with("-i") || *word == "-pi"),
+        "find" => !rest.iter().any(|word| matches!(*word, "-delete" | "-exec" | "-execdir" | "-fprint")),
+        name => READERS.contains(&name),
+    }
+}
+
+fn is_check(name: &str, first: &str, second: &str) -> bool {
+    let is_word = |word: &str| {
+        let word = word.split([':', '-']).next().unwrap_or(word);
+        matches!(word, "build" | "check" | "lint" | "typecheck" | "types" | "tsc" | "vet" | "clippy")
+    };
+    match name {
+        "cargo" | "go" | "dotnet" | "swift" | "zig" | "gradle" | "gradlew" => is_word(first),
+        "mix" => matches!(first, "compile" | "credo" | "dialyzer"),
+        "npm" | "pnpm" | "yarn" | "bun" => is_word(first) || (first == "run" && is_word(second)),
+        "make" | "just" | "mise" | "task" | "turbo" | "nx" => {
+            is_word(first) || (first == "run" && is_word(second))
+        }
+        "ruff" => first == "check",
+        "tsc" | "eslint" | "mypy" | "pyright" | "pylint" | "flake8" | "golangci-lint" | "shellcheck" => true,
         _ => false,
     }
 }
 
-/// Whether what a command gives back as its end is that of its last simple command alone.
-pub(crate) fn ends_with(command: &str, simple: &str) -> bool {
-    without_here_document(command).trim_end().ends_with(simple.trim()) && !command.contains('|')
+/// Scripts that are called for the tests they run.
+fn is_test_script(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    matches!(ending, "sh" | "py") && matches!(stem, "test" | "tests" | "run_tests" | "run-tests" | "runtests")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Does, does, ends_with, simple_commands};
+    use super::{Does, Join, does, end_of, is_narrow, simple_commands, steps_within};
 
     #[test]
     fn commands_are_cut_where_a_shell_cuts_them() {
@@ -186,6 +458,10 @@ mod tests {
         assert_eq!(simple_commands("make 2>&1 | tail"), ["make 2>&1 ", " tail"]);
         assert_eq!(simple_commands("make &> log; ls"), ["make &> log", " ls"]);
         assert_eq!(simple_commands("cat > a <<'EOF'\nrm b\nEOF"), ["cat > a <<'EOF'"]);
+        assert_eq!(simple_commands("cat > a << EOF\nit's\nEOF\nls"), ["cat > a << EOF", "ls"]);
+        let commit = "git commit -m \"$(cat <<'EOF'\nsay \"x\"; rm y\nEOF\n)\" && git push";
+        assert_eq!(simple_commands(commit).last(), Some(&" git push"), "behind the text");
+        assert_eq!(simple_commands("wc <<< 'a; b'; ls"), ["wc <<< 'a; b'", " ls"]);
         assert_eq!(simple_commands("echo \"open; ls"), ["echo \"open; ls"]);
         assert!(simple_commands(" ;; \n").is_empty());
     }
@@ -201,6 +477,8 @@ mod tests {
             ("./gradlew test", Some(Does::Test)),
             ("git -C /a/b commit -m 'x y'", Some(Does::Commit)),
             ("git push -u origin main", Some(Does::Push)),
+            ("pnpm --filter a test", Some(Does::Test)),
+            ("timeout 60 ./run_tests.sh", Some(Does::Test)),
             ("git -c user.name=a rebase main", Some(Does::Change)),
             ("gh pr create --title x", Some(Does::Change)),
             ("sudo apt-get -y install jq", Some(Does::Change)),
@@ -208,7 +486,8 @@ mod tests {
             ("git log --grep commit", None),
             ("git status", None),
             ("git stash list", None),
-            ("cargo build", None),
+            ("cargo build", Some(Does::Check)),
+            ("npm run typecheck", Some(Does::Check)),
             ("cargo test --no-run", None),
             ("pytest --version", None),
             ("echo git commit", None),
@@ -221,9 +500,56 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_that_of_a_test_only_if_nothing_stands_behind_it() {
-        assert!(ends_with("cd a && cargo test", " cargo test"));
-        assert!(!ends_with("cargo test | tail -3", "cargo test "));
-        assert!(!ends_with("cargo test; echo done", "cargo test"));
+    fn an_end_is_known_where_nothing_else_may_have_caused_it() {
+        for (command, well, badly) in [
+            ("cd a && cargo test", Some(true), Some(false)),
+            ("cargo test", Some(true), Some(false)),
+            ("cargo test && cargo build", Some(true), None),
+            ("cargo build && cargo test", Some(true), None),
+            ("cargo build; cargo test", Some(true), Some(false)),
+            ("cargo test | tail -3", None, None),
+            ("cargo test; echo done", None, None),
+            ("make || cargo test", Some(true), None),
+        ] {
+            let steps = steps_within(command);
+            let number = steps.iter().position(|step| does(step.text) == Some(Does::Test)).unwrap();
+            assert_eq!(end_of(&steps, number, true), well, "{command}");
+            assert_eq!(end_of(&steps, number, false), badly, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_shell_is_given_is_what_runs() {
+        let joins: Vec<(&str, Join)> =
+            steps_within("cd a && nix-shell --run \"pytest -q && pylint .\" 2>&1 | tail -3 || true")
+                .iter()
+                .map(|step| (step.text.trim(), step.join))
+                .collect();
+        let expected = [
+            ("cd a", Join::Then),
+            ("pytest -q", Join::And),
+            ("pylint .", Join::And),
+            ("tail -3", Join::Pipe),
+            ("true", Join::Or),
+        ];
+        assert_eq!(joins, expected);
+    }
+
+    #[test]
+    fn some_tests_are_not_all() {
+        for (command, is_some) in [
+            ("cargo test", false),
+            ("cargo test --locked watch", true),
+            ("mix test test/a_test.exs", true),
+            ("mix test --seed 0", false),
+            ("go test ./...", false),
+            ("go test -run X ./...", true),
+            ("pnpm --filter a test", true),
+            ("mise run test:unit", false),
+            ("npm test 2>&1", false),
+            ("./run_tests.sh", false),
+        ] {
+            assert_eq!(is_narrow(command), is_some, "{command}");
+        }
     }
 }

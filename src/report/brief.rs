@@ -328,7 +328,7 @@ fn tests_of(run: &TestRun, key: String) -> Tests {
 }
 
 fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
-    let Failure { what, facts, word, times, entry, mended } = failure;
+    let Failure { what, facts, word, times, entry, mended, .. } = failure;
     Failed {
         what: what.clone(),
         facts: facts.clone(),

@@ -13,6 +13,7 @@ mod alarms;
 #[cfg(feature = "sqlite")]
 mod beside;
 mod branches;
+mod briefs;
 #[cfg(feature = "sqlite")]
 mod cells;
 mod cli;

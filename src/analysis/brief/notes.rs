@@ -1,12 +1,16 @@
 //! What a record has to do with the brief: no more than it says itself.
 
-use super::outputs::{commit_of, end_of_tests};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, still_runs};
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
-use crate::analysis::shell::{Does, does, ends_with, simple_commands};
+use crate::analysis::shell::{
+    self, Does, Join, Step, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
+};
 use crate::model::body::Body;
 use crate::model::change;
-use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
@@ -16,20 +20,59 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 pub(super) enum Note {
     /// A file was changed.
     Change(Box<FileChange>),
-    /// Git named a commit: its hash and subject.
-    Commit(Box<(String, String)>),
+    /// Git named a commit.
+    Commit(Box<Committed>),
     /// A command that changes something ended well.
-    Command { text: String, is_push: bool, is_change: bool },
+    Command { text: String, does: Does },
+    /// A push ended badly, as its output says.
+    PushFailed,
     /// Tests ran.
     Test(Box<Tests>),
-    /// A command that may have run tests without being known for it.
-    MayTest,
+    /// A compiler or a linter ran, and whether it ended well, if that is known.
+    Check(Option<bool>),
+    /// A call may have done these things without showing it.
+    May(May),
+    /// The model answered, without a call.
+    Answered,
     /// Something ended well, so that what failed and is like it is mended.
     Done(Like),
     /// Something failed.
     Failed(Box<Failed>),
     /// A call of the block with this number has no result.
     Open(usize, String),
+}
+
+/// What a call may have done, besides what is known of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct May {
+    pub(super) test: bool,
+    pub(super) write: bool,
+    pub(super) commit: bool,
+    pub(super) push: bool,
+    /// It ran a command, whatever that did.
+    pub(super) run: bool,
+}
+
+impl May {
+    /// What either may have done.
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            test: self.test || other.test,
+            write: self.write || other.write,
+            commit: self.commit || other.commit,
+            push: self.push || other.push,
+            run: self.run || other.run,
+        }
+    }
+}
+
+/// A commit, as git names it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Committed {
+    pub(super) hash: String,
+    pub(super) subject: String,
+    /// It took the place of the one before.
+    pub(super) is_amended: bool,
 }
 
 /// A change of a file by one call.
@@ -45,7 +88,13 @@ pub(super) struct FileChange {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tests {
     pub(super) command: String,
+    /// What the same tests are known by: where they ran, and the command.
+    pub(super) like: String,
+    /// They are some of the tests.
+    pub(super) is_narrow: bool,
     pub(super) passed: Option<bool>,
+    /// They failed, or at least the command did.
+    pub(super) has_failed: bool,
     pub(super) summary: Option<String>,
     /// What is said of the run if no line of it says how it ended.
     pub(super) facts: String,
@@ -75,16 +124,23 @@ pub(super) enum Like {
 /// What an entry says, and whether bodies that are on disk would say more.
 pub(super) fn notes_of(entry: &Entry, root: Option<&str>) -> (Vec<Note>, bool) {
     let mut noted = Noted { notes: Vec::new(), is_away: false, root };
+    let mut is_answer = entry.role == Role::Assistant && !entry.marks.trace;
     for (number, block) in entry.blocks.iter().enumerate() {
         match &block.kind {
             BlockKind::Call(call) => noted.add(number, call),
             BlockKind::Break(Break::Error(what)) if !entry.marks.retried => {
+                is_answer = false;
                 let what = first_line(what);
                 let failed = Failed { what, facts: String::new(), word: "failed", like: Like::Error };
                 noted.notes.push(Note::Failed(Box::new(failed)));
             }
+            BlockKind::Break(Break::Error(_)) => is_answer = false,
             _ => {}
         }
+    }
+    let says = |block: &Block| matches!(&block.kind, BlockKind::Text(_));
+    if noted.notes.is_empty() && is_answer && entry.blocks.iter().any(says) {
+        noted.notes.push(Note::Answered);
     }
     (noted.notes, noted.is_away)
 }
@@ -99,16 +155,28 @@ impl Noted<'_> {
     fn add(&mut self, number: usize, call: &ToolCall) {
         let what = what_of(call, self.root);
         let is_done = matches!(call.state, ToolState::Done(_));
-        if is_done && matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
+        let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
+        if is_done && is_file {
             self.change(call);
-            self.notes.push(Note::Done(Like::File(what.clone())));
         }
         let has_ended = is_done || matches!(call.state, ToolState::Failed(_));
-        if has_ended && call.kind == ToolKind::Run && self.run(call) {
-            return;
+        if has_ended && call.kind == ToolKind::Run {
+            if self.run(call) {
+                return;
+            }
+        } else if has_ended && may_do_anything(call) {
+            let name = call.name.to_lowercase();
+            let may = May {
+                test: true,
+                write: true,
+                commit: name.contains("commit") || call.kind == ToolKind::Delegate,
+                push: name.contains("push") || call.kind == ToolKind::Delegate,
+                run: true,
+            };
+            self.notes.push(Note::May(may));
         }
         let like = match call.kind {
-            ToolKind::Edit => Like::File(what.clone()),
+            ToolKind::Edit | ToolKind::Write => Like::File(self.path_of(call)),
             ToolKind::Run => like_of_command(call),
             _ => Like::Call(likeness_of(call)),
         };
@@ -124,8 +192,12 @@ impl Noted<'_> {
         }
     }
 
+    fn path_of(&self, call: &ToolCall) -> String {
+        normal(without_sgr(&call.headline).trim(), self.root)
+    }
+
     fn change(&mut self, call: &ToolCall) {
-        let path = normal(without_sgr(&call.headline).trim(), self.root);
+        let path = self.path_of(call);
         let is_edit = call.kind == ToolKind::Edit;
         let patch = call.state.result().and_then(|result| result.patch.as_ref());
         self.is_away |= patch.unwrap_or(&call.input).is_away();
@@ -134,52 +206,149 @@ impl Noted<'_> {
         self.notes.push(Note::Change(Box::new(FileChange { path, is_edit, lines })));
     }
 
-    /// Takes in a command. Answers whether it ran tests, so that their end is what counts.
+    /// Takes in a command. Answers whether that is all there is to say of it: it ran tests, so that their end is what
+    /// counts, or it has not ended.
     fn run(&mut self, call: &ToolCall) -> bool {
         let command = command_of(call);
         let result = call.state.result();
         let output = result.map(|result| without_sgr(result.body.text_or_stub()).into_owned());
         let output = output.unwrap_or_default();
+        let facts = result.map(|result| result.facts.to_string()).unwrap_or_default();
         let is_done = matches!(call.state, ToolState::Done(_));
-        let mut test = None;
-        let mut is_judged_by_output = false;
-        for simple in simple_commands(&command) {
-            let words = simple.split_whitespace().filter(|word| !word.starts_with("2>"));
-            let text = words.collect::<Vec<_>>().join(" ");
-            let what = does(simple);
-            is_judged_by_output |= matches!(what, Some(Does::Test | Does::Commit));
-            match what {
-                Some(Does::Test) => test = Some((text, ends_with(&command, simple))),
-                Some(Does::Commit) => match commit_of(&output) {
-                    Some(commit) => self.notes.push(Note::Commit(Box::new(commit))),
-                    None if is_done => {
-                        self.notes.push(Note::Command { text, is_push: false, is_change: false });
-                    }
-                    None => {}
-                },
-                Some(what @ (Does::Push | Does::Change)) if is_done => {
-                    let (is_push, is_change) = (what == Does::Push, what == Does::Change);
-                    self.notes.push(Note::Command { text, is_push, is_change });
-                }
-                _ => {}
-            }
-        }
+        let is_running = still_runs(&facts, &output);
+        let steps = steps_within(&command);
+        let shown = |step: &Step<'_>| does(step.text).filter(|_| !is_conditional(step));
+        let is_judged_by_output =
+            steps.iter().any(|step| matches!(does(step.text), Some(Does::Test | Does::Commit | Does::Push)));
         let is_away = |body: &Body| body.is_away();
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
-        let Some((command, is_own_end)) = test else {
-            if ["test", "check", "spec"].iter().any(|word| command.contains(word)) {
-                self.notes.push(Note::MayTest);
+        self.notes.push(Note::May(may_of(&command, &steps)));
+        if is_running {
+            return true;
+        }
+        let commits: Vec<_> = steps.iter().filter(|step| does(step.text) == Some(Does::Commit)).collect();
+        let is_amended = commits.iter().any(|step| step.text.contains("--amend"));
+        let made = if commits.is_empty() { Vec::new() } else { commits_of(&output) };
+        let has_named = !made.is_empty();
+        let mut has_committed = has_named || commits.is_empty();
+        let commit = |(hash, subject)| Note::Commit(Box::new(Committed { hash, subject, is_amended }));
+        self.notes.extend(made.into_iter().map(commit));
+        let mut push_failed = false;
+        for (number, step) in steps.iter().enumerate() {
+            let text = words_of(bare(step.text));
+            let end = || end_of(&steps, number, is_done);
+            match shown(step) {
+                Some(Does::Commit) if !has_named && end() == Some(true) => {
+                    has_committed = true;
+                    self.notes.push(Note::Command { text, does: Does::Commit });
+                }
+                Some(Does::Push) => match end_of_push(&output).or_else(|| end().filter(|is_well| *is_well)) {
+                    Some(true) => self.notes.push(Note::Command { text, does: Does::Push }),
+                    Some(false) => push_failed = true,
+                    None => {}
+                },
+                Some(Does::Change) if is_done => self.notes.push(Note::Command { text, does: Does::Change }),
+                Some(Does::Check) => self.notes.push(Note::Check(end())),
+                _ => {}
             }
+        }
+        if push_failed {
+            self.notes.push(Note::PushFailed);
+        }
+        if push_failed && is_done {
+            // What stands behind it ended well.
+            let what = what_of(call, self.root);
+            let failed = Failed { what, facts: facts.clone(), word: "failed", like: Like::Push };
+            self.notes.push(Note::Failed(Box::new(failed)));
+        }
+        // That a command ended well does not say that it committed or pushed.
+        let is_unclear = is_done && (push_failed || !has_committed);
+        self.test(call, &steps, &output, facts) || is_unclear
+    }
+
+    /// Takes in the tests that a command ran. Answers whether there are any of which the end is known, or which are
+    /// all that can be said of it.
+    fn test(&mut self, call: &ToolCall, steps: &[Step<'_>], output: &str, facts: String) -> bool {
+        let is_done = matches!(call.state, ToolState::Done(_));
+        let is_test =
+            |(_, step): &(usize, &Step<'_>)| does(step.text) == Some(Does::Test) && !is_conditional(step);
+        let tests: Vec<(usize, &Step<'_>)> = steps.iter().enumerate().filter(is_test).collect();
+        let Some((last, _)) = tests.last() else { return false };
+        let said = end_of_tests(output).filter(|(passed, _)| !passed || !is_cut(steps, *last));
+        let exit = end_of(steps, *last, is_done);
+        if said.is_none() && !is_done && (exit.is_none() || !is_own_exit(&facts)) {
+            // It may have failed before any test ran, or was ended.
             return false;
+        }
+        // Tests that could not even begin end like those that failed: only a summary says so.
+        let passed = said.as_ref().map(|(passed, _)| *passed).or(exit.filter(|is_well| *is_well));
+        let of = |step: &Step<'_>| words_of(bare(step.text));
+        let command = tests.iter().map(|(_, step)| of(step)).collect::<Vec<_>>().join("; ");
+        let folder = steps.iter().map(of).rfind(|text| text.starts_with("cd ")).unwrap_or_default();
+        let tests = Tests {
+            like: format!("{folder}; {command}"),
+            is_narrow: tests.iter().any(|(_, step)| is_narrow(step.text)),
+            command,
+            passed,
+            has_failed: passed == Some(false) || !is_done,
+            summary: said.map(|(_, line)| line),
+            facts,
+            at: call.state.result().and_then(|result| result.at),
         };
-        let said = end_of_tests(&output);
-        let passed = said.as_ref().map(|(passed, _)| *passed).or_else(|| is_own_end.then_some(is_done));
-        let summary = said.map(|(_, line)| line);
-        let facts = result.map(|result| result.facts.to_string()).unwrap_or_default();
-        let at = result.and_then(|result| result.at);
-        self.notes.push(Note::Test(Box::new(Tests { command, passed, summary, facts, at })));
-        passed.is_some() || is_done
+        self.notes.push(Note::Test(Box::new(tests)));
+        true
+    }
+}
+
+/// Words of a command in a row, without where its errors go.
+fn words_of(command: &str) -> String {
+    let words = command.split_whitespace().filter(|word| !word.starts_with("2>"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a part of the output is cut away that may tell of failures: then what is left proves nothing.
+fn is_cut(steps: &[Step<'_>], number: usize) -> bool {
+    let behind = steps.get(number + 1..).unwrap_or_default();
+    behind.iter().take_while(|step| step.join == Join::Pipe).any(|step| {
+        let text = step.text.trim();
+        match text.split_whitespace().next() {
+            Some("tail" | "tee" | "cat") => false,
+            Some("grep" | "rg" | "egrep") => !shows_failures(text),
+            _ => true,
+        }
+    })
+}
+
+/// Whether a command with these facts ended by itself: not because it was not found, or was ended.
+fn is_own_exit(facts: &str) -> bool {
+    let code =
+        facts.split_once("exit ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next());
+    code.and_then(|code| code.parse::<u32>().ok()).is_some_and(|code| code < 124 && code != 0)
+}
+
+/// Calls that may change anything anywhere without a word of it.
+fn may_do_anything(call: &ToolCall) -> bool {
+    match call.kind {
+        ToolKind::Other => true,
+        // What a sub-agent did stands in its lane.
+        ToolKind::Delegate => call.lane.is_none(),
+        _ => false,
+    }
+}
+
+fn may_of(command: &str, steps: &[Step<'_>]) -> May {
+    let unknown = || steps.iter().filter(|step| does(step.text).is_none() && !only_reads(step.text));
+    let says = |words: &[&str]| unknown().any(|step| words.iter().any(|word| step.text.contains(word)));
+    let is_conditional = steps.iter().any(is_conditional);
+    let conditional = |what| is_conditional && steps.iter().any(|step| does(step.text) == Some(what));
+    May {
+        test: says(&["test", "check", "spec", "ci", "verify"]) || command.contains("test"),
+        write: steps.iter().any(|step| !only_reads(step.text)),
+        commit: says(&["commit", "release", "version", "publish", "merge", "jj ", "gt ", "sl "])
+            || conditional(Does::Commit),
+        push: says(&["push", "release", "publish", "deploy", "sync", "ship"]) || conditional(Does::Push),
+        run: true,
     }
 }
 
@@ -191,6 +360,7 @@ fn what_of(call: &ToolCall, root: Option<&str>) -> String {
         _ => line,
     };
     let word = if call.kind == ToolKind::Other { call.name.as_str() } else { call.kind.word() };
+    let line = line.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map_or(line.as_str(), str::trim);
     format!("{word} {line}").trim_end().to_owned()
 }
 
@@ -201,12 +371,18 @@ fn first_line(text: &Text) -> String {
 /// What a command is known by when it is run again: whatever was said of a commit, it is a commit.
 fn like_of_command(call: &ToolCall) -> Like {
     let command = command_of(call);
-    let last = simple_commands(&command).into_iter().filter_map(does).next_back();
-    last.map_or(Like::Call(likeness_of(call)), |last| match last {
-        Does::Commit => Like::Commit,
-        Does::Push => Like::Push,
-        Does::Test | Does::Change => Like::Call(likeness_of(call)),
-    })
+    let last = shell::simple_commands(&command).into_iter().filter_map(does).next_back();
+    match last {
+        Some(Does::Commit) => Like::Commit,
+        Some(Does::Push) => Like::Push,
+        _ if command.trim().is_empty() => Like::Call(likeness_of(call)),
+        _ => {
+            let folder = ["workdir", "cwd"].iter().find_map(|name| call.input.tree()?.get(name)?.as_text());
+            let mut hasher = DefaultHasher::new();
+            (folder.map(Text::as_str), words_of(&command)).hash(&mut hasher);
+            Like::Call(hasher.finish())
+        }
+    }
 }
 
 /// The command that a call runs.

@@ -1,12 +1,8 @@
 //! What outputs of commands say: how tests ended, which commit was made.
 
-/// Lines of an output that are looked at: summaries stand at its end.
-const LOOKED_AT: usize = 80;
-
 /// Whether tests passed, and the line that says so. A failure anywhere is a failure of the whole.
 pub(super) fn end_of_tests(output: &str) -> Option<(bool, String)> {
-    let lines: Vec<&str> = output.lines().rev().take(LOOKED_AT).map(str::trim).collect();
-    let judged = lines.iter().filter_map(|line| Some((judge(line)?, (*line).to_owned())));
+    let judged = output.lines().rev().map(str::trim).filter_map(|line| Some((judge(line)?, line.to_owned())));
     let mut last = None;
     for (passed, line) in judged {
         if !passed {
@@ -22,6 +18,19 @@ fn judge(line: &str) -> Option<bool> {
     // cargo
     if let Some(rest) = line.strip_prefix("test result: ") {
         return Some(rest.starts_with("ok"));
+    }
+    if line.starts_with("error: test failed")
+        || line.ends_with("target failed:")
+        || line.ends_with("targets failed:")
+    {
+        return Some(false);
+    }
+    // bun
+    if let Some(failed) = line.strip_suffix(" fail").and_then(|count| count.parse::<u64>().ok()) {
+        return (failed > 0).then_some(false);
+    }
+    if let Some(passed) = line.strip_suffix(" pass").and_then(|count| count.parse::<u64>().ok()) {
+        return (passed > 0).then_some(true);
     }
     // go
     if line == "FAIL" || line.starts_with("FAIL\t") {
@@ -68,19 +77,49 @@ fn count_of(line: &str, word: &str) -> u64 {
     pair.and_then(|pair| pair.first()?.parse().ok()).unwrap_or(0)
 }
 
-/// Hash and subject of the commit that git says it made: `[main 1a2b3c4] Mend the lamp`.
-pub(super) fn commit_of(output: &str) -> Option<(String, String)> {
-    output.lines().rev().find_map(|line| {
+/// Hashes and subjects of the commits that git says it made: `[main 1a2b3c4] Mend the lamp`.
+pub(super) fn commits_of(output: &str) -> Vec<(String, String)> {
+    let commit = |line: &str| {
         let (head, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
         let hash = head.rsplit(' ').next().filter(|_| head.contains(' '))?;
         let is_hash = (7..=40).contains(&hash.len()) && hash.chars().all(|c| c.is_ascii_hexdigit());
         is_hash.then(|| (hash.to_owned(), subject.to_owned()))
-    })
+    };
+    output.lines().filter_map(commit).collect()
+}
+
+/// What git says of a push.
+pub(super) fn end_of_push(output: &str) -> Option<bool> {
+    let mut end = None;
+    for line in output.lines().map(str::trim) {
+        if line.contains("failed to push") || line.contains("[rejected]") || line.starts_with("fatal:") {
+            return Some(false);
+        }
+        let has_gone = line == "Everything up-to-date"
+            || line.contains(" -> ")
+                && line.starts_with(|c: char| c.is_ascii_hexdigit() || "*+-".contains(c));
+        end = end.or(has_gone.then_some(true));
+    }
+    end
+}
+
+/// Whether a command goes on after what is recorded of it.
+pub(super) fn still_runs(facts: &str, output: &str) -> bool {
+    facts.contains("in the background")
+        || ["Command running in background", "Command still running", "Process running with session"]
+            .iter()
+            .any(|words| output.starts_with(words))
+}
+
+/// Whether a filter lets lines through that tell of failed tests.
+pub(super) fn shows_failures(filter: &str) -> bool {
+    let filter = filter.to_lowercase();
+    ["fail", "test result", "tests"].iter().any(|word| filter.contains(word)) && !filter.contains(" -v")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{commit_of, end_of_tests};
+    use super::{commits_of, end_of_push, end_of_tests};
 
     #[test]
     fn summaries_of_tests_are_understood() {
@@ -98,6 +137,9 @@ mod tests {
             ("3 doctests, 128 tests, 0 failures", Some(true)),
             ("14 examples, 1 failure", Some(false)),
             ("4 runs, 9 assertions, 0 failures, 1 errors, 0 skips", Some(false)),
+            (" 528 pass\n 0 fail\nRan 528 tests across 22 files. [3.45s]", Some(true)),
+            (" 527 pass\n 1 fail\nRan 528 tests across 22 files. [3.45s]", Some(false)),
+            ("error: test failed, to rerun pass `--lib`", Some(false)),
             ("no tests ran in 0.01s", None),
             ("I passed 3 tests in two hours", None),
             ("the build took 3 s", None),
@@ -111,13 +153,27 @@ mod tests {
 
     #[test]
     fn a_commit_is_what_git_names() {
-        let made = |output| commit_of(output).map(|(hash, subject)| format!("{hash} {subject}"));
+        let made = |output| commits_of(output).pop().map(|(hash, subject)| format!("{hash} {subject}"));
         let output = "[main 1a2b3c4] Mend the lamp\n 1 file changed, 2 insertions(+)\n";
         assert_eq!(made(output).as_deref(), Some("1a2b3c4 Mend the lamp"));
         let first = "[main (root-commit) 1a2b3c4d] Begin";
         assert_eq!(made(first).as_deref(), Some("1a2b3c4d Begin"));
         for output in ["nothing to commit", "[1a2b3c4] x", "[main short] x", "[main 1a2b3c4]"] {
             assert_eq!(made(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_push_ends_as_git_says() {
+        for (output, end) in [
+            ("To a:b.git\n   1a2b3c4..2b3c4d5  main -> main", Some(true)),
+            ("To a:b.git\n * [new branch]      x -> x", Some(true)),
+            ("Everything up-to-date", Some(true)),
+            (" ! [rejected]        main -> main (fetch first)\nerror: failed to push some refs", Some(false)),
+            ("fatal: The current branch x has no upstream branch.", Some(false)),
+            ("done", None),
+        ] {
+            assert_eq!(end_of_push(output), end, "{output}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The brief in words: rows of its parts, each with the entry that it is about.
 
-use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, prompts, text_of};
+use std::collections::HashMap;
+
+use super::{Brief, Change, Claim, Facts, Failure, Open, TestRun, last_answer, prompts, text_of};
 use crate::analysis::account::{Account, Sums};
 use crate::analysis::brief::claims::Verdict;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::context::cache_breaks::CacheBreak;
 use crate::analysis::context::window::Windows;
 use crate::analysis::loops::{Loops, loop_words};
 use crate::analysis::phrases;
@@ -165,7 +168,7 @@ impl Sources<'_> {
                     entry: Some(command.entry),
                     ..Row::default()
                 };
-                facts.commands.iter().map(row).collect()
+                grouped(facts.commands.iter().map(row))
             }
             Part::Tests => tests(facts),
             Part::Failed => {
@@ -177,7 +180,10 @@ impl Sources<'_> {
             Part::Open => self.open(&facts.open),
             Part::Cost => vec![self.cost()],
             Part::Waste => self.waste(),
-            Part::Claims => self.claims.iter().map(claim).collect(),
+            Part::Claims => {
+                let answer = last_answer(self.transcript);
+                self.claims.iter().map(|one| claim(one, answer)).collect()
+            }
         }
     }
 
@@ -221,15 +227,27 @@ impl Sources<'_> {
         let roots = &self.transcript.branches().roots;
         if !roots.is_empty() {
             let many = if roots.len() == 1 { "abandoned branch" } else { "abandoned branches" };
-            rows.push(Row::of(format!("{} {many}", roots.len()), None));
+            rows.push(Row::of(format!("{} {many}", roots.len()), roots.first().copied()));
         }
         let (misses, usd) = self.cache_misses();
         if misses > 0 {
             let usd = if usd > 0.0 { format!(", ~{}", phrases::usd(usd)) } else { String::new() };
             let many = if misses == 1 { "missed cache" } else { "missed caches" };
-            rows.push(Row::of(format!("{misses} {many}{usd}"), None));
+            rows.push(Row::of(format!("{misses} {many}{usd}"), self.costliest_miss()));
         }
         rows
+    }
+
+    /// The request whose cache miss cost most, or paid for most again.
+    fn costliest_miss(&self) -> Option<EntryId> {
+        let rows = self.windows.lanes().flat_map(|lane| self.windows.rows(lane));
+        let misses = rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_ref()?)));
+        let key = |miss: &CacheBreak| (miss.usd.unwrap_or(0.0), miss.again);
+        let costliest = misses.max_by(|(_, one), (_, other)| {
+            let ((usd, again), (other_usd, other_again)) = (key(one), key(other));
+            usd.total_cmp(&other_usd).then(again.cmp(&other_again))
+        });
+        costliest.map(|(entry, _)| entry)
     }
 
     /// How often the cache missed what it had before, and what that cost, in USD.
@@ -242,14 +260,18 @@ impl Sources<'_> {
 /// Equal rows are one, which leads to the last of them.
 fn grouped(rows: impl Iterator<Item = Row>) -> Vec<Row> {
     let mut groups: Vec<(Row, usize)> = Vec::new();
+    let mut numbers = HashMap::new();
     for row in rows {
-        match groups.iter_mut().find(|(known, _)| known.text == row.text) {
+        let number = *numbers.entry(row.words()).or_insert(groups.len());
+        match groups.get_mut(number) {
             Some((known, times)) => (known.entry, *times) = (row.entry, *times + 1),
             None => groups.push((row, 1)),
         }
     }
     let row = |(row, times): (Row, usize)| {
-        let text = if times > 1 { format!("{} · {times} times", row.text) } else { row.text };
+        let times = (times > 1).then(|| format!("{times} times"));
+        let parts = [Some(row.text).filter(|text| !text.is_empty()), times];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         Row { text, ..row }
     };
     groups.into_iter().map(row).collect()
@@ -319,12 +341,13 @@ fn file(path: &str, change: &Change) -> Row {
 /// How often tests ran, and how the last run ended.
 fn tests(facts: &Facts) -> Vec<Row> {
     let Some(last) = facts.tests.last() else { return Vec::new() };
-    let TestRun { command, passed, summary, entry, .. } = last;
+    let TestRun { command, passed, summary, facts: known, entry, .. } = last;
     let summary = summary.as_ref().map(|summary| format!(" ({})", line(summary))).unwrap_or_default();
     let (end, tone) = match passed {
-        Some(true) => ("passed", Tone::Good),
-        Some(false) => ("failed", Tone::Bad),
-        None => ("ended; whether it passed is not recorded", Tone::Plain),
+        Some(true) => ("passed".to_owned(), Tone::Good),
+        Some(false) => ("failed".to_owned(), Tone::Bad),
+        None if known.starts_with("exit ") => (format!("ended with {known}"), Tone::Bad),
+        None => ("ended; whether it passed is not recorded".to_owned(), Tone::Plain),
     };
     let runs = count(facts.tests.len() as u64, "run");
     let text = format!("{runs}, the last {end}: {}{summary}", line(command));
@@ -332,23 +355,28 @@ fn tests(facts: &Facts) -> Vec<Row> {
 }
 
 fn failed(failure: &Failure) -> Row {
-    let Failure { what, facts, word, times, entry, mended } = failure;
+    let Failure { what, facts, word, times, entry, mended, is_error, .. } = failure;
     let times = if *times > 1 { format!(" x{times}") } else { String::new() };
     let state = if *word == "refused" && facts != "refused" { "  refused" } else { "" };
-    let (end, tone) = if mended.is_some() { (" · mended later", Tone::Plain) } else { ("", Tone::Bad) };
+    let (end, tone) = match mended {
+        Some(_) if *is_error => (" · the session went on", Tone::Plain),
+        Some(_) => (" · mended later", Tone::Plain),
+        None => ("", Tone::Bad),
+    };
     let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
     let text = format!("{}{times}{facts}{state}{end}", line(what));
     Row { text, tone, entry: Some(*entry), ..Row::default() }
 }
 
-fn claim(claim: &Claim) -> Row {
+/// A claim leads to what shows it, or to where it was made.
+fn claim(claim: &Claim, answer: Option<EntryId>) -> Row {
     let tone = match claim.verdict {
         Verdict::Proven => Tone::Good,
         Verdict::Unproven => Tone::Plain,
         Verdict::Contradicted => Tone::Bad,
     };
     let text = format!("{:<12} {}", claim.verdict.word(), line(&claim.text));
-    Row { text, tone, entry: claim.by, ..Row::default() }
+    Row { text, tone, entry: claim.by.or(answer), ..Row::default() }
 }
 
 /// The first line of a text, in so much room as a row has.

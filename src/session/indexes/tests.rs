@@ -168,6 +168,9 @@ const ALL: Needs = Needs {
 
 /// What each index of the list answers. A new one must be asked here, too.
 #[expect(clippy::too_many_lines, reason = "one list of questions, some for each index")]
+/// Sentences of all kinds that are judged.
+const CLAIMS: &str = "All tests pass. Committed and pushed. Created `a.rs`.";
+
 fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, String)> {
     let Indexes {
         account,
@@ -257,7 +260,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
     add("files", &list);
     let facts = brief.facts();
     add("brief", &(&facts.files, &facts.commands, &facts.commits, &facts.tests, &facts.failed, &facts.open));
-    add("brief", &(facts.may_have_tested(), facts.last_tests(), brief.away().collect::<Vec<_>>()));
+    add("brief", &(facts.claims(CLAIMS), brief.away().collect::<Vec<_>>()));
     add("findings", &findings.iter().collect::<Vec<_>>());
     answers
 }
