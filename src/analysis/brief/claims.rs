@@ -241,7 +241,7 @@ fn heading_of_list(line: &str) -> Option<&'static str> {
     let heading = line.trim_matches(['*', ' ']).strip_suffix(':')?.trim_matches(['*', ' ']).to_lowercase();
     let words: Vec<&str> = heading.split_whitespace().collect();
     let verb = match words.as_slice() {
-        [verb] | ["files", verb] | [verb, "files" | "file"] | ["i" | "i've", verb] => verb,
+        [verb] | ["files" | "i" | "i've", verb] | [verb, "files" | "file"] => verb,
         _ => return None,
     };
     match *verb {
