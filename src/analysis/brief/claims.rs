@@ -240,9 +240,8 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 fn heading_of_list(line: &str) -> Option<&'static str> {
     let heading = line.trim_matches(['*', ' ']).strip_suffix(':')?.trim_matches(['*', ' ']).to_lowercase();
     let words: Vec<&str> = heading.split_whitespace().collect();
-    let verb = match words.as_slice() {
-        [verb] | ["files" | "i" | "i've", verb] | [verb, "files" | "file"] => verb,
-        _ => return None,
+    let ([verb] | ["files" | "i" | "i've", verb] | [verb, "files" | "file"]) = words.as_slice() else {
+        return None;
     };
     match *verb {
         "created" => Some("Created"),
@@ -313,7 +312,7 @@ fn unquoted(sentence: &str) -> String {
 /// Takes `no errors`, `without any errors or warnings` out of a sentence. Answers whether it was there.
 fn take_no_errors(words: &mut Vec<&str>) -> bool {
     let starts = |word: &&str| matches!(*word, "no" | "0" | "zero" | "without");
-    let Some(start) = words.iter().position(|word| starts(&word)) else { return false };
+    let Some(start) = words.iter().position(|word| starts(word)) else { return false };
     let behind = words.get(start + 1..).unwrap_or_default();
     let listed = ["any", "errors", "error", "warnings", "failures", "or", "and", "type", "compile", "lint"];
     let length = behind.iter().take_while(|word| listed.contains(word)).count();
@@ -353,7 +352,7 @@ fn claimed_tests<'a>(words: &[&'a str]) -> Option<Tests<'a>> {
     let place = words.iter().enumerate().position(|(place, word)| {
         let behind = words.get(place + 1..).unwrap_or_default();
         let passes = behind.iter().find(|word| !BETWEEN.contains(word));
-        is_noun(&word) && passes.is_some_and(|word| PASSES.contains(word))
+        is_noun(word) && passes.is_some_and(|word| PASSES.contains(word))
     })?;
     let behind = words.get(place + 1..)?.iter().take_while(|word| BETWEEN.contains(word));
     let before: Vec<&str> = words.get(..place)?.iter().rev().take(3).copied().collect();
