@@ -302,6 +302,21 @@ fn what_comes_first_on_a_page_shows_how_the_one_before_ends() {
     assert_eq!(fixture.picture()[PAGE - 1..], ["a a", "y a"]);
 }
 
+/// A flight ends at the last item that began before its result came, at the border of a page, too.
+fn assert_none_ends_early(
+    flights: &[Flight],
+    items: &[(u64, usize)],
+    copies: &[usize],
+    spans: &[(u64, Option<u64>)],
+) {
+    for (flight, end) in flights.iter().filter_map(|flight| Some((flight, flight.until?))) {
+        let (_, to) = spans[items[flight.from.0].1];
+        let mut later = items.iter().enumerate().skip(end.0 + 1);
+        let next = later.find(|(place, _)| !copies.contains(place)).map(|(_, (record, _))| *record);
+        assert!(next.is_none_or(|next| to.is_some_and(|to| to < next)), "it ends while it is in flight");
+    }
+}
+
 /// What is taken in step by step is what is taken in at once, and both are the plain rule: an item is beside a call if
 /// its record lies between those of the call and of the result.
 fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
@@ -337,14 +352,6 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
     }
     let mut fresh = Live::<Flights>::default();
     assert!(fresh.follow(&fixture.transcript, usize::MAX));
-    let next = |place: usize| {
-        items
-            .iter()
-            .enumerate()
-            .skip(place + 1)
-            .find(|(place, _)| !copies.contains(place))
-            .map(|(_, next)| next.0)
-    };
     for (place, (id, (record, own))) in
         fixture.transcript.order().iter().zip(items.iter().copied()).enumerate()
     {
@@ -354,13 +361,7 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
         flights.sort_by_key(|flight| flight.from);
         at_once.sort_by_key(|flight| flight.from);
         assert_eq!(flights, at_once);
-        for (flight, end) in flights.iter().filter_map(|flight| Some((flight, flight.until?))) {
-            let (_, to) = spans[items[flight.from.0].1];
-            assert!(
-                next(end.0).is_none_or(|next| to.is_some_and(|to| to < next)),
-                "it ends while it is in flight"
-            );
-        }
+        assert_none_ends_early(&flights, &items, &copies, &spans);
         if copies.contains(&place) {
             continue;
         }
