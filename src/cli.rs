@@ -5,6 +5,7 @@
 
 mod charset;
 mod check;
+mod formats;
 mod naming;
 mod opening;
 mod pages;
@@ -21,6 +22,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use self::charset::charset;
 use self::check::CheckArgs;
+use self::formats::FormatsCommand;
+pub use self::formats::define;
 use self::naming::{named, with_entry};
 pub use self::opening::own_prices;
 use self::opening::{read_settings, view, view_of};
@@ -67,6 +70,8 @@ pub enum Config {
     Doctor(doctor::Options),
     /// Write which sessions there are.
     List(list::Options),
+    /// Write which formats there are, or what is the matter with one.
+    Formats(report::formats::Options),
     /// Nothing: it is not known which session was named.
     Refuse(OpenError),
     /// Write a completion script.
@@ -105,6 +110,10 @@ struct Args {
     /// Write nothing but ASCII
     #[arg(long, global = true)]
     ascii: bool,
+    /// Read sessions by this format and no other: a name that `tv formats` lists, or a definition (see
+    /// `tv help definitions`)
+    #[arg(long, global = true, value_name = "NAME|FILE.toml")]
+    format: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -160,6 +169,11 @@ enum Command {
     Wait(WaitArgs),
     /// List the sessions of all agents, newest first
     List(ListArgs),
+    /// List the formats of all agents; check a definition of your own, or draft one
+    Formats {
+        #[command(subcommand)]
+        command: Option<FormatsCommand>,
+    },
     /// View a session that is being written right now, to try things out
     Demo {
         /// How many times faster than it was recorded
@@ -338,6 +352,10 @@ impl Config {
                     let mode = watch(args.poll);
                     Self::Wait(args.options(target, mode))
                 }
+                Err(refusal) => Self::Refuse(refusal),
+            },
+            Command::Formats { command } => match formats::options(command, surroundings) {
+                Ok(options) => Self::Formats(options),
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),

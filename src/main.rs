@@ -12,12 +12,12 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tv::analysis::money::prices;
-use tv::cli::{Config, Surroundings, charset, completions, own_prices};
+use tv::cli::{Config, Surroundings, charset, completions, define, own_prices};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
-use tv::report::{brief, check, doctor, list, manual, show, stats, themes, wait};
+use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, wait};
 use tv::runtime;
 
 /// The answer is no: something was found, or did not come about.
@@ -31,7 +31,15 @@ const INTERRUPTED: u8 = 130;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let surroundings = Surroundings::read();
+    let defined = define(std::env::args_os());
+    let mut surroundings = Surroundings::read();
+    match defined {
+        Ok(complaints) => surroundings.passed_over.extend(complaints),
+        Err(mistakes) => {
+            say(&mistakes, charset(std::env::args_os(), &surroundings));
+            return ExitCode::from(FAILED);
+        }
+    }
     if let Some(zone) = surroundings.zone.clone() {
         zone.install();
     }
@@ -70,6 +78,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Wait(options) => wait::write(options, now, &mut out)?,
         Config::Doctor(options) => doctor::write(options, &mut out)?,
+        Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
         Config::Completions(shell) => {

@@ -27,6 +27,7 @@ impl Config {
             Self::View(_)
             | Self::Wait(_)
             | Self::Refuse(_)
+            | Self::Formats(_)
             | Self::Completions(_)
             | Self::Man(_)
             | Self::Keys(_)

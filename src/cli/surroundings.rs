@@ -145,6 +145,19 @@ fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
     }
 }
 
+/// The reader's own definitions of formats, by name. What cannot be read is none.
+pub(super) fn definitions() -> Vec<(PathBuf, String)> {
+    let folder = settings_folder().map(|folder| folder.join("formats"));
+    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+    paths.sort();
+    paths
+        .into_iter()
+        .filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)))
+        .collect()
+}
+
 /// A variable of the environment that is not empty.
 fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]

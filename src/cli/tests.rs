@@ -156,9 +156,13 @@ fn help_is_a_page_or_that_of_a_command() {
     assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
     for command in super::command().get_subcommands() {
         let name = command.get_name();
+        // A page with the name of a command tells of the command, too.
+        if let Some(page) = PAGES.iter().find(|page| page.topic == name) {
+            assert!(page.text(str::to_owned).contains(&format!("`tv {name}`")), "{name} hides a command");
+            continue;
+        }
         let help = resolve(&format!("help {name}"), on_a_terminal()).unwrap_err();
         assert!(!help.use_stderr() && help.to_string().contains(&format!("Usage: tv {name}")), "{help}");
-        assert!(PAGES.iter().all(|page| page.topic != name), "{name} would hide a page of the manual");
     }
 }
 

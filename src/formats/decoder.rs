@@ -37,6 +37,11 @@ pub trait Format: Sync {
     /// The name used in JSON outputs and on the screen.
     fn name(&self) -> &'static str;
 
+    /// The agent that writes it, for people.
+    fn agent(&self) -> &'static str {
+        self.name()
+    }
+
     /// What the agent does not record, for the reader; empty if nothing can be said. The
     /// manual repeats it.
     fn omits(&self) -> &'static str;

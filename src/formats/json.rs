@@ -15,6 +15,7 @@ pub(crate) mod repair;
 mod string;
 
 use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
 
 use serde_json::value::RawValue;
 
@@ -210,6 +211,31 @@ impl<'a> Json<'a> {
                 2 + members.iter().map(|(key, value)| key.len() + 4 + value.weight()).sum::<usize>()
             }
             Self::Deep(source) => source.len(),
+        }
+    }
+
+    /// Hashes the value.
+    pub(crate) fn print(&self, hasher: &mut impl Hasher) {
+        match self {
+            Self::Null => hasher.write_u8(0),
+            Self::Bool(flag) => hasher.write_u8(1 + u8::from(*flag)),
+            Self::Number(n) => hasher.write_u64(n.to_bits()),
+            Self::Integer(n) => hasher.write_i64(*n),
+            Self::Str(text) => text.as_str().hash(hasher),
+            Self::Array(items) => {
+                hasher.write_usize(items.len());
+                for item in items {
+                    item.print(hasher);
+                }
+            }
+            Self::Object(members) => {
+                hasher.write_usize(members.len());
+                for (name, value) in members {
+                    name.hash(hasher);
+                    value.print(hasher);
+                }
+            }
+            Self::Deep(source) => source.hash(hasher),
         }
     }
 

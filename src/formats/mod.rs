@@ -13,6 +13,7 @@ pub mod claude;
 pub mod claude_stream;
 pub mod cline;
 pub mod decoder;
+pub mod definition;
 pub mod details;
 pub mod emitted;
 pub mod fields;
@@ -27,19 +28,79 @@ pub(crate) mod survey;
 pub mod tables;
 pub(crate) mod tools;
 
+use std::sync::{LazyLock, OnceLock};
+
 use decoder::{Confidence, Format, Probe, Verdict};
+use definition::rule::Definition;
+use definition::{BUILT_IN, read};
 use tables::{Queries, Tables};
 
-/// All formats. Of equally confident ones the earlier wins; the last one takes anything.
-pub static REGISTRY: &[&dyn Format] = &[
+/// Formats with a decoder in Rust: those with a protocol of their own.
+static DECODERS: &[&dyn Format] = &[
     &openclaw::Openclaw,
     &pi::Pi,
     &claude::Claude,
     &claude_stream::ClaudeStream,
     &cline::Cline,
     &opencode::Opencode,
-    &generic::Generic,
 ];
+
+/// All formats. Of equally confident ones the earlier wins; the last one takes anything. A reader's own come first,
+/// and take the place of those with their names.
+pub static REGISTRY: LazyLock<Vec<&'static dyn Format>> = LazyLock::new(|| {
+    let mut all: Vec<&'static dyn Format> = DEFINITIONS
+        .iter()
+        .filter(|known| known.file.is_some())
+        .map(|known| -> &dyn Format { known })
+        .collect();
+    let own: Vec<&str> = all.iter().map(|format| format.name()).collect();
+    let others: Vec<&'static dyn Format> = DECODERS
+        .iter()
+        .copied()
+        .chain(DEFINITIONS.iter().filter(|known| known.file.is_none()).map(|known| -> &dyn Format { known }))
+        .chain([&generic::Generic as &dyn Format])
+        .filter(|format| !own.contains(&format.name()))
+        .collect();
+    all.extend(others);
+    all
+});
+
+/// All definitions: the reader's own, then those that come with the program.
+pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
+    let own = CHOICE.get().into_iter().flat_map(|choice| choice.own.iter().copied());
+    let built_in = BUILT_IN.iter().filter_map(|(_, text)| read::read(text, None).ok());
+    own.chain(built_in.map(|definition| &*Box::leak(Box::new(definition)))).collect()
+});
+
+/// What the reader chose.
+static CHOICE: OnceLock<Choice> = OnceLock::new();
+
+/// A reader's own definitions, and the format that alone is to be tried.
+#[derive(Debug, Default)]
+pub struct Choice {
+    /// The definitions. Of several with one name the first counts.
+    pub own: Vec<&'static Definition>,
+    /// The name of a format.
+    pub only: Option<String>,
+}
+
+/// Takes the reader's choice, before any format is used. A second one is none.
+pub fn choose(choice: Choice) {
+    // A program has one reader.
+    let _ = CHOICE.set(choice);
+}
+
+/// Whether the program itself has a format with this name.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    let is_data = || BUILT_IN.iter().any(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    DECODERS.iter().any(|format| format.name() == name) || is_data()
+}
+
+/// The formats that are tried: all, or the one that was asked for.
+fn tried() -> impl Iterator<Item = &'static dyn Format> {
+    let only = CHOICE.get().and_then(|choice| choice.only.as_deref());
+    REGISTRY.iter().copied().filter(move |format| only.is_none_or(|only| format.name() == only))
+}
 
 use crate::model::record::Shape;
 
@@ -58,7 +119,7 @@ pub struct Detection {
 /// Finds the format of a file by its content.
 pub fn detect(probe: &Probe<'_>) -> Detection {
     let verdicts: Vec<(&'static dyn Format, Verdict)> =
-        REGISTRY.iter().map(|format| (*format, format.sniff(probe))).collect();
+        tried().map(|format| (format, asked_for(format.sniff(probe), probe))).collect();
     let is_provisional = verdicts.iter().any(|(_, verdict)| verdict.confidence == Confidence::NeedMore);
     let others = verdicts.iter().map(|(format, verdict)| (format.name(), verdict.clone())).collect();
     let first_best = |a: &(usize, (&'static dyn Format, Verdict)),
@@ -77,11 +138,23 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
     Detection { format, verdict, others, is_provisional }
 }
 
+/// The only format that is tried reads the file, whatever it says of it.
+fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
+    let is_only = CHOICE.get().is_some_and(|choice| choice.only.is_some());
+    if !is_only || verdict.confidence >= Confidence::Maybe || !probe.children.is_empty() {
+        return verdict;
+    }
+    let shape = if probe.is_document { Shape::Document } else { Shape::Lines };
+    let reason =
+        if verdict.reason.is_empty() { String::new() } else { format!(", though: {}", verdict.reason) };
+    Verdict::yes(Confidence::Maybe, shape, format!("it was asked for{reason}"))
+}
+
 /// Finds the format of a database by its tables, and how its sessions are read.
 pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
     let mut found = None;
     let mut others = Vec::new();
-    for format in REGISTRY {
+    for format in tried() {
         let queries = format.queries(tables);
         let verdict = queries.as_ref().map_or_else(
             || Verdict::no("other tables"),
@@ -89,7 +162,7 @@ pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
         );
         others.push((format.name(), verdict.clone()));
         if let (None, Some(queries)) = (&found, queries) {
-            found = Some((*format, verdict, queries));
+            found = Some((format, verdict, queries));
         }
     }
     let (format, verdict, queries) = found?;

@@ -85,6 +85,11 @@ fn bare_name(name: &str) -> String {
     last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
+/// Whether two names are spellings of one: `VIEW_FILE`, `view_file`.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    bare_name(one) == bare_name(other)
+}
+
 /// The part that says most of a tool's input on one line: the command, the path, the pattern, the prompt.
 pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     let headline = match kind {

@@ -76,6 +76,11 @@ pub fn variables() -> Vec<&'static str> {
     roots.flat_map(|root| root.variables.iter().map(|(name, _)| *name)).collect()
 }
 
+/// How many sessions seem to be there, by places and names alone.
+pub(crate) fn count(search: &Search) -> usize {
+    candidates::collect(search, &mut Databases::default()).0.len()
+}
+
 /// The names of all formats.
 pub(crate) fn formats() -> Vec<&'static str> {
     REGISTRY.iter().map(|format| format.name()).collect()

@@ -7,6 +7,7 @@ mod ahead;
 mod bodies;
 mod catalog;
 mod counted;
+pub(crate) mod defined;
 mod emitter;
 mod files;
 pub mod find;

@@ -25,6 +25,7 @@ pub const PAGES: &[Page] = &[
     Page { topic: "checks", markdown: include_str!("../../assets/manual/checks.md") },
     Page { topic: "money", markdown: include_str!("../../assets/manual/money.md") },
     Page { topic: "formats", markdown: include_str!("../../assets/manual/formats.md") },
+    Page { topic: "definitions", markdown: include_str!("../../assets/manual/definitions.md") },
     Page { topic: "command-line", markdown: include_str!("../../assets/manual/command-line.md") },
     Page { topic: "json", markdown: include_str!("../../assets/manual/json.md") },
     Page { topic: "settings", markdown: include_str!("../../assets/manual/settings.md") },

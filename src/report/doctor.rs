@@ -15,7 +15,7 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
-use crate::ingest::{self, Target};
+use crate::ingest::{self, Target, defined};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
@@ -63,6 +63,9 @@ struct Recognition {
     format: &'static str,
     confidence: &'static str,
     reason: String,
+    /// Which definition read it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<String>,
     formats: Vec<FormatLine>,
 }
 
@@ -140,6 +143,9 @@ struct AnomalyLine {
 
 #[derive(Serialize)]
 struct FormatLine {
+    /// Whether it is a definition that says no, of which there are many.
+    #[serde(skip)]
+    is_brief: bool,
     format: &'static str,
     confidence: &'static str,
     reason: String,
@@ -234,6 +240,7 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
 
 fn recognition(reading: &Reading) -> Recognition {
     let formats = reading.verdicts.iter().map(|verdict| FormatLine {
+        is_brief: verdict.confidence == "no" && defined::definition_of(verdict.format).is_some(),
         format: verdict.format,
         confidence: verdict.confidence,
         reason: verdict.reason.to_string(),
@@ -242,8 +249,19 @@ fn recognition(reading: &Reading) -> Recognition {
         format: reading.opened.format,
         confidence: reading.opened.confidence,
         reason: reading.opened.reason.to_string(),
+        definition: definition(reading.opened.format),
         formats: formats.collect(),
     }
+}
+
+fn definition(format: &str) -> Option<String> {
+    Some(match &defined::definition_of(format)?.file {
+        None => "built in".to_owned(),
+        Some(file) if defined::is_replaced(format) => {
+            format!("{}, in place of the one of tv", file.display())
+        }
+        Some(file) => file.display().to_string(),
+    })
 }
 
 fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {

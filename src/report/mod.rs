@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod entry;
 pub mod figures;
 pub mod follow;
+pub mod formats;
 mod json;
 pub mod list;
 pub mod manual;

@@ -277,7 +277,7 @@ fn files_have_a_head_and_an_end() {
 #[test]
 fn every_format_brings_fixtures_and_says_whence() {
     let mut complaints = Vec::new();
-    for format in REGISTRY {
+    for format in REGISTRY.iter() {
         let folder = repository().join("tests/fixtures").join(format.name());
         if !folder.join("ORIGIN.md").exists() {
             complaints.push(format!("{}: no ORIGIN.md", folder.display()));

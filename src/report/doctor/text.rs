@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{AnomalyLine, FieldLine, FileLine, PlaceLine, Recognition, Report, VersionLine};
+use super::{AnomalyLine, FieldLine, FileLine, FormatLine, PlaceLine, Recognition, Report, VersionLine};
 use crate::model::figures::{bytes, count};
 
 /// So many files are listed by name.
@@ -12,8 +12,11 @@ const FIELDS: usize = 20;
 
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Report { path, recognition, .. } = report;
-    let Recognition { format, confidence, reason, .. } = recognition;
+    let Recognition { format, confidence, reason, definition, .. } = recognition;
     writeln!(out, "{path}: {format} ({confidence}): {reason}")?;
+    if let Some(definition) = definition {
+        writeln!(out, "  read by a definition: {definition}")?;
+    }
     if let Some(versions) = versions(&report.version_list) {
         writeln!(out, "  written by {versions}")?;
     }
@@ -47,7 +50,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     section("notices", report.notices.iter(), out, |line| {
         format!("{:>6}  {}: {} (first: {})", line.count, line.severity, line.what, shown(&line.first))
     })?;
-    section("what each format says", recognition.formats.iter(), out, |line| {
+    // Definitions that say no all say the same.
+    let formats: Vec<&FormatLine> = recognition.formats.iter().filter(|line| !line.is_brief).collect();
+    section("what each format says", formats.into_iter(), out, |line| {
         format!("{:<20} {:<10} {}", line.format, line.confidence, line.reason)
     })
 }

@@ -6,6 +6,7 @@
 
 pub mod cells;
 pub mod decoding;
+pub mod defining;
 pub mod laws;
 pub mod mutate;
 pub mod painting;

@@ -1,0 +1,113 @@
+//! Formats that the reader defines: which files say so, and what was typed about formats.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::naming::named;
+use super::surroundings::{Surroundings, definitions};
+use crate::ingest::defined;
+use crate::ingest::{OpenError, Target};
+use crate::report::formats::Options;
+
+/// Larger files are no definitions.
+const LARGEST: u64 = 1 << 20;
+
+/// What to do with formats.
+#[derive(Debug, Subcommand)]
+pub(super) enum FormatsCommand {
+    /// Tell what is wrong with a definition, and what it makes of samples: 1 if something is
+    Check {
+        /// The definition
+        definition: PathBuf,
+        /// Files to read by it
+        #[arg(value_name = "SAMPLE")]
+        samples: Vec<OsString>,
+    },
+    /// Write a first definition for files that look like these
+    Draft {
+        /// The files
+        #[arg(required = true, value_name = "SAMPLE")]
+        samples: Vec<PathBuf>,
+    },
+}
+
+/// Takes the reader's definitions: those in the folder of settings, and the format that `--format` names. It is done
+/// before anything else, because it decides which formats there are. Gives back what is wrong with those in the folder.
+pub fn define(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, String> {
+    let mut own = definitions();
+    let asked = asked(arguments);
+    let mut only = None;
+    if let Some((typed, is_checked)) = asked {
+        let is_file = Path::new(&typed).extension().is_some_and(|extension| extension == "toml");
+        only = Some(typed.clone());
+        if is_file || is_checked {
+            let path = PathBuf::from(&typed);
+            let text = read(&path)?;
+            match defined::name_of(&path, &text) {
+                Ok(name) => only = Some(name.to_owned()),
+                // What is checked is told in the report.
+                Err(_) if is_checked => only = None,
+                Err(mistakes) => return Err(mistakes.join("\n")),
+            }
+            if only.is_some() {
+                own.insert(0, (path, text));
+            }
+        }
+    }
+    let complaints = defined::take(own, only.clone());
+    match only.filter(|only| !defined::is_known(only)) {
+        Some(only) => {
+            Err(format!("there is no format {only}; `tv formats` lists them, and FILE.toml is a definition"))
+        }
+        None => Ok(complaints),
+    }
+}
+
+/// What `--format` names, or which definition is to be checked.
+fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)> {
+    let typed: Vec<String> = arguments
+        .into_iter()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .take_while(|argument| argument != "--")
+        .collect();
+    if let [formats, check, rest @ ..] = typed.as_slice()
+        && formats == "formats"
+        && check == "check"
+    {
+        return rest.iter().find(|argument| !argument.starts_with('-')).map(|file| (file.clone(), true));
+    }
+    let next = typed.iter().skip(1).map(Some).chain([None]);
+    typed.iter().zip(next).find_map(|(argument, next)| match argument.strip_prefix("--format") {
+        Some("") => next.map(|name| (name.clone(), false)),
+        Some(rest) => rest.strip_prefix('=').map(|name| (name.to_owned(), false)),
+        None => None,
+    })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let size = path.metadata().map_or(0, |metadata| metadata.len());
+    if size > LARGEST {
+        return Err(format!("{}: too large for a definition", path.display()));
+    }
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// What a report on formats is to say.
+pub(super) fn options(
+    command: Option<FormatsCommand>,
+    surroundings: Surroundings,
+) -> Result<Options, OpenError> {
+    Ok(match command {
+        None => Options::List(surroundings.environment),
+        Some(FormatsCommand::Draft { samples }) => Options::Draft(samples),
+        Some(FormatsCommand::Check { definition, samples }) => {
+            let text = read(&definition).map_err(OpenError)?;
+            let samples: Result<Vec<Target>, OpenError> =
+                samples.iter().map(|sample| named(sample, &surroundings.environment)).collect();
+            Options::Check { definition: defined::name_of(&definition, &text), samples: samples? }
+        }
+    })
+}

@@ -1,0 +1,91 @@
+//! Formats as data: a mapping of an agent's records to entries, written in TOML. `assets/manual/definitions.md` says what
+//! one can say.
+//!
+//! `read` turns the text into a table of rules (`rule`, with `path`), or into `mistakes`; `sniff` and `run` use it.
+//! A definition is a format like all others.
+
+pub(crate) mod draft;
+pub mod mistakes;
+mod path;
+pub mod read;
+pub mod rule;
+mod run;
+mod sniff;
+
+use std::path::{Path, PathBuf};
+
+use self::rule::Definition;
+use self::run::Run;
+use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
+use super::roots::{Beside, Named, Root, file_name};
+
+/// The definitions that come with the program, by their files. A further one is a line here, a folder of fixtures with
+/// its name, a row in the README and a section in the manual's page on formats.
+pub(crate) const BUILT_IN: &[(&str, &str)] = &[
+    ("amp.toml", include_str!("../../../assets/formats/amp.toml")),
+    ("antigravity-cli.toml", include_str!("../../../assets/formats/antigravity-cli.toml")),
+    ("atif.toml", include_str!("../../../assets/formats/atif.toml")),
+    ("codex-exec-json.toml", include_str!("../../../assets/formats/codex-exec-json.toml")),
+    ("continue.toml", include_str!("../../../assets/formats/continue.toml")),
+    ("copilot-cli.toml", include_str!("../../../assets/formats/copilot-cli.toml")),
+    ("cursor.toml", include_str!("../../../assets/formats/cursor.toml")),
+    ("factory-droid.toml", include_str!("../../../assets/formats/factory-droid.toml")),
+    ("gemini.toml", include_str!("../../../assets/formats/gemini.toml")),
+    ("mini-swe-agent.toml", include_str!("../../../assets/formats/mini-swe-agent.toml")),
+    ("qwen-code.toml", include_str!("../../../assets/formats/qwen-code.toml")),
+    ("swe-agent-traj.toml", include_str!("../../../assets/formats/swe-agent-traj.toml")),
+];
+
+impl Format for &'static Definition {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn agent(&self) -> &'static str {
+        self.agent
+    }
+
+    fn omits(&self) -> &'static str {
+        self.omits
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(self, probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Run::new(self))
+    }
+
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        self.companions.iter().chain(&self.beside).map(|template| Pattern(filled(template, path))).collect()
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        self.roots
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        if self.named == 0 {
+            return Named::stem(path);
+        }
+        path.ancestors().nth(self.named).map(|folder| Named::id(file_name(folder)))
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        let place = |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
+        let instead = place(&self.instead).filter(|other| other != path);
+        Beside { manifest: place(&self.beside), instead, ..Beside::default() }
+    }
+}
+
+/// A place beside a session: `{dir}` is its folder, `{name}` its file, `{stem}` that without its ending.
+fn filled(template: &str, path: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new("")).to_string_lossy();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let text = template.replace("{dir}", &folder).replace("{stem}", &stem).replace("{name}", file_name(path));
+    PathBuf::from(text)
+}
+
+#[cfg(test)]
+mod tests;

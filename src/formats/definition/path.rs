@@ -1,0 +1,646 @@
+//! Paths: how a definition names a value of a record, and what it asks of one.
+//!
+//! `a.b[].c` walks names and elements, `[0]` and `[-1]` take one of them, `[type=text]` those of which a member is so.
+//! `a|b` is the first that is there, `='x'` a constant, `$.` begins at the record again, `.` is where one stands, `@key`
+//! the name of an element in an object. `:json` and the other suffixes turn a value into another one.
+//!
+//! Invariant: a look-up that makes no new value allocates nothing.
+
+use std::borrow::Cow;
+
+use crate::formats::anthropic;
+use crate::formats::json::{self, Json, Str};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+
+/// Where a path begins.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    /// The record.
+    pub(super) record: &'s Json<'s>,
+    /// Where one stands in it.
+    pub(super) here: &'s Json<'s>,
+    /// The name of that in its object.
+    pub(super) name: &'s str,
+}
+
+impl<'s> Scope<'s> {
+    /// At the record itself.
+    pub(super) fn of(record: &'s Json<'s>) -> Self {
+        Self { record, here: record, name: "" }
+    }
+}
+
+/// A path with its alternatives.
+#[derive(Debug)]
+pub(super) struct Path(Vec<Choice>);
+
+#[derive(Debug)]
+enum Choice {
+    Constant(Json<'static>),
+    Name,
+    All(Vec<Path>),
+    Steps { from_record: bool, steps: Vec<Step> },
+}
+
+#[derive(Debug, PartialEq)]
+enum Step {
+    Member(Box<str>),
+    Each,
+    Place(i32),
+    Where(Box<str>, Box<str>),
+    Json,
+    Scale(f64),
+    Utc,
+    Local,
+    FirstLine,
+    Inside(Box<str>),
+    Outside(Box<str>),
+    Unquoted,
+    Source,
+}
+
+/// The suffixes, for whoever wrote another one.
+const SUFFIXES: &str =
+    ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :unquoted :source";
+
+impl Path {
+    /// Reads a path; what is wrong with it, otherwise.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("a path is empty; `.` is the value itself, `=''` an empty text".to_owned());
+        }
+        parts(text).into_iter().map(choice).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// All of these, one after the other.
+    pub(super) fn all(paths: Vec<Self>) -> Self {
+        Self(vec![Choice::All(paths)])
+    }
+
+    /// Goes over what the first alternative that is there names.
+    pub(super) fn each(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
+        for choice in &self.0 {
+            let mut is_there = false;
+            choice.visit(scope, &mut |name, here| {
+                if !is_nothing(here) {
+                    is_there = true;
+                    found(Scope { record: scope.record, here, name });
+                }
+            });
+            if is_there {
+                return;
+            }
+        }
+    }
+
+    /// The first value.
+    pub(super) fn first<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Json<'_>) -> R) -> Option<R> {
+        let (mut take, mut taken) = (Some(take), None);
+        self.each(scope, &mut |found| {
+            if let Some(take) = take.take() {
+                taken = Some(take(found.here));
+            }
+        });
+        taken
+    }
+
+    /// Whether there is a value.
+    pub(super) fn is_there(&self, scope: Scope<'_>) -> bool {
+        self.first(scope, |_| ()).is_some()
+    }
+
+    /// Whether there is a value, be it an empty list: the header of a document has its messages emptied.
+    fn exists(&self, scope: Scope<'_>) -> bool {
+        let mut exists = false;
+        for choice in &self.0 {
+            choice.visit(scope, &mut |_, value| {
+                exists |= !(value.is_null() || value.string().is_some_and(|text| matches!(text.len(), 0)));
+            });
+        }
+        exists
+    }
+
+    /// Whether it is a constant.
+    pub(super) fn is_constant(&self) -> bool {
+        matches!(self.0.as_slice(), [Choice::Constant(_)])
+    }
+
+    /// The values as one text: several of them one below the other, parts of other kinds as their source.
+    pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
+        self.written(scope, anthropic::output_text, take)
+    }
+
+    /// As [`Self::string`], without parts that are no text.
+    pub(super) fn prose<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
+        self.written(scope, prose_of, take)
+    }
+
+    fn written<R>(
+        &self,
+        scope: Scope<'_>,
+        text_of: impl for<'j, 'a> Fn(&'j Json<'a>) -> Cow<'j, Str<'a>>,
+        take: impl FnOnce(&Str<'_>) -> R,
+    ) -> Option<R> {
+        if let [Choice::Constant(Json::Str(text))] = self.0.as_slice() {
+            return Some(take(text));
+        }
+        if !self.has_several() {
+            return self.first(scope, |value| take(&text_of(value)));
+        }
+        let mut all: Option<String> = None;
+        self.each(scope, &mut |found| {
+            let text = text_of(found.here);
+            match &mut all {
+                Some(all) => {
+                    all.push('\n');
+                    all.push_str(&text);
+                }
+                None => all = Some(text.as_str().to_owned()),
+            }
+        });
+        all.map(|text| take(&text.into()))
+    }
+
+    /// The first value as a clean text, if it is a word or a number.
+    pub(super) fn word(&self, scope: Scope<'_>) -> Option<Text> {
+        if let [Choice::All(paths)] = self.0.as_slice() {
+            let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
+            return words
+                .map(|words| Text::clean(&words.iter().map(Text::as_str).collect::<Vec<_>>().join("/")));
+        }
+        self.first(scope, |value| word_of(value).map(|word| Text::clean(&word))).flatten()
+    }
+
+    /// The sum of all values that are numbers.
+    pub(super) fn number(&self, scope: Scope<'_>) -> Option<f64> {
+        let mut sum = None;
+        self.each(scope, &mut |found| {
+            if let Some(number) = found.here.number() {
+                sum = Some(sum.unwrap_or(0.0) + number);
+            }
+        });
+        sum
+    }
+
+    /// The first value as a time.
+    pub(super) fn moment(&self, scope: Scope<'_>) -> Option<Timestamp> {
+        fn of(value: &Json<'_>) -> Option<Timestamp> {
+            value.moment()
+        }
+        self.first(scope, of).flatten()
+    }
+
+    /// The first value as a count.
+    pub(super) fn count(&self, scope: Scope<'_>) -> Option<u64> {
+        fn of(value: &Json<'_>) -> Option<u64> {
+            value.count()
+        }
+        self.first(scope, of).flatten()
+    }
+
+    fn has_several(&self) -> bool {
+        let several = |step: &Step| matches!(step, Step::Each | Step::Where(..));
+        self.0.iter().any(|choice| match choice {
+            Choice::All(_) => true,
+            Choice::Steps { steps, .. } => steps.iter().any(several),
+            Choice::Constant(_) | Choice::Name => false,
+        })
+    }
+}
+
+/// A text, or the texts among parts.
+fn prose_of<'j, 'a>(value: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let Json::Array(items) = value else { return anthropic::output_text(value) };
+    let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
+    Cow::Owned(texts.collect::<Vec<_>>().join("\n").into())
+}
+
+/// The text of a string or a number.
+pub(super) fn word_of<'j>(value: &'j Json<'_>) -> Option<Cow<'j, str>> {
+    match value {
+        Json::Str(_) => value.filled().map(Cow::Borrowed),
+        Json::Integer(_) | Json::Number(_) => Some(value.to_source().into()),
+        _ => None,
+    }
+}
+
+/// What is not there, for whoever looks for the first that is.
+fn is_nothing(value: &Json<'_>) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Str(text) => matches!(text.len(), 0),
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+impl Choice {
+    fn visit(&self, scope: Scope<'_>, found: &mut dyn FnMut(&str, &Json<'_>)) {
+        match self {
+            Self::Constant(value) => found("", value),
+            Self::Name => found(scope.name, &Json::Str(scope.name.into())),
+            Self::All(paths) => {
+                for path in paths {
+                    path.each(scope, &mut |one| found(one.name, one.here));
+                }
+            }
+            Self::Steps { from_record, steps } => {
+                let start = if *from_record { scope.record } else { scope.here };
+                walk(steps, start, scope.name, found);
+            }
+        }
+    }
+}
+
+fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str, &Json<'_>)) {
+    let Some((step, rest)) = steps.split_first() else { return found(name, value) };
+    let mut go_on = |value: &Json<'_>| walk(rest, value, name, &mut *found);
+    match step {
+        Step::Member(member) => go_on(value.get(member)),
+        Step::Place(place) => {
+            let items = value.items();
+            let place = usize::try_from(*place).ok().or_else(|| {
+                items.len().checked_sub(usize::try_from(place.unsigned_abs()).unwrap_or(usize::MAX))
+            });
+            if let Some(item) = place.and_then(|place| items.get(place)) {
+                go_on(item);
+            }
+        }
+        Step::Each => {
+            value.items().iter().for_each(&mut go_on);
+            for (name, member) in value.members() {
+                walk(rest, member, name, found);
+            }
+        }
+        Step::Where(member, wanted) => {
+            let is_such = |item: &&Json<'_>| word_of(item.get(member)).is_some_and(|word| word == **wanted);
+            value.items().iter().filter(is_such).for_each(go_on);
+        }
+        Step::Scale(factor) => match value.number() {
+            Some(number) => go_on(&Json::Number(number * factor)),
+            None => go_on(value),
+        },
+        Step::Unquoted => go_on(&unquoted(value)),
+        Step::Source => go_on(&Json::Str(value.to_source().into())),
+        Step::Json | Step::Utc | Step::Local | Step::FirstLine | Step::Inside(_) | Step::Outside(_) => {
+            match value.str() {
+                Some(text) => walk_text(step, text, &mut go_on),
+                None => go_on(value),
+            }
+        }
+    }
+}
+
+/// Goes on with what a text is turned into.
+fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
+    let plain = |text: &str, go_on: &mut dyn FnMut(&Json<'_>)| go_on(&Json::Str(text.into()));
+    match step {
+        Step::Json => match json::read(text.trim()) {
+            Some(value) => go_on(&value),
+            None => plain(text, go_on),
+        },
+        Step::FirstLine => plain(text.trim_start().lines().next().unwrap_or_default(), go_on),
+        Step::Inside(tag) => plain(inside(text, tag), go_on),
+        Step::Outside(tag) => plain(&outside(text, tag), go_on),
+        Step::Utc => plain(&format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")), go_on),
+        Step::Local => match Timestamp::parse_local(text) {
+            Some(at) => plain(&at.to_rfc3339(), go_on),
+            None => plain(text, go_on),
+        },
+        _ => plain(text, go_on),
+    }
+}
+
+/// What stands between `<tag>` and `</tag>`; all of a text without them.
+fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
+    let after = text.split_once(&*format!("<{tag}>")).map(|(_, after)| after);
+    after.map_or(text, |after| {
+        after.split_once(&*format!("</{tag}>")).map_or(after, |(inner, _)| inner).trim()
+    })
+}
+
+/// What stands around `<tag>…</tag>`; nothing of a text without them.
+fn outside(text: &str, tag: &str) -> String {
+    let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else { return String::new() };
+    let after = after.split_once(&*format!("</{tag}>")).map_or("", |(_, after)| after);
+    format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
+}
+
+/// An object of which strings are JSON once more: `"\"a\""` is `a`.
+fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
+    let once = |value: &Json<'a>| match value {
+        Json::Str(text) => serde_json::from_str::<String>(text)
+            .map_or_else(|_| value.clone(), |inner| Json::Str(inner.into())),
+        other => other.clone(),
+    };
+    match value {
+        Json::Object(members) => {
+            Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
+        }
+        other => once(other),
+    }
+}
+
+/// The alternatives: parts between `|` that stand in no quotes.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut quoted) = (Vec::new(), 0, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '|' if !quoted => {
+                parts.extend(text.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(text.get(start..));
+    parts
+}
+
+fn choice(text: &str) -> Result<Choice, String> {
+    let text = text.trim();
+    if let Some(constant) = text.strip_prefix('=') {
+        let bare = constant.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(constant);
+        return Ok(Choice::Constant(Json::Str(bare.to_owned().into())));
+    }
+    if text == "@key" {
+        return Ok(Choice::Name);
+    }
+    let (from_record, mut rest) = match text.strip_prefix("$.") {
+        Some(rest) => (true, rest),
+        None => (text == "$", text.strip_prefix('$').filter(|_| text == "$").unwrap_or(text)),
+    };
+    let mut steps = Vec::new();
+    if rest == "." || rest.starts_with(".:") || rest.starts_with(".[") {
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    while !rest.is_empty() {
+        rest = step(rest, text, &mut steps)?;
+    }
+    Ok(Choice::Steps { from_record, steps })
+}
+
+/// Takes one step off a path; gives back what is left of it.
+fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str, String> {
+    let wrong = |why: &str| format!("in the path `{whole}`: {why}");
+    if let Some(inner) = rest.strip_prefix('[') {
+        let (inner, after) = inner.split_once(']').ok_or_else(|| wrong("`[` without `]`"))?;
+        steps.push(match (inner, inner.split_once('=')) {
+            ("", _) => Step::Each,
+            (_, Some((name, value))) => Step::Where(name.trim().into(), value.trim().into()),
+            _ => {
+                let what = format!("`[{inner}]` is none of [], [0], [-1], [name=value]");
+                Step::Place(inner.parse().map_err(|_error| wrong(&what))?)
+            }
+        });
+        return Ok(after);
+    }
+    if let Some(suffix) = rest.strip_prefix(':') {
+        let end = suffix.find([':', '.', '[']).unwrap_or(suffix.len());
+        let (name, after) = suffix.split_at(end);
+        steps.push(suffix_of(name).ok_or_else(|| wrong(&format!("`:{name}` is none of {SUFFIXES}")))?);
+        return Ok(after);
+    }
+    let rest = rest.strip_prefix('.').filter(|_| !steps.is_empty()).unwrap_or(rest);
+    let (name, after) = match rest.strip_prefix('\'') {
+        Some(quoted) => quoted.split_once('\'').ok_or_else(|| wrong("a quote is not closed"))?,
+        None => rest.split_at(rest.find(['.', '[', ':']).unwrap_or(rest.len())),
+    };
+    if name.is_empty() {
+        return Err(wrong("a name is missing"));
+    }
+    if name.contains(char::is_whitespace) && !rest.starts_with('\'') {
+        return Err(wrong(&format!("a name with blanks stands in quotes: '{name}'")));
+    }
+    steps.push(Step::Member(name.into()));
+    Ok(after)
+}
+
+fn suffix_of(name: &str) -> Option<Step> {
+    Some(match name {
+        "json" => Step::Json,
+        "s" => Step::Scale(1e3),
+        "ms" => Step::Scale(1.0),
+        "us" => Step::Scale(1e-3),
+        "ns" => Step::Scale(1e-6),
+        "utc" => Step::Utc,
+        "local" => Step::Local,
+        "first_line" => Step::FirstLine,
+        "unquoted" => Step::Unquoted,
+        "source" => Step::Source,
+        _ => match name.strip_suffix(')')?.split_once('(')? {
+            ("inside", tag) => Step::Inside(tag.into()),
+            ("outside", tag) => Step::Outside(tag.into()),
+            _ => return None,
+        },
+    })
+}
+
+/// A value that a definition compares with.
+#[derive(Debug, PartialEq)]
+pub(super) enum Literal {
+    /// A text.
+    Text(Box<str>),
+    /// A number.
+    Number(f64),
+    /// `true` or `false`.
+    Bool(bool),
+}
+
+impl Literal {
+    fn is(&self, value: &Json<'_>) -> bool {
+        match self {
+            Self::Text(text) => word_of(value).is_some_and(|word| word == **text),
+            Self::Number(number) => value.number() == Some(*number),
+            Self::Bool(flag) => *value == Json::Bool(*flag),
+        }
+    }
+
+    /// As one would type it.
+    pub(super) fn word(&self) -> String {
+        match self {
+            Self::Text(text) => (**text).to_owned(),
+            Self::Number(number) => number.to_string(),
+            Self::Bool(flag) => flag.to_string(),
+        }
+    }
+}
+
+/// Something that holds of a value or not.
+#[derive(Debug)]
+pub(super) struct Test {
+    /// The value.
+    pub(super) path: Path,
+    /// What must hold.
+    pub(super) want: Want,
+}
+
+/// What must hold of a value.
+#[derive(Debug)]
+pub(super) enum Want {
+    /// It is there.
+    There,
+    /// It is not there.
+    Missing,
+    /// It is one of these.
+    OneOf(Vec<Literal>),
+    /// It is there, and none of these.
+    Other(Vec<Literal>),
+    /// It begins with one of these.
+    Starts(Vec<Box<str>>),
+    /// It is there, and neither `false` nor 0.
+    True,
+    /// It is missing, `false` or 0.
+    False,
+}
+
+impl Test {
+    /// Whether it holds.
+    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+        let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
+            let mut holds = false;
+            self.path.each(scope, &mut |found| holds |= is_such(found.here));
+            holds
+        };
+        let is_true = |value: &Json<'_>| *value != Json::Bool(false) && value.number() != Some(0.0);
+        match &self.want {
+            Want::There => self.path.exists(scope),
+            Want::Missing => !self.path.exists(scope),
+            Want::OneOf(these) => any(&|value| these.iter().any(|one| one.is(value))),
+            Want::Other(these) => any(&|value| !these.iter().any(|one| one.is(value))),
+            Want::Starts(these) => {
+                any(&|value| value.string().is_some_and(|text| these.iter().any(|one| text.opens_with(one))))
+            }
+            Want::True => any(&is_true),
+            Want::False => !any(&is_true),
+        }
+    }
+
+    /// Reads `path`, `!path`, `path=value` or `path!=value`, with several values between `|`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let literals = |text: &str| parts(text).into_iter().map(literal).collect();
+        // A constant has its sign in front.
+        let split = text.get(1..).and_then(|rest| rest.find('=')).map(|at| text.split_at(at + 1));
+        let (path, want) = match split {
+            Some((path, values)) => {
+                let values = values.trim_start_matches('=');
+                match path.strip_suffix('!') {
+                    Some(path) => (path, Want::Other(literals(values))),
+                    None => (path, Want::OneOf(literals(values))),
+                }
+            }
+            None => match text.strip_prefix('!') {
+                Some(path) => (path, Want::False),
+                None => (text, Want::True),
+            },
+        };
+        Ok(Self { path: Path::parse(path)?, want })
+    }
+}
+
+fn literal(text: &str) -> Literal {
+    let text = text.trim();
+    match (text, text.parse()) {
+        ("true", _) => Literal::Bool(true),
+        ("false", _) => Literal::Bool(false),
+        (_, Ok(number)) => Literal::Number(number),
+        (text, Err(_)) => Literal::Text(text.trim_matches('\'').into()),
+    }
+}
+
+/// What must hold of a record, all of it.
+#[derive(Debug, Default)]
+pub(super) struct When {
+    /// What must hold.
+    pub(super) all: Vec<Test>,
+    /// What must not.
+    pub(super) none: Vec<Test>,
+}
+
+impl When {
+    /// Whether it holds of anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.none.is_empty()
+    }
+
+    /// Whether it holds.
+    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+        self.all.iter().all(|test| test.holds(scope)) && !self.none.iter().any(|test| test.holds(scope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Path, Scope, Test};
+    use crate::formats::json::parse;
+
+    const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
+        "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
+        "t":"<u>hi</u> more","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
+
+    #[test]
+    fn paths_name_values() {
+        let record = parse(RECORD).unwrap();
+        let scope = Scope::of(&record);
+        for (path, expected) in [
+            ("n", "3"),
+            ("a.b[0].c", "one"),
+            ("a.b[-1].c", "two"),
+            ("a.b[].c", "one\ntwo"),
+            ("a.b[type=x].c", "two"),
+            ("a.b[5].c", "∅"),
+            ("missing|empty|n", "3"),
+            ("='a|b'", "a|b"),
+            ("missing|=none", "none"),
+            ("args:json.p", "q"),
+            ("q:unquoted.p", "r"),
+            ("t:inside(u)", "hi"),
+            ("n:inside(u)", "3"),
+            ("t:outside(u)", "more"),
+            ("'a.b'", "dotted"),
+            ("list[]", "x\ny"),
+            ("by[].k", "5\n6"),
+            ("$.n", "3"),
+            ("args", r#"{"p":"q"}"#),
+            ("by.m1:source", r#"{"k":5}"#),
+        ] {
+            let found = Path::parse(path).unwrap().string(scope, |text| text.as_str().to_owned());
+            assert_eq!(found.as_deref().unwrap_or("∅"), expected, "{path}");
+        }
+        assert_eq!(Path::parse("us:us").unwrap().moment(scope).unwrap().0, 1_700_000_000_000);
+        let mut names = Vec::new();
+        Path::parse("by[]").unwrap().each(scope, &mut |found| names.push(found.name.to_owned()));
+        assert_eq!(names, ["m1", "m2"]);
+    }
+
+    #[test]
+    fn wrong_paths_say_what_would_be_right() {
+        for (path, part) in
+            [("", "empty"), ("a[", "without"), ("a[x]", "[-1]"), ("a:yaml", ":json"), ("a..b", "name")]
+        {
+            let why = Path::parse(path).unwrap_err();
+            assert!(why.contains(part), "{path}: {why}");
+        }
+    }
+
+    #[test]
+    fn tests_hold_or_not() {
+        let record = parse(RECORD).unwrap();
+        let scope = Scope::of(&record);
+        for (test, expected) in [
+            ("ok", false),
+            ("!ok", true),
+            ("n", true),
+            ("n=3", true),
+            ("n!=3|0", false),
+            ("missing!=3", false),
+            ("a.b[].type=image|x", true),
+            ("!missing", true),
+            ("missing", false),
+        ] {
+            assert_eq!(Test::parse(test).unwrap().holds(scope), expected, "{test}");
+        }
+    }
+}

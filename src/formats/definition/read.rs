@@ -1,0 +1,146 @@
+//! A definition as it is written in TOML, to its table of rules; all mistakes in it with their places.
+
+mod places;
+mod rules;
+mod table;
+
+use std::path::PathBuf;
+
+use toml::de::DeTable;
+
+use self::rules::Defaults;
+use self::table::Reader;
+use super::mistakes::Mistake;
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Kind, Mark, Rule};
+use crate::model::record::Shape;
+
+/// The words for shapes.
+const SHAPES: [(&str, Shape); 3] =
+    [("lines", Shape::Lines), ("document", Shape::Document), ("array", Shape::Document)];
+
+/// Reads a definition; or what is wrong with it.
+pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
+    let root = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        vec![Mistake::at(text, at, format!("no TOML: {}", error.message()))]
+    })?;
+    let mut reader = Reader::new(text);
+    let definition = definition(&mut reader, root.get_ref(), file);
+    let mistakes = reader.finish();
+    match definition {
+        Some(definition) if mistakes.is_empty() => Ok(definition),
+        _ => Err(mistakes),
+    }
+}
+
+fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>) -> Option<Definition> {
+    let mut table = table::Fields::root(root);
+    let name = table.string(reader, "name");
+    if let Some((name, span)) = &name
+        && (name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
+    {
+        reader.mistake(span.clone(), "`name` is made of letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    if name.is_none() {
+        reader.mistake(0..0, "`name` is missing, such as name = \"my-agent\"".to_owned());
+    }
+    let name = name.map(|(name, _)| leak(name));
+    let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
+    let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
+    let shapes = shapes(reader, &mut table);
+    let roots = places::roots(reader, &mut table);
+    let named = table.integer(reader, "named").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let mut template =
+        |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
+    let instead = template(reader, "instead");
+    let beside = template(reader, "beside");
+    let companions =
+        table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
+    let detect = detect(reader, &mut table);
+    let facts = facts(reader, &mut table);
+    let defaults = Defaults::read(reader, &mut table);
+    let mut rules = Vec::new();
+    for one in table.tables(reader, "record") {
+        rules.push(rules::rule(reader, one, &defaults));
+    }
+    if rules.is_empty() {
+        reader.mistake(0..0, "there is no [[record]], so that nothing can be read".to_owned());
+    }
+    table.finish(reader);
+    let takes_back =
+        rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
+    let name = name?;
+    Some(Definition {
+        name,
+        agent: agent.unwrap_or(name),
+        omits,
+        file,
+        shapes,
+        roots,
+        named,
+        instead,
+        beside,
+        companions,
+        detect,
+        facts,
+        rules,
+        takes_back,
+    })
+}
+
+/// Formats are known for as long as the program runs.
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for (word, span) in table.strings(reader, "shape") {
+        match SHAPES.iter().find(|(known, _)| *known == word) {
+            Some((_, shape)) => shapes.push(*shape),
+            None => reader.mistake(span, format!("`{word}` is no shape; shapes are lines, document, array")),
+        }
+    }
+    if shapes.is_empty() { vec![Shape::Lines] } else { shapes }
+}
+
+fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
+    let Some(mut inner) = table.table(reader, "detect") else { return Detect::default() };
+    let mut marks = |reader: &mut Reader<'_>, key| {
+        let tables = inner.tables(reader, key);
+        tables.into_iter().map(|mark| self::mark(reader, mark)).collect::<Vec<_>>()
+    };
+    let detect = Detect {
+        certain: marks(reader, "certain"),
+        likely: marks(reader, "likely"),
+        never: marks(reader, "never"),
+    };
+    inner.finish(reader);
+    detect
+}
+
+fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {
+    let is_header = rules::kind(reader, &mut table) == Kind::Header;
+    let mut words = Vec::new();
+    let when = rules::tests(reader, table, &mut words);
+    Mark { is_header, when, words: words.join(", ") }
+}
+
+fn facts(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<FactRule> {
+    let Some(mut inner) = table.table(reader, "session") else { return Vec::new() };
+    let firsts: Vec<String> =
+        inner.strings(reader, "first").into_iter().map(|(name, _)| name.to_owned()).collect();
+    let is_first = |name: &str| firsts.iter().any(|first| first == name);
+    let mut rules = Vec::new();
+    for (name, fact) in FACTS {
+        let path = inner.path(reader, name);
+        rules.extend(path.map(|path| FactRule { fact, path, first: is_first(name) }));
+    }
+    if let Some(others) = inner.table(reader, "facts") {
+        for (name, path) in others.paths(reader) {
+            rules.push(FactRule { first: is_first(&name), fact: Fact::Other(leak(&name)), path });
+        }
+    }
+    inner.finish(reader);
+    rules
+}

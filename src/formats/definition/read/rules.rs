@@ -1,0 +1,445 @@
+//! The rules of a definition.
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::table::{Fields, Reader};
+use crate::formats::definition::path::{Literal, Path, Test, Want, When};
+use crate::formats::definition::rule::{
+    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Flag, Kind, LaneRule, MARKS, MarkRule, ResultRule,
+    Rewind, RoleRule, Rule, StateRule, UsageRule, What,
+};
+use crate::model::entry::Role;
+use crate::model::usage::Scope;
+
+/// Fields of entries that stand once for all rules.
+#[derive(Default)]
+pub(super) struct Defaults<'t>(Vec<(&'static str, &'t Spanned<DeValue<'t>>)>);
+
+/// Fields that a default can give.
+const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
+
+impl<'t> Defaults<'t> {
+    pub(super) fn read(reader: &mut Reader<'_>, table: &mut Fields<'t>) -> Self {
+        let Some(mut inner) = table.table(reader, "entry") else { return Self::default() };
+        let mut defaults = Vec::new();
+        for name in DEFAULTS {
+            defaults.extend(inner.take(name).map(|value| (name, value)));
+        }
+        inner.finish(reader);
+        Self(defaults)
+    }
+
+    fn path(&self, reader: &mut Reader<'_>, name: &str) -> Option<Path> {
+        let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
+        reader.path_of(name, value)
+    }
+}
+
+/// Reads a `[[record]]`.
+pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &Defaults<'_>) -> Rule {
+    let span = table.span();
+    let mut rule = Rule { line: reader.line(&span), kind: kind(reader, &mut table), ..Rule::default() };
+    let mut words = Vec::new();
+    rule.when =
+        table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut words));
+    rule.words = words.join(", ");
+    rule.also = table.bool(reader, "also").unwrap_or(false);
+    rule.skip = table.string(reader, "skip").map(|(why, _)| &*Box::leak(why.to_owned().into_boxed_str()));
+    rule.again = again(reader, &mut table);
+    let entry = table.table(reader, "entry");
+    let is_entry = entry.is_some();
+    let (fields, is_spoken) = self::entry(reader, entry, defaults);
+    for block in table.tables(reader, "block") {
+        rule.blocks.extend(self::block(reader, block));
+    }
+    for result in table.tables(reader, "result") {
+        rule.results.push(self::result(reader, result, true));
+    }
+    for usage in table.tables(reader, "usage") {
+        rule.usages.push(self::usage(reader, usage));
+    }
+    rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark));
+    for state in table.tables(reader, "state") {
+        rule.states.extend(self::state(reader, state));
+    }
+    rule.lane = table.table(reader, "lane").and_then(|lane| self::lane(reader, lane));
+    let replace = table.bool(reader, "replace").unwrap_or(false);
+    rule.records = table.path(reader, "records").map(|path| (path, replace));
+    rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
+    if !rule.blocks.is_empty() && !is_spoken {
+        reader.mistake(
+            span.clone(),
+            "a rule with `block` says who speaks: entry = { role = \"assistant\" }".to_owned(),
+        );
+    }
+    let does_nothing = !is_entry
+        && rule.blocks.is_empty()
+        && rule.results.is_empty()
+        && rule.usages.is_empty()
+        && rule.states.is_empty()
+        && rule.mark.is_none()
+        && rule.lane.is_none()
+        && rule.records.is_none()
+        && rule.rewind.is_none();
+    if does_nothing && rule.skip.is_none() {
+        let what = "a rule does something: entry, block, result, usage, mark, state, lane, records, rewind; \
+                    or says why not: skip = \"…\"";
+        reader.mistake(span, what.to_owned());
+    }
+    // Keys, times and lanes are wanted of what is no entry, too.
+    rule.entry = Some(fields);
+    table.finish(reader);
+    rule
+}
+
+/// Which records a rule is for.
+pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
+    match table.string(reader, "in") {
+        None | Some(("record", _)) => Kind::Record,
+        Some(("header", _)) => Kind::Header,
+        Some(("companion", _)) => Kind::Companion,
+        Some(("beside", _)) => Kind::Beside,
+        Some((word, span)) => {
+            reader
+                .mistake(span, format!("`{word}` is no place; `in` is record, header, companion or beside"));
+            Kind::Record
+        }
+    }
+}
+
+fn again(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Again {
+    match table.string(reader, "again") {
+        None | Some(("join", _)) => Again::Join,
+        Some(("replace", _)) => Again::Replace,
+        Some(("keep", _)) => Again::Keep,
+        Some((word, span)) => {
+            reader.mistake(span, format!("`{word}` is not known; `again` is join, replace or keep"));
+            Again::Join
+        }
+    }
+}
+
+fn when(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> When {
+    table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut Vec::new()))
+}
+
+/// What must hold: `path = value`, `has`, `lacks`, `starts`, `not`. Also in words.
+pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut Vec<String>) -> When {
+    let mut when = When::default();
+    for (name, is_there) in [("has", true), ("lacks", false)] {
+        for value in table.values(name) {
+            if let Some(path) = reader.path_of(name, value) {
+                words.push(format!("{name} {}", value.get_ref().as_str().unwrap_or_default()));
+                when.all.push(Test { path, want: if is_there { Want::There } else { Want::Missing } });
+            }
+        }
+    }
+    if let Some(starts) = table.table(reader, "starts") {
+        for (name, value) in starts.rest() {
+            let marks: Vec<Box<str>> =
+                literals(reader, &name, value).iter().map(|one| one.word().into()).collect();
+            words.push(format!("{name} begins with {}", marks.join(" or ")));
+            when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::Starts(marks) }));
+        }
+    }
+    if let Some(none) = table.table(reader, "not") {
+        when.none = tests(reader, none, &mut Vec::new()).all;
+    }
+    for (name, value) in table.rest() {
+        let literals = literals(reader, &name, value);
+        let list = literals.iter().map(Literal::word).collect::<Vec<_>>().join(" or ");
+        words.push(format!("{name} {list}"));
+        when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::OneOf(literals) }));
+    }
+    when
+}
+
+fn path(reader: &mut Reader<'_>, text: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
+    Path::parse(text).map_err(|why| reader.mistake(value.span(), why)).ok()
+}
+
+fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Literal> {
+    let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+        DeValue::String(text) => Some(Literal::Text(text.as_ref().into())),
+        DeValue::Integer(number) => number.as_str().parse().ok().map(Literal::Number),
+        DeValue::Float(number) => number.as_str().parse().ok().map(Literal::Number),
+        DeValue::Boolean(flag) => Some(Literal::Bool(*flag)),
+        _ => None,
+    };
+    let values: Option<Vec<Literal>> = match value.get_ref().as_array() {
+        Some(items) => items.iter().map(one).collect(),
+        None => one(value).map(|one| vec![one]),
+    };
+    values.filter(|values| !values.is_empty()).unwrap_or_else(|| {
+        reader.mistake(
+            value.span(),
+            format!("`{name}` is compared with a text, a number, true, false or a list of them"),
+        );
+        Vec::new()
+    })
+}
+
+fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
+    let value = table.take(name)?;
+    if let Some(fixed) = value.get_ref().as_bool() {
+        return Some(Flag::Fixed(fixed));
+    }
+    let read = value.get_ref().as_str().map(Test::parse);
+    match read {
+        Some(Ok(test)) => Some(Flag::If(test)),
+        Some(Err(why)) => {
+            reader.mistake(value.span(), why);
+            None
+        }
+        None => {
+            let what =
+                format!("`{name}` is true, false, \"path\", \"!path\", \"path=value\" or \"path!=value\"");
+            reader.mistake(value.span(), what);
+            None
+        }
+    }
+}
+
+fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults<'_>) -> (EntryRule, bool) {
+    let mut rule = EntryRule::default();
+    if let Some(mut table) = table {
+        rule = EntryRule {
+            role: role(reader, &mut table),
+            key: table.path(reader, "key"),
+            parent: table.path(reader, "parent"),
+            at: table.path(reader, "at"),
+            ended: table.path(reader, "ended"),
+            model: table.path(reader, "model"),
+            lane: table.path(reader, "lane"),
+            stop: table.path(reader, "stop"),
+            prompt: flag(reader, &mut table, "prompt"),
+            quiet: flag(reader, &mut table, "quiet"),
+            trace: flag(reader, &mut table, "trace"),
+            copy: flag(reader, &mut table, "copy"),
+            open: flag(reader, &mut table, "open"),
+        };
+        table.finish(reader);
+    }
+    let fields = [
+        (&mut rule.key, "key"),
+        (&mut rule.parent, "parent"),
+        (&mut rule.at, "at"),
+        (&mut rule.ended, "ended"),
+        (&mut rule.model, "model"),
+        (&mut rule.lane, "lane"),
+    ];
+    for (field, name) in fields {
+        if field.is_none() {
+            *field = defaults.path(reader, name);
+        }
+    }
+    let is_spoken = rule.role.is_some();
+    (rule, is_spoken)
+}
+
+/// One of the four words, or a path to one.
+fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
+    let Some(value) = table.take("role") else {
+        reader.mistake(
+            table.span(),
+            "`role` is missing: user, assistant, system, harness, or a path to a word".to_owned(),
+        );
+        return None;
+    };
+    Some(match value.get_ref().as_str() {
+        Some("user") => RoleRule::Fixed(Role::User),
+        Some("assistant") => RoleRule::Fixed(Role::Assistant),
+        Some("system") => RoleRule::Fixed(Role::System),
+        Some("harness") => RoleRule::Fixed(Role::Harness),
+        _ => RoleRule::Named(reader.path_of("role", value)?),
+    })
+}
+
+fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
+    const KINDS: [&str; 8] = ["text", "thinking", "content", "image", "raw", "call", "result", "block"];
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
+    // A call may bring its result.
+    let kind = match kinds.as_slice() {
+        ["call", "result"] => "call",
+        // The text of a result is its own.
+        ["text", "result"] => "result",
+        [one] => one,
+        _ => {
+            let what = format!("a block is one of {}", KINDS.join(", "));
+            reader.mistake(table.span(), what);
+            return None;
+        }
+    };
+    let is_result = kind == "result";
+    let each = if is_result { None } else { table.path(reader, "each") };
+    let when = if is_result { When::default() } else { when(reader, &mut table) };
+    let what = match kind {
+        "text" => What::Text(table.path(reader, "text")?),
+        "thinking" => What::Thinking(table.path(reader, "thinking")?),
+        "content" => What::Content(table.path(reader, "content")?),
+        "image" => What::Image { data: table.path(reader, "image")?, mime: table.path(reader, "mime") },
+        "raw" => What::Raw { value: table.path(reader, "raw")?, title: table.path(reader, "title") },
+        "call" => What::Call(Box::new(call(reader, &mut table)?)),
+        "block" => {
+            let inner = table.tables(reader, "block").into_iter();
+            What::Blocks(inner.filter_map(|inner| block(reader, inner)).collect())
+        }
+        _ => {
+            let result = result(reader, table, true);
+            return Some(BlockRule { each: None, when, what: What::Result(Box::new(result)) });
+        }
+    };
+    table.finish(reader);
+    Some(BlockRule { each, when, what })
+}
+
+fn call_id(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<CallId> {
+    let value = table.take(name)?;
+    if value.get_ref().as_str() == Some("@order") {
+        return Some(CallId::Order);
+    }
+    reader.path_of(name, value).map(CallId::Path)
+}
+
+fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
+    let id = call_id(reader, table, "call");
+    let name = table.path(reader, "name");
+    if name.is_none() {
+        reader.mistake(
+            table.span(),
+            "a call has a name: { call = \"id\", name = \"name\", input = \"arguments\" }".to_owned(),
+        );
+    }
+    let rule = CallRule {
+        id: id?,
+        name: name?,
+        input: table.path(reader, "input"),
+        started: table.path(reader, "at"),
+        lane: table.path(reader, "lane"),
+        lost: flag(reader, table, "lost"),
+        result: table.table(reader, "result").map(|inner| result(reader, inner, false)),
+    };
+    Some(rule)
+}
+
+/// A result. `is_apart`: it does not stand within its call.
+fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> ResultRule {
+    // In a block the kind is the id of the call.
+    let name = if table.has("result") { "result" } else { "of" };
+    let of = if is_apart { call_id(reader, &mut table, name) } else { None };
+    if is_apart && of.is_none() {
+        let what =
+            "a result names its call: of = \"path to the id\", or of = \"@order\" where there are no ids";
+        reader.mistake(table.span(), what.to_owned());
+    }
+    let rule = ResultRule {
+        each: table.path(reader, "each"),
+        when: when(reader, &mut table),
+        of,
+        tool: table.path(reader, "tool"),
+        text: table.path(reader, "text"),
+        failed: flag(reader, &mut table, "failed"),
+        refused: flag(reader, &mut table, "refused"),
+        exit: table.path(reader, "exit"),
+        patch: table.path(reader, "patch"),
+        at: table.path(reader, "at"),
+        took: table.path(reader, "took"),
+    };
+    table.finish(reader);
+    rule
+}
+
+fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
+    let mut rule = UsageRule {
+        each: table.path(reader, "each"),
+        when: when(reader, &mut table),
+        cost: table.path(reader, "cost"),
+        model: table.path(reader, "model"),
+        of: table.path(reader, "of"),
+        input_includes_cache: table.bool(reader, "input_includes_cache").unwrap_or(false),
+        output_includes_reasoning: table.bool(reader, "output_includes_reasoning").unwrap_or(true),
+        cumulative: table.bool(reader, "cumulative").unwrap_or(false),
+        ..UsageRule::default()
+    };
+    for (name, path) in COUNTS.into_iter().zip(&mut rule.counts) {
+        *path = table.path(reader, name);
+    }
+    rule.scope = match table.string(reader, "scope") {
+        None | Some(("request", _)) => Scope::Request,
+        Some(("extra", _)) => Scope::Extra,
+        Some(("run", _)) => Scope::Run,
+        Some(("fallback", _)) => Scope::Fallback,
+        Some((word, span)) => {
+            reader
+                .mistake(span, format!("`{word}` is not known; `scope` is request, extra, run or fallback"));
+            Scope::Request
+        }
+    };
+    table.finish(reader);
+    rule
+}
+
+fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<MarkRule> {
+    let kind = table.string(reader, "kind");
+    let known = kind.as_ref().and_then(|(word, _)| MARKS.iter().find(|(known, _)| known == word));
+    if known.is_none() {
+        let span = kind.map_or_else(|| table.span(), |(_, span)| span);
+        let words = MARKS.map(|(word, _)| word).join(", ");
+        reader.mistake(span, format!("`kind` of a mark is one of {words}"));
+    }
+    let rule = MarkRule {
+        kind: known.map(|(_, kind)| *kind)?,
+        text: table.path(reader, "text"),
+        before: table.path(reader, "before"),
+        after: table.path(reader, "after"),
+        trigger: table.path(reader, "trigger"),
+    };
+    table.finish(reader);
+    Some(rule)
+}
+
+fn state(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<StateRule> {
+    let of = table.path(reader, "of");
+    let is_lost = match table.string(reader, "is") {
+        Some(("running", _)) => Some(false),
+        Some(("lost", _)) => Some(true),
+        other => {
+            let span = other.map_or_else(|| table.span(), |(_, span)| span);
+            reader.mistake(span, "`is` of a state is running or lost".to_owned());
+            None
+        }
+    };
+    let span = table.span();
+    table.finish(reader);
+    if of.is_none() {
+        reader.mistake(span, "a state names its call: of = \"path to the id\"".to_owned());
+    }
+    Some(StateRule { of: of?, is_lost: is_lost? })
+}
+
+fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
+    let name = table.path(reader, "name");
+    if name.is_none() {
+        reader.mistake(table.span(), "a lane has a name: { name = \"path\", call = \"path\" }".to_owned());
+    }
+    let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
+    table.finish(reader);
+    Some(LaneRule { name: name?, label, call })
+}
+
+fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
+    let (to, after) = (table.path(reader, "to"), table.path(reader, "after"));
+    let span = table.span();
+    table.finish(reader);
+    match (to, after) {
+        (Some(to), None) => Some(Rewind { to, stays: false }),
+        (None, Some(to)) => Some(Rewind { to, stays: true }),
+        _ => {
+            let what =
+                "a rewind says where: to = \"path\" (that entry goes, too) or after = \"path\" (it stays)";
+            reader.mistake(span, what.to_owned());
+            None
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A table of TOML of which every field is asked for by name: what nobody asked for is a mistake.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::formats::definition::mistakes::Mistake;
+use crate::formats::definition::path::Path;
+
+type Span = Range<usize>;
+
+/// Collects mistakes.
+pub(super) struct Reader<'t> {
+    text: &'t str,
+    mistakes: Vec<Mistake>,
+}
+
+/// A table, and what was asked of it.
+pub(super) struct Fields<'t> {
+    table: &'t DeTable<'t>,
+    span: Span,
+    asked: Vec<&'static str>,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, mistakes: Vec::new() }
+    }
+
+    pub(super) fn mistake(&mut self, at: Span, what: String) {
+        self.mistakes.push(Mistake::at(self.text, at.start, what));
+    }
+
+    /// The line of a place.
+    pub(super) fn line(&self, at: &Span) -> usize {
+        Mistake::at(self.text, at.start, String::new()).line
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Mistake> {
+        self.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        self.mistakes
+    }
+
+    fn wrong(&mut self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
+        let what = format!("`{name}` is {}, where {right} is expected", kind_of(value.get_ref()));
+        self.mistake(value.span(), what);
+    }
+
+    /// Reads a path.
+    pub(super) fn path_of(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
+        if let Some(items) =
+            value.get_ref().as_array().filter(|items| items.iter().all(|item| item.get_ref().is_str()))
+        {
+            let paths: Option<Vec<Path>> = items.iter().map(|item| self.path_of(name, item)).collect();
+            return paths.map(Path::all);
+        }
+        let Some(text) = value.get_ref().as_str() else {
+            self.wrong(name, value, "a path, such as \"message.content\",");
+            return None;
+        };
+        Path::parse(text).map_err(|why| self.mistake(value.span(), why)).ok()
+    }
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+impl<'t> Fields<'t> {
+    /// The whole file.
+    pub(super) fn root(table: &'t DeTable<'t>) -> Self {
+        Self { table, span: 0..0, asked: Vec::new() }
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.span.clone()
+    }
+
+    /// A field as it is.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.asked.push(name);
+        self.table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.table.iter().any(|(key, _)| key.get_ref() == name)
+    }
+
+    pub(super) fn string(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<(&'t str, Span)> {
+        let value = self.take(name)?;
+        let text = value.get_ref().as_str();
+        if text.is_none() {
+            reader.wrong(name, value, "a text");
+        }
+        text.map(|text| (text, value.span()))
+    }
+
+    pub(super) fn integer(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<i64> {
+        let value = self.take(name)?;
+        let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+        if number.is_none() {
+            reader.wrong(name, value, "a whole number");
+        }
+        number
+    }
+
+    pub(super) fn bool(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<bool> {
+        let value = self.take(name)?;
+        let flag = value.get_ref().as_bool();
+        if flag.is_none() {
+            reader.wrong(name, value, "true or false");
+        }
+        flag
+    }
+
+    /// A text, or a list of them.
+    pub(super) fn strings(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<(&'t str, Span)> {
+        self.values(name)
+            .into_iter()
+            .filter_map(|value| {
+                let text = value.get_ref().as_str();
+                if text.is_none() {
+                    reader.wrong(name, value, "a text");
+                }
+                text.map(|text| (text, value.span()))
+            })
+            .collect()
+    }
+
+    /// A value, or a list of them.
+    pub(super) fn values(&mut self, name: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
+        let Some(value) = self.take(name) else { return Vec::new() };
+        value.get_ref().as_array().map_or_else(|| vec![value], |items| items.iter().collect())
+    }
+
+    pub(super) fn path(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Path> {
+        let value = self.take(name)?;
+        reader.path_of(name, value)
+    }
+
+    pub(super) fn table(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Self> {
+        self.tables(reader, name).into_iter().next()
+    }
+
+    /// A table, or a list of them.
+    pub(super) fn tables(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<Self> {
+        let mut tables = Vec::new();
+        for value in self.values(name) {
+            match value.get_ref().as_table() {
+                Some(table) => tables.push(Self { table, span: value.span(), asked: Vec::new() }),
+                None => reader.wrong(name, value, "a table, such as { … },"),
+            }
+        }
+        tables
+    }
+
+    /// All fields that nobody asked for, as names and their values; those of tables within by their path.
+    pub(super) fn rest(self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+        let mut rest = Vec::new();
+        let free = self.table.iter().filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name));
+        for (key, value) in free {
+            flatten(key.get_ref().to_string(), value, &mut rest);
+        }
+        rest
+    }
+
+    /// As [`Self::rest`], with values that are paths.
+    pub(super) fn paths(self, reader: &mut Reader<'_>) -> Vec<(String, Path)> {
+        let rest = self.rest().into_iter();
+        rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path))).collect()
+    }
+
+    /// Complains of what nobody asked for.
+    pub(super) fn finish(self, reader: &mut Reader<'_>) {
+        for (key, _) in
+            self.table.iter().filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
+        {
+            let known = self.asked.join(", ");
+            reader.mistake(key.span(), format!("`{}` is not known here; known are {known}", key.get_ref()));
+        }
+    }
+}
+
+fn flatten<'t>(
+    name: String,
+    value: &'t Spanned<DeValue<'t>>,
+    out: &mut Vec<(String, &'t Spanned<DeValue<'t>>)>,
+) {
+    match value.get_ref().as_table() {
+        Some(table) => {
+            for (key, value) in table {
+                flatten(format!("{name}.{}", key.get_ref()), value, out);
+            }
+        }
+        None => out.push((name, value)),
+    }
+}

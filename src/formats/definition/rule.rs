@@ -1,0 +1,325 @@
+//! A definition, compiled: the table of rules that `run` goes through for each record.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+
+use super::path::{Path, Test, When};
+use crate::formats::roots::Root;
+use crate::model::entry::Role;
+use crate::model::record::Shape;
+use crate::model::usage::Scope;
+
+/// A format that is a table of rules.
+#[derive(Debug)]
+pub struct Definition {
+    /// As in JSON outputs.
+    pub name: &'static str,
+    /// The agent, for people.
+    pub agent: &'static str,
+    /// What the agent does not record.
+    pub(super) omits: &'static str,
+    /// The file that it was read from; `None` if it came with the program.
+    pub file: Option<PathBuf>,
+    /// How sessions lie on disk.
+    pub(super) shapes: Vec<Shape>,
+    /// Where they lie.
+    pub(super) roots: &'static [Root],
+    /// How many folders above its file the name of a session stands; 0 is the file.
+    pub(super) named: usize,
+    /// A form of the same session that is listed in its place.
+    pub(super) instead: Option<String>,
+    /// A small file beside the session with facts of it.
+    pub(super) beside: Option<String>,
+    /// Files that belong to the session.
+    pub(super) companions: Vec<String>,
+    /// What identifies it.
+    pub(super) detect: Detect,
+    /// Facts of the session, wherever they come up.
+    pub(super) facts: Vec<FactRule>,
+    /// The rules, in order.
+    pub rules: Vec<Rule>,
+    /// Whether a rule takes entries back, so that it must be known which there are.
+    pub(super) takes_back: bool,
+}
+
+/// Marks of a format by how decisive they are.
+#[derive(Debug, Default)]
+pub(super) struct Detect {
+    /// Of any record.
+    pub(super) certain: Vec<Mark>,
+    /// Of nearly all records.
+    pub(super) likely: Vec<Mark>,
+    /// Of any record: it is another format.
+    pub(super) never: Vec<Mark>,
+}
+
+/// What a record of the format looks like.
+#[derive(Debug)]
+pub(super) struct Mark {
+    /// Whether it is the header of a document.
+    pub(super) is_header: bool,
+    /// What holds of it.
+    pub(super) when: When,
+    /// The same in words.
+    pub(super) words: String,
+}
+
+/// Which records a rule is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All but headers and files beside.
+    #[default]
+    Record,
+    /// What surrounds the messages of a document.
+    Header,
+    /// Records of companions.
+    Companion,
+    /// A small file beside the session.
+    Beside,
+}
+
+/// A rule.
+#[derive(Debug, Default)]
+pub struct Rule {
+    /// Its line in the definition.
+    pub line: usize,
+    /// Which records it is for, in words.
+    pub(crate) words: String,
+    /// How many it has taken since the program began.
+    pub(crate) taken: AtomicU64,
+    pub(super) kind: Kind,
+    pub(super) when: When,
+    /// Whether later rules see the record, too.
+    pub(super) also: bool,
+    /// Why there is nothing to show.
+    pub(super) skip: Option<&'static str>,
+    pub(super) entry: Option<EntryRule>,
+    pub(super) again: Again,
+    pub(super) blocks: Vec<BlockRule>,
+    pub(super) results: Vec<ResultRule>,
+    pub(super) usages: Vec<UsageRule>,
+    pub(super) mark: Option<MarkRule>,
+    pub(super) states: Vec<StateRule>,
+    pub(super) lane: Option<LaneRule>,
+    /// Records within the record, and whether they replace all that there was.
+    pub(super) records: Option<(Path, bool)>,
+    pub(super) rewind: Option<Rewind>,
+}
+
+/// What the same key again means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Again {
+    /// A further part of the entry.
+    #[default]
+    Join,
+    /// The entry as it is now.
+    Replace,
+    /// Nothing new.
+    Keep,
+}
+
+/// A part of what a rule says of a value that may be a constant.
+#[derive(Debug)]
+pub(super) enum Flag {
+    /// Always, or never.
+    Fixed(bool),
+    /// If this holds.
+    If(Test),
+}
+
+/// Who speaks.
+#[derive(Debug)]
+pub(super) enum RoleRule {
+    Fixed(Role),
+    Named(Path),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct EntryRule {
+    pub(super) role: Option<RoleRule>,
+    pub(super) key: Option<Path>,
+    pub(super) parent: Option<Path>,
+    pub(super) at: Option<Path>,
+    pub(super) ended: Option<Path>,
+    pub(super) model: Option<Path>,
+    pub(super) lane: Option<Path>,
+    pub(super) stop: Option<Path>,
+    pub(super) prompt: Option<Flag>,
+    pub(super) quiet: Option<Flag>,
+    pub(super) trace: Option<Flag>,
+    pub(super) copy: Option<Flag>,
+    pub(super) open: Option<Flag>,
+}
+
+#[derive(Debug)]
+pub(super) struct BlockRule {
+    pub(super) each: Option<Path>,
+    pub(super) when: When,
+    pub(super) what: What,
+}
+
+#[derive(Debug)]
+pub(super) enum What {
+    Text(Path),
+    Thinking(Path),
+    /// Content in the manner of the large providers: a string, or parts with a `type`.
+    Content(Path),
+    Image {
+        data: Path,
+        mime: Option<Path>,
+    },
+    Raw {
+        value: Path,
+        title: Option<Path>,
+    },
+    Call(Box<CallRule>),
+    Result(Box<ResultRule>),
+    Blocks(Vec<BlockRule>),
+}
+
+#[derive(Debug)]
+pub(super) struct CallRule {
+    pub(super) id: CallId,
+    pub(super) name: Path,
+    pub(super) input: Option<Path>,
+    pub(super) started: Option<Path>,
+    pub(super) lane: Option<Path>,
+    pub(super) lost: Option<Flag>,
+    pub(super) result: Option<ResultRule>,
+}
+
+/// How calls and results find each other.
+#[derive(Debug)]
+pub(super) enum CallId {
+    /// By an id.
+    Path(Path),
+    /// By their order: the agent writes no ids.
+    Order,
+}
+
+#[derive(Debug)]
+pub(super) struct ResultRule {
+    pub(super) each: Option<Path>,
+    pub(super) when: When,
+    /// The call; `None` for a result within its call.
+    pub(super) of: Option<CallId>,
+    pub(super) tool: Option<Path>,
+    pub(super) text: Option<Path>,
+    pub(super) failed: Option<Flag>,
+    pub(super) refused: Option<Flag>,
+    pub(super) exit: Option<Path>,
+    pub(super) patch: Option<Path>,
+    pub(super) at: Option<Path>,
+    pub(super) took: Option<Path>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct UsageRule {
+    pub(super) each: Option<Path>,
+    pub(super) when: When,
+    /// In the order of [`COUNTS`].
+    pub(super) counts: [Option<Path>; COUNTS.len()],
+    pub(super) cost: Option<Path>,
+    pub(super) model: Option<Path>,
+    pub(super) of: Option<Path>,
+    pub(super) scope: Scope,
+    pub(super) input_includes_cache: bool,
+    pub(super) output_includes_reasoning: bool,
+    pub(super) cumulative: bool,
+}
+
+/// What a usage counts.
+pub(super) const COUNTS: [&str; 7] =
+    ["input", "output", "cache_read", "cache_write", "cache_write_1h", "reasoning", "searches"];
+
+/// A line across the transcript.
+#[derive(Debug)]
+pub(super) struct MarkRule {
+    pub(super) kind: MarkKind,
+    pub(super) text: Option<Path>,
+    pub(super) before: Option<Path>,
+    pub(super) after: Option<Path>,
+    pub(super) trigger: Option<Path>,
+}
+
+/// What a line across the transcript says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkKind {
+    Compaction,
+    Model,
+    Error,
+    Interrupted,
+    Resumed,
+    Setting,
+    Ended,
+    Branch,
+    Waiting,
+}
+
+/// The words for them.
+pub(super) const MARKS: [(&str, MarkKind); 9] = [
+    ("compaction", MarkKind::Compaction),
+    ("model", MarkKind::Model),
+    ("error", MarkKind::Error),
+    ("interrupted", MarkKind::Interrupted),
+    ("resumed", MarkKind::Resumed),
+    ("setting", MarkKind::Setting),
+    ("ended", MarkKind::Ended),
+    ("branch", MarkKind::Branch),
+    ("waiting", MarkKind::Waiting),
+];
+
+#[derive(Debug)]
+pub(super) struct StateRule {
+    pub(super) of: Path,
+    /// Running, or lost.
+    pub(super) is_lost: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct LaneRule {
+    pub(super) name: Path,
+    pub(super) label: Option<Path>,
+    pub(super) call: Option<Path>,
+}
+
+/// From which entry on all is undone.
+#[derive(Debug)]
+pub(super) struct Rewind {
+    pub(super) to: Path,
+    /// Whether that entry stays.
+    pub(super) stays: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct FactRule {
+    pub(super) fact: Fact,
+    pub(super) path: Path,
+    /// Whether the first one stays.
+    pub(super) first: bool,
+}
+
+/// A fact of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fact {
+    Id,
+    Title,
+    Agent,
+    Cwd,
+    Version,
+    Model,
+    Window,
+    /// With this name.
+    Other(&'static str),
+}
+
+/// The words for them.
+pub(super) const FACTS: [(&str, Fact); 7] = [
+    ("id", Fact::Id),
+    ("title", Fact::Title),
+    ("agent", Fact::Agent),
+    ("cwd", Fact::Cwd),
+    ("version", Fact::Version),
+    ("model", Fact::Model),
+    ("window", Fact::Window),
+];

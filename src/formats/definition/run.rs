@@ -1,0 +1,521 @@
+//! Runs a definition over records.
+//!
+//! Rules are tried in order; the first that fits takes the record, unless it lets later ones see it. What no rule takes
+//! is shown raw in its place: a definition cannot lose a record.
+
+mod blocks;
+mod counting;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hasher};
+use std::path::Path as FilePath;
+use std::sync::atomic::Ordering;
+
+use self::counting::Counting;
+use super::path::{Path, Scope, word_of};
+use super::rule::{
+    Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
+    Rule,
+};
+use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
+use crate::formats::json::Json;
+use crate::formats::roots::Named;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::ToolState;
+
+/// Records may hold records, but not for ever.
+const DEEPEST: u8 = 4;
+/// Calls without ids that wait for results.
+const OPEN: usize = 1 << 10;
+/// Characters of a title that is a prompt.
+const TITLE: usize = 120;
+
+/// A session that is read by a definition.
+pub(super) struct Run {
+    definition: &'static Definition,
+    /// Facts as they were last.
+    facts: Vec<Option<Text>>,
+    has_prompt: bool,
+    /// Calls without ids, in order, with their tools.
+    open: VecDeque<(Key, Text)>,
+    /// The entry that they stand in.
+    asking: Key,
+    /// All of them so far.
+    asked: HashSet<Key>,
+    /// Results of calls without ids, and whose they are.
+    answered: HashMap<Key, Key>,
+    /// What was replaced so far, by key: prints of the records, the last one last.
+    versions: HashMap<Key, Vec<u64>>,
+    seen: HashSet<Key>,
+    /// Entries so far, if some may be taken back.
+    kept: Vec<Kept>,
+    counting: Counting,
+}
+
+struct Kept {
+    key: Key,
+    role: Role,
+    lane: Option<Name>,
+    marks: Marks,
+}
+
+/// A record while its rules run.
+#[derive(Clone, Copy)]
+struct Site<'s> {
+    scope: Scope<'s>,
+    place: Place<'s>,
+    /// Which of the records within its record it is.
+    number: Option<usize>,
+    depth: u8,
+}
+
+/// What an entry is made of, whether it becomes one or not.
+struct Head {
+    key: Key,
+    at: Option<Timestamp>,
+    lane: Option<Name>,
+}
+
+impl Run {
+    pub(super) fn new(definition: &'static Definition) -> Self {
+        Self {
+            definition,
+            facts: vec![None; definition.facts.len()],
+            has_prompt: false,
+            open: VecDeque::new(),
+            asking: Key::default(),
+            asked: HashSet::new(),
+            answered: HashMap::new(),
+            versions: HashMap::new(),
+            seen: HashSet::new(),
+            kept: Vec::new(),
+            counting: Counting::default(),
+        }
+    }
+
+    fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
+        for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
+            if !(rule.first && last.is_some()) {
+                rule.path.first(scope, |value| note(rule, value, last, out));
+            }
+        }
+    }
+
+    /// Runs the rules over a record, or over one within it.
+    fn record(&mut self, site: Site<'_>, out: &mut Batch) -> Fate {
+        let kind = kind_of(site.place);
+        let mut fate: Option<Fate> = None;
+        for rule in &self.definition.rules {
+            if !rule.is_for(kind) || !rule.when.holds(site.scope) {
+                continue;
+            }
+            rule.taken.fetch_add(1, Ordering::Relaxed);
+            let became = self.rule(rule, site, out);
+            if fate != Some(Fate::Shown) {
+                fate = Some(became);
+            }
+            if !rule.also {
+                break;
+            }
+        }
+        fate.unwrap_or_else(|| untaken(site, kind, out))
+    }
+
+    fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
+        let (edits, scope) = (out.edits.len(), site.scope);
+        let mut is_shown = false;
+        if let Some((records, replace)) = &rule.records
+            && site.depth < DEEPEST
+        {
+            is_shown = self.records(records, *replace, site, out);
+        }
+        if let Some(rewind) = &rule.rewind {
+            self.rewind(rewind, scope, out);
+        }
+        if let Some(lane) = &rule.lane {
+            note_lane(lane, scope, out);
+        }
+        let fallback = EntryRule::default();
+        let fields = rule.entry.as_ref().unwrap_or(&fallback);
+        let mut head = head(fields, site, out);
+        if rule.also {
+            // Other rules make entries of the same record.
+            head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
+        }
+        if rule.again == Again::Keep && !self.seen.insert(head.key.clone()) {
+            return Fate::Passed("the same again");
+        }
+        if rule.again == Again::Replace && self.is_replayed(&head.key, scope.record) {
+            return Fate::Passed("an older state of what was replaced");
+        }
+        for state in &rule.states {
+            if let Some(call) = state.of.word(scope) {
+                let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
+                out.push(Edit::State { call, state });
+            }
+        }
+        let piece = if rule.again == Again::Replace { Piece(0) } else { Piece::of(&own_key(site, out)) };
+        let mut blocks: Vec<BlockKind> = Vec::new();
+        if let Some(mark) = &rule.mark {
+            blocks.extend(line(mark, scope, out));
+        }
+        let mut results = Vec::new();
+        for block in &rule.blocks {
+            self.block(block, &head, scope, (&mut blocks, &mut results), out);
+        }
+        for (number, result) in rule.results.iter().enumerate() {
+            self.results(result, &head, (scope, number), &mut results, out);
+        }
+        let usage = self.counting.usage(&rule.usages, scope, &head.key, fields.role.is_some(), out);
+        let is_entry = !blocks.is_empty() || usage.is_some();
+        if is_entry {
+            let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+            let mut entry = self.entry(fields, head, blocks, site, out);
+            entry.usage = usage.map(Box::new);
+            self.keep(&entry);
+            out.entry(entry);
+            is_shown = true;
+        }
+        out.edits.extend(results);
+        match (is_shown, rule.skip) {
+            (true, _) => Fate::Shown,
+            _ if out.edits.len() > edits => Fate::Merged,
+            (false, Some(why)) => Fate::Passed(why),
+            (false, None) => Fate::Passed("nothing in it to show"),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        fields: &EntryRule,
+        head: Head,
+        blocks: Vec<Block>,
+        site: Site<'_>,
+        out: &mut Batch,
+    ) -> Entry {
+        let scope = site.scope;
+        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+        let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let role = fields.role.as_ref().map_or(Role::Harness, |role| role.of(scope));
+        let mut entry = out.new_entry(head.key, role, head.at);
+        entry.parent = word(&fields.parent);
+        entry.model = word(&fields.model).filter(|_| role == Role::Assistant);
+        entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
+        entry.stop = word(&fields.stop).map_or(Stop::Unrecorded, |word| Stop::of(&word));
+        entry.lane = head.lane;
+        let has_text =
+            blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
+        let is_asked = || role == Role::User && has_text;
+        entry.marks = Marks {
+            quiet: flag(&fields.quiet),
+            trace: flag(&fields.trace),
+            copy: flag(&fields.copy),
+            open: flag(&fields.open),
+            ..Marks::default()
+        };
+        let marks = entry.marks;
+        entry.marks.prompt = match &fields.prompt {
+            Some(prompt) => prompt.holds(scope),
+            None => is_asked() && !(marks.quiet || marks.trace || marks.copy),
+        };
+        entry.blocks = blocks;
+        if entry.marks.prompt {
+            // What was asked for before the prompt has no results any more.
+            self.open.clear();
+        }
+        if entry.marks.prompt && entry.lane.is_none() && !self.has_prompt {
+            let text = entry.blocks.iter().find_map(|block| match &block.kind {
+                BlockKind::Text(body) => Some(Text::stub(&body.stub, TITLE)),
+                _ => None,
+            });
+            if let Some(title) = text {
+                self.has_prompt = true;
+                out.meta(MetaEdit::Title { rank: 0, title });
+            }
+        }
+        entry
+    }
+
+    /// Runs the rules over records within a record.
+    fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
+        let before = if replace { std::mem::take(&mut self.kept) } else { Vec::new() };
+        let from = out.edits.len();
+        let (mut number, mut is_shown) = (0, false);
+        path.each(site.scope, &mut |found| {
+            let scope = Scope { record: found.here, ..found };
+            let within = Site { scope, place: site.place, number: Some(number), depth: site.depth + 1 };
+            self.facts(scope, out);
+            is_shown |= self.record(within, out) == Fate::Shown;
+            number += 1;
+        });
+        if replace {
+            self.undo_unnamed(before, from, out);
+        }
+        is_shown
+    }
+}
+
+impl Run {
+    /// What a new list of entries does not name is undone. Its entries come first: that is where they stand.
+    fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
+        let named: HashSet<Key> = self.kept.iter().map(|kept| kept.key.clone()).collect();
+        let mut undone = Vec::new();
+        for mut kept in before.into_iter().filter(|kept| !named.contains(&kept.key)) {
+            if !kept.marks.undone {
+                kept.marks.undone = true;
+                undone.push(kept.edit(out));
+            }
+        }
+        out.edits.splice(from..from, undone);
+    }
+
+    /// Whether a record was replaced by a newer one and comes once more.
+    fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
+        let mut hasher = DefaultHasher::new();
+        record.print(&mut hasher);
+        let (print, known) = (hasher.finish(), self.versions.entry(key.clone()).or_default());
+        let is_known = known.contains(&print);
+        if !is_known {
+            known.push(print);
+        }
+        is_known && known.last() != Some(&print)
+    }
+
+    fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
+        let Some(to) = rewind.to.word(scope) else { return };
+        let place = self.kept.iter().position(|kept| kept.key == to);
+        // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
+        let from = match place {
+            Some(place) => place + usize::from(rewind.stays),
+            None if rewind.stays => return,
+            None => 0,
+        };
+        let kept = self.kept.split_off(from.min(self.kept.len()));
+        for mut kept in kept {
+            kept.marks.undone = true;
+            let edit = kept.edit(out);
+            out.push(edit);
+        }
+    }
+
+    fn keep(&mut self, entry: &Entry) {
+        if !self.definition.takes_back {
+            return;
+        }
+        let kept =
+            Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
+        match self.kept.iter_mut().rev().find(|known| known.key == entry.key) {
+            Some(known) => *known = kept,
+            None => self.kept.push(kept),
+        }
+    }
+}
+
+impl Kept {
+    fn edit(&self, out: &Batch) -> Edit {
+        let mut entry = out.new_entry(self.key.clone(), self.role, None);
+        entry.lane.clone_from(&self.lane);
+        entry.marks = self.marks;
+        Edit::Entry(Box::new(entry))
+    }
+}
+
+impl Decoder for Run {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        let scope = Scope::of(json);
+        self.facts(scope, out);
+        let site = Site { scope, place: input.place, number: None, depth: 0 };
+        match (self.record(site, out), kind_of(input.place)) {
+            (_, Kind::Beside) => BESIDE,
+            (fate, _) => fate,
+        }
+    }
+}
+
+impl Rule {
+    fn is_for(&self, kind: Kind) -> bool {
+        self.kind == kind || (self.kind == Kind::Record && kind == Kind::Companion)
+    }
+}
+
+impl Flag {
+    fn holds(&self, scope: Scope<'_>) -> bool {
+        match self {
+            Self::Fixed(flag) => *flag,
+            Self::If(test) => test.holds(scope),
+        }
+    }
+}
+
+impl RoleRule {
+    fn of(&self, scope: Scope<'_>) -> Role {
+        let path = match self {
+            Self::Fixed(role) => return *role,
+            Self::Named(path) => path,
+        };
+        match path.word(scope).map(|word| word.to_lowercase()).as_deref() {
+            Some("user" | "human") => Role::User,
+            Some("assistant" | "model" | "ai" | "agent" | "gpt" | "bot" | "gemini") => Role::Assistant,
+            Some("system" | "developer") => Role::System,
+            _ => Role::Harness,
+        }
+    }
+}
+
+fn kind_of(place: Place<'_>) -> Kind {
+    match place {
+        Place::Line | Place::Element | Place::Row(_) => Kind::Record,
+        Place::CompanionLine(_) => Kind::Companion,
+        Place::Header => Kind::Header,
+        Place::File(_) | Place::Text(_) => Kind::Beside,
+    }
+}
+
+/// What no rule takes.
+fn untaken(site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
+    let record = site.scope.record;
+    if kind == Kind::Beside {
+        return Fate::Passed("nothing in it to show");
+    }
+    let input = Input { json: record, place: site.place };
+    if kind == Kind::Header {
+        let is_empty = |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
+        if record.members().iter().all(is_empty) {
+            return Fate::Passed("frame of a document");
+        }
+        return show_trace(input, out);
+    }
+    if record.filled().is_some() && !record.is_object() {
+        return show_raw(input, "text", out);
+    }
+    let names = ["type", "kind", "role", "event"];
+    let title = names.into_iter().find_map(|name| Some((name, word_of(record.get(name))?)));
+    let title =
+        title.map_or_else(|| "record".to_owned(), |(name, word)| format!("{name} {}", Text::stub(&word, 80)));
+    out.unknown(&title);
+    match site.number {
+        None => show_raw(input, &title, out),
+        Some(_) => show_within(input, &title, site, out),
+    }
+}
+
+/// The frame of a document is bookkeeping.
+fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+    entry.marks.trace = true;
+    let title = Text::from("document");
+    let body = out.tree(&title, input.json.weight(), || input.json.to_tree());
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// As [`show_raw`], of a record within another one.
+fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -> Fate {
+    let key = own_key(site, out);
+    let from = out.edits.len();
+    let fate = show_raw(input, title, out);
+    for edit in out.edits.iter_mut().skip(from) {
+        if let Edit::Entry(entry) = edit {
+            entry.key = key.clone();
+        }
+    }
+    fate
+}
+
+/// What a record is known by if it names no key.
+fn own_key(site: Site<'_>, out: &Batch) -> Key {
+    match site.number {
+        None => out.origin_key(),
+        Some(number) => Text::clean(&format!("{}/{number}", out.origin_key())),
+    }
+}
+
+fn head(fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
+    let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
+    let lane_of_file = || match site.place {
+        Place::CompanionLine(path) => lane_of(path),
+        _ => None,
+    };
+    Head {
+        key: word(&fields.key).unwrap_or_else(|| own_key(site, out)),
+        at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
+        lane: word(&fields.lane).or_else(lane_of_file),
+    }
+}
+
+/// Companions hold lanes that are named like them.
+fn lane_of(path: &FilePath) -> Option<Name> {
+    Named::stem(path).map(|named| Text::clean(named.id))
+}
+
+/// Notes a fact, if it is news.
+fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Batch) {
+    let Some(word) = word_of(value) else { return };
+    if last.as_ref().is_some_and(|last| last.as_str() == word) {
+        return;
+    }
+    let text = Text::clean(&word);
+    *last = Some(text.clone());
+    out.meta(match rule.fact {
+        Fact::Id => MetaEdit::Id(text),
+        Fact::Title => MetaEdit::Title { rank: 2, title: text },
+        Fact::Agent => MetaEdit::Agent(text),
+        Fact::Cwd => MetaEdit::Cwd(text),
+        Fact::Version => MetaEdit::Version(text),
+        Fact::Model => MetaEdit::Model(text),
+        Fact::Window => match value.count() {
+            Some(tokens) => MetaEdit::Window(tokens),
+            None => return,
+        },
+        Fact::Other(name) => MetaEdit::Fact { name, value: text },
+    });
+}
+
+fn note_lane(lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) {
+    let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+    if let Some(name) = lane.name.word(scope) {
+        out.meta(MetaEdit::Lane { name, label: word(&lane.label), call: word(&lane.call) });
+    }
+}
+
+/// A line across the transcript, and the text that goes with it.
+fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
+    let count = |path: &Option<Path>| path.as_ref().and_then(|path| path.count(scope));
+    let text = |path: &Option<Path>| {
+        let text =
+            path.as_ref().and_then(|path| path.string(scope, |text| Text::clean(text.as_str().trim())));
+        text.unwrap_or_default()
+    };
+    let said = || text(&mark.text);
+    let line = match mark.kind {
+        MarkKind::Compaction => {
+            let trigger = text(&mark.trigger);
+            let line = Break::Compaction {
+                before: count(&mark.before),
+                after: count(&mark.after),
+                trigger,
+                partial: false,
+            };
+            let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose_of(text)));
+            let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);
+            return std::iter::once(BlockKind::Break(line)).chain(summary).collect();
+        }
+        MarkKind::Model if said().is_blank() => return Vec::new(),
+        MarkKind::Model => Break::ModelChange(said()),
+        MarkKind::Error => Break::Error(said()),
+        MarkKind::Interrupted => Break::Interrupted(said()),
+        MarkKind::Resumed => Break::Resumed(said()),
+        MarkKind::Setting => Break::Setting(said()),
+        MarkKind::Ended => Break::Ended(said()),
+        MarkKind::Branch => Break::Branch(said()),
+        MarkKind::Waiting => Break::Waiting(said()),
+    };
+    vec![BlockKind::Break(line)]
+}

@@ -1,0 +1,265 @@
+//! Blocks, calls and results of a record.
+
+use super::{Head, OPEN, Run};
+use crate::formats::anthropic::{self, Content};
+use crate::formats::definition::path::{Path, Scope};
+use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
+use crate::formats::inline::decoded_size;
+use crate::formats::json::{Json, Str};
+use crate::formats::tools;
+use crate::model::body::written::is_blank;
+use crate::model::body::{Image, Key};
+use crate::model::change;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Raw};
+use crate::model::text::Text;
+use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
+
+/// Blocks of an entry, and edits that come after it.
+type Made<'m> = (&'m mut Vec<BlockKind>, &'m mut Vec<Edit>);
+
+impl Run {
+    /// What a block of a rule makes of a record.
+    pub(super) fn block(
+        &mut self,
+        rule: &BlockRule,
+        head: &Head,
+        scope: Scope<'_>,
+        made: Made<'_>,
+        out: &mut Batch,
+    ) {
+        let (blocks, results) = made;
+        match &rule.each {
+            None if rule.when.holds(scope) => self.one(rule, head, scope, (blocks, results), out),
+            None => {}
+            Some(each) => each.each(scope, &mut |found| {
+                if rule.when.holds(found) {
+                    self.one(rule, head, found, (&mut *blocks, &mut *results), out);
+                }
+            }),
+        }
+    }
+
+    fn one(&mut self, rule: &BlockRule, head: &Head, scope: Scope<'_>, made: Made<'_>, out: &mut Batch) {
+        let (blocks, results) = made;
+        match &rule.what {
+            What::Text(path) => {
+                let text = path.prose(scope, |text| (!is_blank(text)).then(|| out.prose_of(text)));
+                blocks.extend(text.flatten().map(BlockKind::Text));
+            }
+            What::Thinking(path) => {
+                let says = |text: &Str<'_>| path.is_constant() || !is_blank(text);
+                let text = path.prose(scope, |text| says(text).then(|| out.prose_of(text)));
+                blocks.extend(text.flatten().map(BlockKind::Thinking));
+            }
+            What::Content(path) => path.each(scope, &mut |found| {
+                for item in found.here.blocks() {
+                    Self::content(item, head, (&mut *blocks, &mut *results), out);
+                }
+            }),
+            What::Image { data, mime } => {
+                let mime = mime.as_ref().and_then(|path| path.word(scope)).unwrap_or_default();
+                blocks.extend(data.string(scope, |data| BlockKind::Image(image(data, mime, out))));
+            }
+            What::Raw { value, title } => {
+                let title =
+                    title.as_ref().and_then(|path| path.word(scope)).unwrap_or_else(|| Text::from("record"));
+                value.each(scope, &mut |found| {
+                    let value = found.here;
+                    let body = out.tree(&title, value.weight(), || value.to_tree());
+                    blocks.push(BlockKind::Raw(Raw { title: title.clone(), body }));
+                });
+            }
+            What::Blocks(rules) => {
+                for rule in rules {
+                    self.block(rule, head, scope, (&mut *blocks, &mut *results), out);
+                }
+            }
+            What::Call(rule) => {
+                let call = self.call(rule, head, (scope, blocks.len()), out);
+                blocks.push(BlockKind::Call(Box::new(call)));
+            }
+            What::Result(rule) => {
+                let number = results.len();
+                self.results(rule, head, (scope, number), results, out);
+            }
+        }
+    }
+
+    /// A part of a message as the large providers write them.
+    fn content(item: &Json<'_>, head: &Head, made: Made<'_>, out: &mut Batch) {
+        let (blocks, results) = made;
+        let kind = item.get("type").str_or_empty();
+        if matches!(kind, "" | "input_text" | "output_text") && item.get("text").string().is_some() {
+            let text = item.get("text").string_or_empty();
+            blocks.extend((!is_blank(text)).then(|| BlockKind::Text(out.prose_of(text))));
+            return;
+        }
+        if matches!(kind, "image_url" | "input_image") {
+            let url = item.at(&["image_url", "url"]).string().or(item.get("image_url").string());
+            let data = url.or(item.get("url").string()).map_or("", |url| url.as_str());
+            blocks.push(BlockKind::Image(image(data, Text::default(), out)));
+            return;
+        }
+        let site = anthropic::Site { record: &head.key, place: blocks.len() + results.len(), at: head.at };
+        match anthropic::content(item, site, out) {
+            Content::Part(part) => blocks.push(part),
+            Content::Result(call, result) => {
+                results.push(Edit::Result { call, result, lane: head.lane.clone() });
+            }
+            Content::Blank => {}
+        }
+    }
+
+    fn call(&mut self, rule: &CallRule, head: &Head, at: (Scope<'_>, usize), out: &mut Batch) -> ToolCall {
+        let (scope, number) = at;
+        let word = |path: &Path| path.word(scope);
+        let name = word(&rule.name).unwrap_or_default();
+        let kind = tools::kind_of(&name);
+        let null = Json::Null;
+        let mut input = |input: &Json<'_>| {
+            let headline = tools::headline(kind, input);
+            let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+            body.flags.broken_off = tools::breaks_off(input);
+            (headline, body)
+        };
+        let read = rule.input.as_ref().and_then(|path| path.first(scope, &mut input));
+        let (headline, input) = read.unwrap_or_else(|| input(&null));
+        let key = match &rule.id {
+            CallId::Path(path) => word(path).unwrap_or_default(),
+            CallId::Order => {
+                let key = tool::textual_key(&head.key, number);
+                if rule.result.is_none() && self.asked.insert(key.clone()) {
+                    // Results follow their calls: what was asked for before has none any more.
+                    if self.asking != head.key || self.open.len() >= OPEN {
+                        self.open.clear();
+                        self.asking = head.key.clone();
+                    }
+                    self.open.push_back((key.clone(), name.clone()));
+                }
+                key
+            }
+        };
+        let started = rule.started.as_ref().and_then(|path| path.moment(scope)).or(head.at);
+        let result = rule.result.as_ref().filter(|result| result.when.holds(scope));
+        let result = result.and_then(|rule| within(rule, &key, scope, out));
+        let is_lost = rule.lost.as_ref().is_some_and(|flag| flag.holds(scope));
+        let state = match result {
+            Some(result) => tool::ended(result),
+            None if is_lost => ToolState::Lost,
+            None => ToolState::Pending,
+        };
+        let lane = rule.lane.as_ref().and_then(word);
+        ToolCall { key, name, kind, headline, input, state, started, lane }
+    }
+
+    /// Results that stand apart from their calls.
+    pub(super) fn results(
+        &mut self,
+        rule: &ResultRule,
+        head: &Head,
+        at: (Scope<'_>, usize),
+        results: &mut Vec<Edit>,
+        out: &mut Batch,
+    ) {
+        let (scope, number) = at;
+        match &rule.each {
+            None => results.extend(self.result(rule, head, (scope, number), out)),
+            Some(each) => each.each(scope, &mut |found| {
+                let number = results.len();
+                results.extend(self.result(rule, head, (found, number), out));
+            }),
+        }
+    }
+
+    fn result(
+        &mut self,
+        rule: &ResultRule,
+        head: &Head,
+        at: (Scope<'_>, usize),
+        out: &mut Batch,
+    ) -> Option<Edit> {
+        let (scope, number) = at;
+        if !rule.when.holds(scope) {
+            return None;
+        }
+        let tool = rule.tool.as_ref().and_then(|path| path.word(scope));
+        let key = Text::clean(&format!("{}:{number}", head.key));
+        let call = match rule.of.as_ref()? {
+            CallId::Path(path) => path.word(scope).unwrap_or_default(),
+            CallId::Order => self.next_open(&key, tool.as_ref()),
+        };
+        let mut result = of_rule(rule, key, scope, out);
+        result.tool = tool.filter(|_| matches!(rule.of, Some(CallId::Path(_))));
+        result.at = result.at.or(head.at);
+        Some(Edit::Result { call, result: Box::new(result), lane: head.lane.clone() })
+    }
+
+    /// The call that waits longest for a result, of this tool if one is named that calls name, too. A result that is
+    /// sent again has its call.
+    fn next_open(&mut self, result: &Key, tool: Option<&Text>) -> Key {
+        if let Some(call) = self.answered.get(result) {
+            return call.clone();
+        }
+        let same = |name: &Text| tool.is_some_and(|tool| tools::is_same(tool, name));
+        let place = self.open.iter().position(|(_, name)| same(name)).unwrap_or(0);
+        let call = self.open.remove(place).map(|(key, _)| key).unwrap_or_default();
+        self.answered.insert(result.clone(), call.clone());
+        call
+    }
+}
+
+/// The result within its call, if there is one.
+fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> Option<ToolResult> {
+    let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+    let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
+    // A condition that holds says that there is one.
+    if !is_there && rule.when.is_empty() && !says(&rule.failed) && !says(&rule.refused) {
+        return None;
+    }
+    Some(of_rule(rule, Text::clean(&format!("{call}:result")), scope, out))
+}
+
+fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> ToolResult {
+    let says = |flag: &Option<Flag>| flag.as_ref().map(|flag| flag.holds(scope));
+    let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
+    let has_failed = says(&rule.failed).unwrap_or(exit.is_some_and(|code| code != 0.0));
+    let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output_of(text)));
+    let body = text.unwrap_or_else(|| out.output(""));
+    // What an agent keeps for its own screen is a diff only now and then.
+    let patch = rule.patch.as_ref().and_then(|path| {
+        path.string(scope, |text| change::is_patch(text).then(|| out.output_of(text))).flatten()
+    });
+    let took = rule.took.as_ref().and_then(|path| path.count(scope));
+    ToolResult {
+        key,
+        tool: None,
+        verdict: match (says(&rule.refused), has_failed) {
+            (Some(true), _) => Verdict::Refused,
+            (_, true) => Verdict::Failed,
+            _ => Verdict::Done,
+        },
+        body,
+        patch,
+        images: Vec::new(),
+        facts: exit
+            .filter(|code| *code != 0.0)
+            .map(|code| Text::clean(&format!("exit {code}")))
+            .unwrap_or_default(),
+        at: rule.at.as_ref().and_then(|path| path.moment(scope)),
+        duration_ms: took,
+    }
+}
+
+/// An image by its data or its address.
+fn image(data: &str, mime: Text, out: &Batch) -> Image {
+    let inline = data.strip_prefix("data:");
+    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
+    let is_address = inline.is_none() && (data.contains("://") || data.starts_with(['/', '~', '.']));
+    Image {
+        mime: if mime.is_blank() { named.unwrap_or_default() } else { mime },
+        bytes: (!is_address && !data.is_empty()).then(|| decoded_size(data)),
+        source: is_address.then(|| Text::clean(data)),
+        origin: out.origin(),
+    }
+}

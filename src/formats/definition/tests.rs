@@ -1,0 +1,246 @@
+use super::read::read;
+use super::rule::Definition;
+use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::json::{self, Json};
+use crate::model::edit::Batch;
+use crate::model::entry::BlockKind;
+use crate::model::record::{Origin, Record};
+use crate::model::transcript::Transcript;
+
+/// An agent of which nobody knows anything.
+const HOME_MADE: &str = r#"
+name = "home-made"
+[detect]
+certain = [{ has = ["who", "step"] }]
+[entry]
+at = "t"
+[session]
+cwd = "dir"
+[[record]]
+when  = { who = "me" }
+entry = { role = "user" }
+block = [{ text = "say" }]
+[[record]]
+when  = { who = "bot" }
+entry = { role = "assistant", key = "id", model = "llm" }
+block = [{ thinking = "why" }, { text = "say" }, { each = "do[]", call = "n", name = "tool", input = "with" }]
+usage = { input = "tok.in", cache_read = "tok.hit", output = ["tok.out", "tok.more"], input_includes_cache = true }
+[[record]]
+when   = { has = "did" }
+result = { of = "did", text = "got", failed = "ok=false", took = "secs:s" }
+[[record]]
+when   = { has = "back" }
+rewind = { to = "back" }
+[[record]]
+when    = { has = "all" }
+records = "all[]"
+replace = true
+[[record]]
+when = { who = "clock" }
+skip = "a tick"
+"#;
+
+fn definition(text: &str) -> &'static Definition {
+    Box::leak(Box::new(read(text, None).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))))
+}
+
+fn read_lines(text: &str, lines: &[&str]) -> (Transcript, Batch) {
+    let mut decoder = definition(text).decoder();
+    let mut out = Batch::default();
+    for (at, line) in (0..).zip(lines) {
+        let origin = Origin { at, ..Origin::default() };
+        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+    }
+    let mut transcript = Transcript::new();
+    transcript.apply(out.clone());
+    transcript.settle();
+    (transcript, out)
+}
+
+#[test]
+fn a_session_is_read_by_its_rules() {
+    let (transcript, out) = read_lines(
+        HOME_MADE,
+        &[
+            r#"{"who":"me","step":1,"t":1700000000,"say":"hello","dir":"/w"}"#,
+            r#"{"who":"bot","step":2,"id":"b1","t":1700000001,"llm":"m","why":"asked","say":"hi","do":[{"n":"c1","tool":"bash","with":{"command":"ls"}}],"tok":{"in":10,"hit":4,"out":5,"more":2}}"#,
+            r#"{"did":"c1","got":"a\nb","ok":false,"secs":1.5,"t":1700000002}"#,
+            r#"{"who":"clock"}"#,
+            r#"{"who":"alien","x":1}"#,
+        ],
+    );
+    let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+    assert_eq!(words, ["user", "assistant", "harness"]);
+    let bot = transcript.entries().nth(1).unwrap();
+    let call = bot.calls().next().unwrap();
+    assert_eq!((call.state.word(), call.headline.as_str()), ("failed", "ls"));
+    assert_eq!(call.state.result().unwrap().duration_ms, Some(1500));
+    let usage = bot.usage.as_ref().unwrap();
+    assert_eq!((usage.input, usage.cache_read, usage.output), (Some(6), Some(4), Some(7)));
+    assert_eq!(transcript.meta().cwd.as_ref().unwrap().as_str(), "/w");
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "hello");
+    let tally = &out.tally;
+    assert_eq!((tally.shown, tally.merged, tally.passed), (3, 1, 1));
+    assert_eq!(tally.unknown.len(), 1, "{:?}", tally.unknown);
+}
+
+#[test]
+fn what_is_taken_back_stays_and_is_undone() {
+    let say = |id: &str| format!(r#"{{"who":"bot","step":1,"id":"{id}","say":"{id}"}}"#);
+    let (a, b, c) = (say("a"), say("b"), say("c"));
+    let undone = |transcript: &Transcript| -> Vec<(String, bool)> {
+        transcript.entries().map(|entry| (entry.key.as_str().to_owned(), entry.marks.undone)).collect()
+    };
+    let (transcript, _) = read_lines(HOME_MADE, &[&a, &b, &c, r#"{"back":"b"}"#]);
+    assert_eq!(undone(&transcript), [("a".into(), false), ("b".into(), true), ("c".into(), true)]);
+    let all = format!(r#"{{"all":[{},{}]}}"#, say("a"), say("d"));
+    let (transcript, _) = read_lines(HOME_MADE, &[&a, &b, &all]);
+    assert_eq!(undone(&transcript), [("a".into(), false), ("b".into(), true), ("d".into(), false)]);
+    assert!(transcript.entries().all(|entry| matches!(entry.blocks[0].kind, BlockKind::Text(_))));
+}
+
+#[test]
+fn calls_without_ids_pair_in_order() {
+    let text = HOME_MADE
+        .replace("call = \"n\"", "call = \"@order\"")
+        .replace("of = \"did\"", "of = \"@order\", tool = \"did\"");
+    let (transcript, _) = read_lines(
+        &text,
+        &[
+            r#"{"who":"bot","step":1,"id":"b","do":[{"tool":"view_file","with":{}},{"tool":"list_dir","with":{}}]}"#,
+            r#"{"did":"LIST_DIR","got":"two"}"#,
+            r#"{"did":"GENERIC","got":"one"}"#,
+        ],
+    );
+    let entry = transcript.entries().next().unwrap();
+    let outputs: Vec<&str> =
+        entry.calls().map(|call| call.state.result().unwrap().body.stub.as_str()).collect();
+    assert_eq!(outputs, ["one", "two"]);
+}
+
+#[test]
+fn sums_that_grow_count_by_their_growth() {
+    let text = HOME_MADE.replace("input_includes_cache = true", "cumulative = true");
+    let say = |id: &str, n: u64| {
+        format!(r#"{{"who":"bot","step":1,"id":"{id}","say":"x","tok":{{"in":{n},"out":{n}}}}}"#)
+    };
+    let lines = [say("a", 10), say("b", 10), say("c", 25), say("d", 5)];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let (transcript, _) = read_lines(&text, &lines);
+    let inputs: Vec<Option<u64>> =
+        transcript.entries().map(|entry| entry.usage.as_ref().and_then(|usage| usage.input)).collect();
+    assert_eq!(inputs, [Some(10), None, Some(15), Some(5)]);
+}
+
+#[test]
+fn marks_identify_a_file() {
+    let lines: Vec<Json<'_>> =
+        [r#"{"a":1}"#, r#"{"who":"me","step":1}"#].map(|l| json::parse(l).unwrap()).into();
+    let probe = Probe {
+        path: std::path::Path::new("x.jsonl"),
+        children: &[],
+        lines: &lines,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: true,
+    };
+    let definition = definition(HOME_MADE);
+    let verdict = definition.sniff(&probe);
+    assert_eq!(
+        (verdict.confidence, verdict.reason.as_str()),
+        (Confidence::Certain, "home-made: has who, has step")
+    );
+    assert_eq!(definition.sniff(&Probe { lines: &lines[..1], ..probe }).confidence, Confidence::No);
+}
+
+#[test]
+fn mistakes_have_their_place() {
+    for (text, expected) in [
+        ("name = ", "1:8: no TOML"),
+        ("agent = 'x'\n[[record]]\nskip = 'x'", "1:1: `name` is missing"),
+        (
+            "name = 'x'\nshap = 'lines'\n[[record]]\nskip = 'x'",
+            "2:1: `shap` is not known here; known are name,",
+        ),
+        ("name = 'x'\nshape = 'line'\n[[record]]\nskip = 'x'", "2:9: `line` is no shape; shapes are lines,"),
+        ("name = 'x'", "1:1: there is no [[record]]"),
+        (
+            "name = 'x'\n[[record]]\nentry = { rol = 'user' }\nblock = [{ text = 'a[' }]",
+            "3:9: `role` is missing",
+        ),
+        (
+            "name = 'x'\n[[record]]\nentry = { role = 'user' }\nblock = [{ text = 'a[' }]",
+            "4:19: in the path `a[`",
+        ),
+        (
+            "name = 'x'\n[[record]]\nentry = { role = 'user' }\nblock = [{ txt = 'a' }]",
+            "4:10: a block is one of",
+        ),
+        ("name = 'x'\n[[record]]\nresult = { text = 'a' }", "3:10: a result names its call"),
+        ("name = 'x'\n[[record]]\nmark = { kind = 'odd' }", "3:17: `kind` of a mark is one of compaction,"),
+        ("name = 'x'\n[[record]]\nwhen = { a = 'b' }", "2:1: a rule does something"),
+        ("name = 'x'\nroots = ['/etc/*']\n[[record]]\nskip = 'x'", "2:10: `/etc/*` is no place"),
+    ] {
+        let mistakes = read(text, None).unwrap_err();
+        let all: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        assert!(all.iter().any(|one| one.starts_with(expected)), "{text}\n{all:#?}");
+    }
+}
+
+#[test]
+fn built_in_definitions_have_no_mistakes() {
+    for (file, text) in super::BUILT_IN {
+        let definition = read(text, None).unwrap_or_else(|mistakes| panic!("{file}: {mistakes:?}"));
+        assert_eq!(format!("{}.toml", definition.name), *file);
+        assert!(text.lines().count() <= 150, "{file} is long");
+    }
+}
+
+#[test]
+fn the_sample_of_the_manual_is_read_as_it_says() {
+    let page = include_str!("../../../assets/manual/definitions.md");
+    let sample = |kind: &str| {
+        let (_, rest) = page.split_once(&format!("```{kind}\n")).unwrap();
+        rest.split_once("```").unwrap().0
+    };
+    let lines: Vec<&str> = sample("json").trim().lines().collect();
+    let (transcript, out) = read_lines(sample("toml"), &lines);
+    assert!(out.tally.unknown.is_empty() && out.tally.faulty == 0, "{:?}", out.tally.unknown);
+    let states: Vec<&str> =
+        transcript.entries().flat_map(|entry| entry.calls()).map(|call| call.state.word()).collect();
+    assert_eq!(states, ["done", "failed"]);
+    assert_eq!(transcript.totals().sum().cache_read.known(), Some(820));
+    assert_eq!(transcript.meta().title().unwrap().as_str(), "How many orders came?");
+}
+
+/// Texts and pairs that a draft for a session gets, of those that its own definition gets.
+fn drafted(text: &str) -> (Transcript, String) {
+    let lines: Vec<&str> = text.lines().collect();
+    let records: Vec<Json<'_>> = lines.iter().filter_map(|line| json::read(line)).collect();
+    let draft = super::draft::draft(&records, "x", false);
+    let (transcript, _) = read_lines(&draft, &lines);
+    (transcript, draft)
+}
+
+#[test]
+fn a_draft_reads_what_was_said_and_joins_calls_with_results() {
+    let copilot = include_str!("../../../tests/fixtures/copilot-cli/events.jsonl");
+    let lines: Vec<&str> = copilot.lines().collect();
+    let own = super::BUILT_IN.iter().find(|(file, _)| *file == "copilot-cli.toml").unwrap().1;
+    let (sound, _) = read_lines(own, &lines);
+    let (transcript, draft) = drafted(copilot);
+    let paired = |transcript: &Transcript| {
+        transcript
+            .entries()
+            .flat_map(|entry| entry.calls())
+            .filter(|call| call.state.result().is_some())
+            .count()
+    };
+    let said = |transcript: &Transcript| {
+        let texts = transcript.entries().filter(|entry| entry.role.word() != "harness");
+        texts.flat_map(|entry| &entry.blocks).filter(|block| matches!(block.kind, BlockKind::Text(_))).count()
+    };
+    assert!(paired(&transcript) * 5 >= paired(&sound) * 4, "{draft}");
+    assert!(said(&transcript) * 5 >= said(&sound) * 4, "{draft}");
+}

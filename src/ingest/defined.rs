@@ -1,0 +1,147 @@
+//! Formats that the reader defines, and what is known of all formats.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use crate::formats::decoder::Pattern;
+use crate::formats::definition::draft;
+use crate::formats::definition::read::read;
+use crate::formats::definition::rule::{Definition, Rule};
+use crate::formats::json::{self, Json};
+use crate::formats::{Choice, DEFINITIONS, REGISTRY, choose};
+use crate::ingest::find::Environment;
+use crate::ingest::open;
+use crate::ingest::target::OpenError;
+use crate::source::document::split;
+use crate::source::regular;
+use crate::source::stamp::read_range;
+
+/// So much of a sample is looked at for a draft.
+const SAMPLE: usize = 8 << 20;
+
+/// A rule of a definition, and how it fared so far.
+pub struct RuleLine {
+    /// Its line in the definition.
+    pub(crate) line: usize,
+    /// Which records it is for.
+    pub(crate) words: String,
+    /// How many it took.
+    pub(crate) taken: u64,
+}
+
+/// What is known of a format.
+pub struct Known {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// The agent, for people.
+    pub(crate) agent: &'static str,
+    /// Where sessions lie, for people.
+    pub(crate) places: Vec<String>,
+    /// The file of a reader's own definition.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Takes the reader's own definitions, each with its file, before any format is used; `only` is the format that alone is
+/// tried. Gives back what is wrong with them, a sentence each; the others count.
+pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let mut definitions: Vec<&'static Definition> = Vec::new();
+    for (path, text) in own {
+        match read(&text, Some(path.clone())) {
+            Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
+                complaints.push(format!(
+                    "{}: another definition is named {}, too",
+                    path.display(),
+                    definition.name
+                ));
+            }
+            Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
+            Err(mistakes) => {
+                complaints
+                    .extend(mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())));
+            }
+        }
+    }
+    choose(Choice { own: definitions, only });
+    complaints
+}
+
+/// The name that a definition gives itself, and what is wrong with it.
+pub(crate) fn name_of(path: &Path, text: &str) -> Result<&'static str, Vec<String>> {
+    let complain = |mistake| format!("{}:{mistake}", path.display());
+    read(text, None)
+        .map(|definition| definition.name)
+        .map_err(|mistakes| mistakes.into_iter().map(complain).collect())
+}
+
+/// Whether there is a format with this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    REGISTRY.iter().any(|format| format.name() == name)
+}
+
+/// The definition that reads a format; nothing for formats with a decoder of their own.
+pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
+    DEFINITIONS.iter().copied().find(|definition| definition.name == name)
+}
+
+/// Whether the program itself has a format with the name of a reader's own definition.
+pub(crate) fn is_replaced(name: &str) -> bool {
+    crate::formats::is_built_in(name)
+}
+
+/// All formats.
+pub(crate) fn known(environment: &Environment) -> Vec<Known> {
+    let place = |pattern: &Pattern| environment.shortened(&pattern.0);
+    REGISTRY
+        .iter()
+        .map(|format| {
+            let roots = format.roots().iter();
+            let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));
+            let patterns =
+                below.flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));
+            Known {
+                name: format.name(),
+                agent: format.agent(),
+                places: patterns.map(|pattern| place(&pattern)).collect(),
+                file: definition_of(format.name()).and_then(|definition| definition.file.clone()),
+            }
+        })
+        .collect()
+}
+
+/// The rules of the definition with this name, and how many records each has taken since the program began.
+pub(crate) fn rules(name: &str) -> Vec<RuleLine> {
+    let rules = definition_of(name).into_iter().flat_map(|definition| &definition.rules);
+    let line = |rule: &Rule| RuleLine {
+        line: rule.line,
+        words: rule.words.clone(),
+        taken: rule.taken.load(Ordering::Relaxed),
+    };
+    rules.map(line).collect()
+}
+
+/// A first definition for files that look like these.
+pub(crate) fn draft(samples: &[PathBuf]) -> Result<String, OpenError> {
+    let mut texts = Vec::new();
+    for path in samples {
+        let read = regular::open(path).and_then(|file| read_range(&file, 0, SAMPLE));
+        let bytes = read.map_err(|error| open::cannot_open(path, &error))?;
+        texts.push(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    let mut records: Vec<Json<'_>> = Vec::new();
+    let mut is_document = false;
+    for text in &texts {
+        let lines: Vec<Json<'_>> =
+            text.lines().filter_map(|line| json::read(line.trim())).filter(Json::is_object).collect();
+        if lines.len() > 1 || !text.trim_start().starts_with(['[', '{']) {
+            records.extend(lines);
+            continue;
+        }
+        is_document = true;
+        let elements = split(text.as_bytes()).map(|split| split.elements).unwrap_or_default();
+        records.extend(elements.into_iter().filter_map(|range| json::read(text.get(range)?)));
+    }
+    let name =
+        samples.first().and_then(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
+    Ok(draft::draft(&records, &name.unwrap_or_default(), is_document))
+}

@@ -1,0 +1,151 @@
+//! `tv formats`: which formats there are and where their sessions lie, how a definition of one's own fares with samples,
+//! and a first definition for samples.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::outcome::{Outcome, ReportError};
+use super::reading::{self, Reading};
+use crate::analysis::calls::pairing;
+use crate::ingest::defined::{self, Known};
+use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::{OpenError, Target};
+use crate::model::coverage::Coverage;
+use crate::model::text::Text;
+
+/// So many fields that nothing reads are listed.
+const FIELDS: usize = 30;
+
+/// What to write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Options {
+    /// All formats.
+    List(Environment),
+    /// What is wrong with a definition, and what it makes of samples.
+    Check {
+        /// The definition's name, or what is wrong with it.
+        definition: Result<&'static str, Vec<String>>,
+        /// Files to read by it.
+        samples: Vec<Target>,
+    },
+    /// A definition to begin with.
+    Draft(Vec<PathBuf>),
+}
+
+/// Writes it.
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    match options {
+        Options::List(environment) => list(environment, out)?,
+        Options::Check { definition: Err(mistakes), .. } => {
+            for mistake in mistakes {
+                writeln!(out, "{}", Text::clean(mistake))?;
+            }
+            return Ok(Outcome::Found);
+        }
+        Options::Check { definition: Ok(name), samples } => return check(name, samples, out),
+        Options::Draft(samples) => write!(out, "{}", Text::clean(&defined::draft(samples)?))?,
+    }
+    Ok(Outcome::Complete)
+}
+
+fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
+    let formats = defined::known(environment);
+    let width = formats.iter().map(|known| known.name.len()).max().unwrap_or(0);
+    for Known { name, agent, places, file } in &formats {
+        let search =
+            Search { environment: environment.clone(), paths: Vec::new(), format: Some((*name).to_owned()) };
+        let found = find::count(&search);
+        let agent = if agent == name { "" } else { agent };
+        let own = match file {
+            Some(file) if defined::is_replaced(name) => {
+                format!(" (by {}, in place of the one of tv)", environment.shortened(file))
+            }
+            Some(file) => format!(" (by {})", environment.shortened(file)),
+            None => String::new(),
+        };
+        let line = format!("{name:<width$} {found:>6}  {agent}{own}");
+        writeln!(out, "{}", Text::clean(line.trim_end()))?;
+        for place in places {
+            writeln!(out, "{:<width$}         {}", "", Text::clean(place))?;
+        }
+    }
+    Ok(())
+}
+
+fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    let mut failures: Vec<OpenError> = Vec::new();
+    let mut readings = Vec::new();
+    for sample in samples {
+        match reading::survey(sample) {
+            Ok(read) => readings.push(read),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    writeln!(out, "{name}: no mistakes")?;
+    if readings.is_empty() {
+        return Ok(Outcome::of(failures));
+    }
+    writeln!(out, "\nrecords by rule:")?;
+    for rule in defined::rules(name) {
+        let words = if rule.words.is_empty() { "all" } else { &rule.words };
+        let line = format!("{:>8}  line {:<4} {words}", rule.taken, rule.line);
+        writeln!(out, "{}", Text::clean(&line))?;
+    }
+    let mut is_odd = false;
+    // By what a record is recognised need not be shown.
+    let rules = defined::rules(name);
+    let tested: HashSet<&str> = rules
+        .iter()
+        .flat_map(|rule| rule.words.split(", "))
+        .filter_map(|test| test.split(' ').next())
+        .collect();
+    for (reading, coverage) in &readings {
+        is_odd |= sample(reading, coverage, &tested, out)?;
+    }
+    Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) })
+}
+
+/// What became of a sample; whether a record of it was taken by no rule, or broken.
+fn sample(
+    reading: &Reading,
+    coverage: &Coverage,
+    tested: &HashSet<&str>,
+    out: &mut dyn Write,
+) -> io::Result<bool> {
+    let transcript = &reading.transcript;
+    let tally = transcript.tally();
+    writeln!(out, "\n{}:", reading::shown(&reading.target.path))?;
+    let counts = pairing::count(transcript);
+    writeln!(
+        out,
+        "  {} records: {} shown, {} part of other entries, {} passed over, {} faulty; {} turns",
+        tally.records(),
+        tally.shown,
+        tally.merged,
+        tally.passed,
+        tally.faulty,
+        transcript.turns().len()
+    )?;
+    writeln!(out, "  {} calls, {} with their results", counts.calls, counts.paired)?;
+    if !tally.unknown.is_empty() {
+        writeln!(out, "  taken by no rule, shown raw:")?;
+        for (what, (count, first)) in &tally.unknown {
+            writeln!(out, "  {count:>8}  {what} (first in line {})", first.line)?;
+        }
+    }
+    let missing: BTreeMap<&Text, u64> = coverage
+        .missing()
+        .into_iter()
+        .filter(|(path, _)| !tested.contains(path.as_str()))
+        .take(FIELDS)
+        .map(|(path, share)| (path, share.strings))
+        .collect();
+    if !missing.is_empty() {
+        writeln!(out, "  fields that nothing shows:")?;
+        for (path, strings) in missing {
+            writeln!(out, "  {strings:>8}  {path}")?;
+        }
+    }
+    Ok(!tally.unknown.is_empty() || tally.faulty > 0)
+}

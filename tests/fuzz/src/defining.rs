@@ -1,0 +1,54 @@
+//! Definitions of formats: what is written in one, and what is read by one.
+
+use tv::formats::DEFINITIONS;
+use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::definition::read::read;
+use tv::formats::definition::rule::Definition;
+use tv::model::edit::Batch;
+use tv::model::record::{Origin, Record};
+
+use crate::decoding;
+use crate::laws;
+
+/// Records that have something of all agents in them.
+const SAMPLES: [&str; 5] = [
+    r#"{"type":"user","id":"1","timestamp":"2026-01-02T03:04:05Z","content":"hello","role":"user"}"#,
+    r#"{"type":"assistant","id":"2","message":{"content":[{"type":"text","text":"a"},{"type":"tool_use","id":"c","name":"n","input":{}}]},"usage":{"input_tokens":3}}"#,
+    r#"{"type":"tool","of":"c","output":"\u001b[31mx","args":"{\"a\":\"\\\"b\\\"\"}","error":null,"exit":1e300}"#,
+    r#"{"$set":{"messages":[{"id":"1"},{"id":"1"},5,null]},"$rewindTo":"1","a":{"b":{"c":[[[]]]}}}"#,
+    r#"["type",{"type":[]},-1]"#,
+];
+
+/// A text is a definition or has mistakes with places in it; a definition reads anything, and loses nothing.
+pub fn define(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let definition = match read(text, None) {
+        Ok(definition) => definition,
+        Err(mistakes) => {
+            assert!(!mistakes.is_empty(), "refused without a mistake");
+            let lines = text.split('\n').count();
+            assert!(mistakes.iter().all(|mistake| mistake.line <= lines && mistake.column > 0));
+            return;
+        }
+    };
+    // Few texts of a run are definitions, and formats live as long as the program.
+    let definition: &'static Definition = Box::leak(Box::new(definition));
+    let mut decoder = definition.decoder();
+    let mut batch = Batch::default();
+    for (at, sample) in (0..).zip(SAMPLES) {
+        let before = batch.tally.records();
+        let origin = Origin { at, ..Origin::default() };
+        feed(&mut *decoder, Record { origin, bytes: sample.as_bytes() }, Place::Line, &mut batch);
+        assert!(batch.tally.records() > before, "a record was lost");
+    }
+    laws::assert_conserved(&batch.tally);
+    laws::assert_clean_within(&[batch]);
+}
+
+/// Bytes through one of the definitions, as through any decoder.
+pub fn decode(data: &[u8]) {
+    let Some((choice, data)) = data.split_first() else { return };
+    let number = usize::from(*choice) % DEFINITIONS.len();
+    let definition = DEFINITIONS.get(number).expect("one of them");
+    decoding::decode(definition.name, data);
+}
