@@ -31,9 +31,16 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("cursor.toml", include_str!("../../../assets/formats/cursor.toml")),
     ("factory-droid.toml", include_str!("../../../assets/formats/factory-droid.toml")),
     ("gemini.toml", include_str!("../../../assets/formats/gemini.toml")),
+    ("goose.toml", include_str!("../../../assets/formats/goose.toml")),
+    ("grok-cli.toml", include_str!("../../../assets/formats/grok-cli.toml")),
+    ("hermes.toml", include_str!("../../../assets/formats/hermes.toml")),
     ("mini-swe-agent.toml", include_str!("../../../assets/formats/mini-swe-agent.toml")),
+    ("mistral-vibe.toml", include_str!("../../../assets/formats/mistral-vibe.toml")),
+    ("openhands-events.toml", include_str!("../../../assets/formats/openhands-events.toml")),
     ("qwen-code.toml", include_str!("../../../assets/formats/qwen-code.toml")),
+    ("sharegpt.toml", include_str!("../../../assets/formats/sharegpt.toml")),
     ("swe-agent-traj.toml", include_str!("../../../assets/formats/swe-agent-traj.toml")),
+    ("vscode-copilot-chat.toml", include_str!("../../../assets/formats/vscode-copilot-chat.toml")),
 ];
 
 impl Format for &'static Definition {
