@@ -64,6 +64,8 @@ pub(crate) struct ViewSettings {
     pub(crate) thinking: Option<bool>,
     /// Calls say what they are for.
     pub(crate) intents: Option<bool>,
+    /// Times in UTC.
+    pub(crate) utc: Option<bool>,
     /// Outline shown.
     pub(crate) outline: Option<bool>,
     /// Inspector shown where it has room.
@@ -116,6 +118,7 @@ impl Reading<'_> {
             "ascii" => self.settings.ascii = self.switch(value),
             "thinking" => self.settings.view.thinking = self.switch(value),
             "intents" => self.settings.view.intents = self.switch(value),
+            "utc" => self.settings.view.utc = self.switch(value),
             "outline" => self.settings.view.outline = self.switch(value),
             "inspector" => self.settings.view.inspector = self.switch(value),
             "strip" => self.settings.view.strip = self.switch(value),

@@ -88,7 +88,7 @@ pub(crate) fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
 
 /// What a sub-agent did last, at most so many things, the newest at the end.
 pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize) -> Vec<String> {
-    let flags = lane.entries.iter().rev().filter_map(|id| last_sign(transcript.get(*id)?));
+    let flags = lane.entries.iter().rev().filter_map(|id| last_sign(transcript, transcript.get(*id)?));
     let mut flags: Vec<String> = flags.take(most).collect();
     flags.reverse();
     flags
@@ -126,8 +126,9 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     format!("branch {}: {}", branch.number, parts.join(", "))
 }
 
-fn last_sign(entry: &Entry) -> Option<String> {
-    let call = entry.calls().last().map(|call| format!("{} {}", call.name, call.headline));
+fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {
+    let root = transcript.meta().root.as_deref();
+    let call = entry.calls().last().map(|call| format!("{} {}", call.name, call.about(root)));
     call.or_else(|| {
         entry.blocks.iter().rev().find_map(|block| match &block.kind {
             BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),

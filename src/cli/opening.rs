@@ -65,6 +65,7 @@ fn defaults(look: &LookArgs, settings: &ViewSettings) -> ViewDefaults {
         level: Level::of(look.level.or(settings.level).unwrap_or(DEFAULT_LEVEL)),
         thinking: settings.thinking.unwrap_or(true),
         intents: settings.intents.unwrap_or(true),
+        utc: settings.utc.unwrap_or(false),
         outline: settings.outline,
         inspector: settings.inspector,
         strip: settings.strip,

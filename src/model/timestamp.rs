@@ -55,6 +55,11 @@ impl Timestamp {
         self.local("%H:%M:%S%.3f")
     }
 
+    /// `2026-01-31 10:41:07.081 CET` in the reader's time zone.
+    pub(crate) fn day_and_precise(self) -> String {
+        self.local("%Y-%m-%d %H:%M:%S%.3f %Z")
+    }
+
     /// `10:41` in the reader's time zone.
     pub(crate) fn minute(self) -> String {
         self.local("%H:%M")
@@ -63,6 +68,16 @@ impl Timestamp {
     /// `2026-01-31 10:41` in the reader's time zone.
     pub fn date_and_clock(self) -> String {
         self.local("%Y-%m-%d %H:%M")
+    }
+
+    /// `2026-01-31` in the reader's time zone.
+    pub(crate) fn calendar_day(self) -> String {
+        self.local("%Y-%m-%d")
+    }
+
+    /// What the reader's time zone is called then: `CET`, `+03`.
+    pub(crate) fn zone(self) -> String {
+        self.local("%Z")
     }
 
     /// `01-31` in the reader's time zone.
@@ -96,6 +111,11 @@ impl Timestamp {
     /// zone.
     pub fn spoken(self, now: Self) -> String {
         if now.since(self) < WEEK_MS && self <= now { self.local("%a %H:%M") } else { self.date_and_clock() }
+    }
+
+    /// As one says at `now` when something came to rest: `10:41` of the same day, else `2026-01-31`.
+    pub(crate) fn day_or_minute(self, now: Self) -> String {
+        if self.is_same_day(now) { self.minute() } else { self.calendar_day() }
     }
 
     /// Reads `2026-01-31` or `2026-01-31 10:42[:07]` in the reader's time zone.

@@ -3,8 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key, Tree};
-use super::text::{Name, Text};
+use super::path;
+use super::text::{Name, Text, without_sgr};
 use super::timestamp::Timestamp;
+
+/// Characters of what a call is about.
+const LONGEST: usize = 4_096;
 
 /// What a tool does, whatever its agent calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -154,6 +158,23 @@ pub enum Clocked {
 }
 
 impl ToolCall {
+    /// What it is about, on one line; files are named from a folder on.
+    pub(crate) fn about(&self, root: Option<&str>) -> String {
+        let line = self.headline.trim().lines().next().unwrap_or_default();
+        let line: String = without_sgr(line).chars().take(LONGEST).collect();
+        match self.kind {
+            _ if self.names_a_file() => path::below(&line, root).to_owned(),
+            ToolKind::Search => path::words_below(&line, root).into_owned(),
+            ToolKind::Run => path::command_below(&line, root).into_owned(),
+            _ => line,
+        }
+    }
+
+    /// Whether what it is about is the name of a file.
+    pub(crate) fn names_a_file(&self) -> bool {
+        matches!(self.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)
+    }
+
     /// How long it took; `said` is the time of its entry. Nothing without a result, without times, or
     /// if the result is older than the call.
     pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {

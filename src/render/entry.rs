@@ -20,6 +20,7 @@ use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
+use crate::model::tool::ToolKind;
 use records::Records;
 
 /// Rows of a prompt where only prompts are shown.
@@ -31,6 +32,8 @@ const THINKING_ROWS: usize = 2;
 /// Titles of what the commands put out that a user ran, and the lines of it in a preview.
 const OUTPUTS: [&str; 2] = ["command output", "command errors"];
 const OUTPUT: (usize, usize) = (3, 5);
+/// Bytes of a sentence that says what a call is for.
+const LEAD: u32 = 160;
 /// Bytes of a token, roughly.
 const BYTES_PER_TOKEN: u32 = 4;
 
@@ -75,6 +78,11 @@ pub(crate) fn lay_out_as(
         }
         sheet.begin(index);
         let block = reworded(block);
+        if let Some(words) = lead_in(&sheet, (index, &block), end.min(item.entry.blocks.len())) {
+            sheet.lead = Some(words);
+            speaks_first = false;
+            continue;
+        }
         let is_opened = item.folds.get(index) == Some(&Fold::Open);
         let is_repeated = !is_opened && records.as_ref().is_some_and(|records| records.contain(&block));
         let detail = if is_repeated { Detail::Closed } else { sheet.detail(index) };
@@ -85,6 +93,29 @@ pub(crate) fn lay_out_as(
         air(&mut sheet);
     }
     sheet.finish()
+}
+
+/// A sentence that says what the call behind it is for: in the outline the two are one row. Whatever the reader opened,
+/// and what a filter shows alone, has a row of its own.
+fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Option<String> {
+    let item = sheet.item;
+    let is_listed = sheet.look.level == Level::Outline && sheet.look.intents && item.only.is_none();
+    let BlockKind::Text(body) = &block.kind else { return None };
+    let next = item.entry.blocks.get(index + 1).filter(|_| is_listed && index + 1 < end)?;
+    let BlockKind::Call(call) = &next.kind else { return None };
+    // What is done to a file is said by its name.
+    let has_name = !matches!(call.kind, ToolKind::Run | ToolKind::Fetch | ToolKind::Other);
+    let is_sentence = !has_name
+        && item.entry.role == Role::Assistant
+        && !item.entry.marks.open
+        && body.lines == 1
+        && body.bytes <= LEAD
+        && !is_blank(body);
+    if !is_sentence || sheet.detail(index) != Detail::Closed || tool::intent_of(call).is_some() {
+        return None;
+    }
+    let words: String = first_row(sheet, body).iter().map(|span| span.content.as_ref()).collect();
+    Some(words.trim_end_matches([':', ' ']).to_owned())
 }
 
 /// `key … · parent … · line 12 · byte 345 +678`
@@ -184,7 +215,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     let is_aside = matches!(sheet.item.entry.role, Role::System | Role::Harness);
     let in_row = detail == Detail::Closed
         || (detail == Detail::Preview && (is_quiet(sheet) || (is_aside && is_brief(sheet, body))));
-    let right = right_of(sheet, speaks_first);
+    let right = (right_of(sheet, speaks_first), is_for_focus(sheet));
     if in_row {
         let text = if is_aside || is_quiet(sheet) {
             vec![Span::styled(on_one_line(body), sheet.look.theme.dim)]
@@ -192,7 +223,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
             first_row(sheet, body)
         };
         let mut head = head_of(sheet, text);
-        head.right = right;
+        (head.right, head.on_focus) = right;
         head.is_away = body.is_away();
         head.hides = body.lines.max(1);
         sheet.head(head);
@@ -200,7 +231,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     }
     if speaks_first || sheet.is_at_top() {
         let mut head = head_of(sheet, Vec::new());
-        head.right = right;
+        (head.right, head.on_focus) = right;
         sheet.head(head);
     }
     let rows = prose_rows(sheet, body, detail, is_aside);
@@ -276,12 +307,17 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
     right
 }
 
+/// What an answer cost is a fact of level 4, and of the item that the reader looks at.
+fn is_for_focus(sheet: &Sheet<'_>) -> bool {
+    let entry = sheet.item.entry;
+    entry.role == Role::Assistant && !entry.marks.open && sheet.look.level < Level::Full
+}
+
 fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     if !sheet.look.thinking {
         return;
     }
     let theme = sheet.look.theme;
-    let glyphs = sheet.glyphs();
     let mut head = Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
@@ -295,19 +331,16 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         return;
     }
     let tokens = format!("~{} tok", figures::tokens(u64::from((body.bytes / BYTES_PER_TOKEN).max(1))));
+    (head.right, head.on_focus) = (vec![Span::styled(tokens, theme.dim)], is_for_focus(sheet));
     let line = first_line(body);
     let is_one_line = body.lines <= 1 && wrap::width(&line) + 32 < usize::from(sheet.look.width);
     let in_row = detail == Detail::Closed || (detail == Detail::Preview && (is_one_line || !sheet.is_wide()));
     if in_row {
-        head.text = vec![
-            Span::styled(format!("{tokens} {} ", glyphs.dot), theme.dim),
-            Span::styled(line, theme.voice.thinking),
-        ];
+        head.text = vec![Span::styled(line, theme.voice.thinking)];
         head.hides = if is_one_line { 0 } else { body.lines.max(1) };
         sheet.head(head);
         return;
     }
-    head.text = vec![Span::styled(tokens, theme.dim)];
     sheet.head(head);
     let limit = if detail.is_whole() { detail.rows() } else { THINKING_ROWS };
     let mut rows = if detail == Detail::Raw {
@@ -342,7 +375,7 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
         ..Head::default()
     });
     if !is_closed && !is_one_line {
-        let shown = body::Shown { detail, preview: OUTPUT, nodes: sheet.nodes(0) };
+        let shown = body::Shown { detail, preview: sheet.look.share(OUTPUT), nodes: sheet.nodes(0) };
         let rows = body::body_rows(&raw.body, shown, sheet.room(), sheet.look);
         sheet.body(rows);
     }

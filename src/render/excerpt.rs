@@ -62,6 +62,13 @@ pub struct Extent {
     pub rows_per_line: usize,
 }
 
+impl Extent {
+    /// Whether it is a preview.
+    pub(crate) fn is_preview(self) -> bool {
+        self.rows_per_line > 0
+    }
+}
+
 /// The visible part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt<'a> {

@@ -6,6 +6,8 @@
 pub struct Glyphs {
     /// Stands for what was cut off within a row; one column in both sets.
     pub cut: &'static str,
+    /// In front of what a line goes on with on the next row.
+    pub(crate) goes_on: &'static str,
     /// In front of the count of hidden lines.
     pub(crate) ellipsis: &'static str,
     /// A fold that is closed.
@@ -160,6 +162,7 @@ impl Glyphs {
     /// For UTF-8 terminals.
     pub(crate) const UNICODE: Self = Self {
         cut: "…",
+        goes_on: "↳",
         ellipsis: "…",
         closed: "▸",
         open: "▾",
@@ -213,6 +216,7 @@ impl Glyphs {
     /// For all others.
     pub(crate) const ASCII: Self = Self {
         cut: "~",
+        goes_on: ">",
         ellipsis: "...",
         closed: ">",
         open: "v",

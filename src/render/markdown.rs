@@ -343,10 +343,16 @@ impl Writer<'_> {
 
     fn lay(&self, spans: &[Piece], indent: usize, hanging: usize, sideways: Option<u16>) -> Vec<Vec<Piece>> {
         let (indent, hanging) = if self.room() > 16 { (indent, hanging) } else { (0, 0) };
+        let rest = if hanging > 0 {
+            let mark = Span::styled(self.look.theme.glyphs().goes_on, self.look.theme.dim);
+            wrap::continuation(indent, spans, self.room(), mark)
+        } else {
+            Vec::new()
+        };
         let frame = Frame {
             width: self.room(),
             first: vec![Span::raw(" ".repeat(indent))],
-            rest: vec![Span::raw(" ".repeat(hanging))],
+            rest,
             limit: self.limit.saturating_sub(self.rows.len()).max(1),
             cut: self.look.theme.glyphs().cut,
             sideways,

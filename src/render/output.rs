@@ -10,6 +10,7 @@ use super::source;
 use super::wrap::{self, Frame, Piece};
 use super::{ansi, code};
 use crate::model::body::Body;
+use crate::model::path;
 use crate::model::text::without_sgr;
 
 /// A text and how many lines the whole has.
@@ -49,7 +50,10 @@ pub fn numbered(
         let lines: Vec<(&str, &str)> = plain.lines().map(number_of).collect();
         let column = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(0);
         let text: Vec<&str> = lines.iter().map(|(_, text)| *text).collect();
-        let painted = code::lines(&text.join("\n"), language, look.colours, look.theme, look.theme.text);
+        let mut painted = code::lines(&text.join("\n"), language, look.colours, look.theme, look.theme.text);
+        if extent.is_preview() {
+            wrap::dedent(painted.iter_mut());
+        }
         let front = |number: &str| match column {
             0 => Vec::new(),
             _ => vec![Span::styled(format!("{number:>column$}  "), dim)],
@@ -64,7 +68,9 @@ pub fn hits(source: Source<'_>, extent: Extent, width: usize, look: &Look<'_>) -
     let theme = look.theme;
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
-        let found: Vec<(&str, Option<Hit<'_>>)> = plain.lines().map(|line| (line, hit_of(line))).collect();
+        let root = look.root.filter(|_| extent.is_preview());
+        let lines = plain.lines().map(|line| path::below(line, root));
+        let found: Vec<(&str, Option<Hit<'_>>)> = lines.map(|line| (line, hit_of(line))).collect();
         let path = |place: Option<usize>| Some(found.get(place?)?.1?.0);
         let mut painted = Vec::with_capacity(found.len());
         for (place, (line, hit)) in found.iter().enumerate() {
@@ -100,10 +106,11 @@ pub(crate) fn source_code(
     look: &Look<'_>,
 ) -> Vec<Row> {
     fold(source, extent, width, look, |part| {
-        code::lines(part, language, look.colours, look.theme, look.theme.text)
-            .into_iter()
-            .map(|spans| (Vec::new(), spans))
-            .collect()
+        let mut painted = code::lines(part, language, look.colours, look.theme, look.theme.text);
+        if extent.is_preview() {
+            wrap::dedent(painted.iter_mut());
+        }
+        painted.into_iter().map(|spans| (Vec::new(), spans)).collect()
     })
 }
 
@@ -141,8 +148,8 @@ fn wrapped(lines: Vec<Painted>, first: usize, extent: Extent, width: usize, look
     let cut = look.theme.glyphs().cut;
     let mut rows = Vec::with_capacity(lines.len());
     for (at, (front, spans)) in lines.into_iter().enumerate() {
-        let hanging = wrap::width_of(&front).max(if front.is_empty() { 2 } else { 0 });
-        let rest = vec![Span::raw(" ".repeat(hanging))];
+        let mark = Span::styled(look.theme.glyphs().goes_on, look.theme.dim);
+        let rest = wrap::continuation(wrap::width_of(&front), &spans, width, mark);
         let limit = extent.rows_per_line;
         let frame = Frame { width, first: front, rest, limit, cut, sideways: look.sideways };
         let source = source::Source::line(first + at);

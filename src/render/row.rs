@@ -81,8 +81,10 @@ pub struct Look<'a> {
     pub thinking: bool,
     /// Whether calls say what they are for, where the agent said so, before what they do.
     pub intents: bool,
-    /// Whether a time stands in front of each head row.
-    pub times: bool,
+    /// What stands in front of each head row.
+    pub times: Times,
+    /// Lines of the screen: previews take their share of them. 0 stands for a small one.
+    pub lines: u16,
     /// Colours and glyphs.
     pub theme: &'a Theme,
     /// Syntax highlighting: finished pieces, and where to ask for more.
@@ -95,7 +97,38 @@ pub struct Look<'a> {
     pub pictures: Option<&'a Pictures>,
 }
 
+/// Times in front of head rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// None: the session has none, or there is no room.
+    None,
+    /// `10:41`
+    Minutes,
+    /// `10:41:07`
+    Seconds,
+}
+
+impl Times {
+    /// Columns that they take, with the air behind them.
+    pub(crate) fn columns(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Minutes => 7,
+            Self::Seconds => 10,
+        }
+    }
+}
+
+/// Lines of a small screen, for which previews are made.
+const SMALL: usize = 24;
+
 impl<'a> Look<'a> {
+    /// The lines of a preview on this screen: half of what it is higher than a small one is for them.
+    pub(crate) fn share(&self, (head, tail): (usize, usize)) -> (usize, usize) {
+        let lines = usize::from(self.lines).max(SMALL);
+        (head * (lines + SMALL) / (2 * SMALL), tail * (lines + SMALL) / (2 * SMALL))
+    }
+
     /// All that there is, in this width: full detail, thinking and times, images in words.
     pub fn full(width: u16, theme: &'a Theme, colours: &'a Colours) -> Self {
         Self {
@@ -103,7 +136,8 @@ impl<'a> Look<'a> {
             level: Level::Full,
             thinking: true,
             intents: true,
-            times: true,
+            times: Times::Seconds,
+            lines: 0,
             theme,
             colours,
             sideways: None,
@@ -191,6 +225,8 @@ pub struct Row {
     pub line: Line<'static>,
     /// Facts at the right edge; the painter aligns them.
     pub right: Vec<Span<'static>>,
+    /// Whether those facts are for who looks at the item only.
+    pub on_focus: bool,
     /// Place of the block within the entry.
     pub block: usize,
     /// What kind of row it is.

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::excerpt::Detail;
 use super::glyphs::Glyphs;
 use super::nodes::Nodes;
-use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind, set_source};
+use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind, Times, set_source};
 use super::source::{Of, Source};
 use super::wrap::{self, Piece};
 use crate::model::body::Body;
@@ -17,8 +17,6 @@ use crate::model::timestamp::Timestamp;
 
 /// Columns that stay free on the head row of a running call: the painter shows the time there.
 pub const RUNNING_ROOM: usize = 10;
-/// Columns of the time in front of head rows.
-const TIME: usize = 9;
 /// Narrower sheets have no times.
 const NARROW: usize = 60;
 /// Wider sheets have more air.
@@ -37,6 +35,8 @@ pub struct Sheet<'a> {
     rows: Vec<Row>,
     block: usize,
     margin: usize,
+    /// What was said of the call that comes next, if its row is to say it.
+    pub(crate) lead: Option<String>,
 }
 
 /// What a head row says.
@@ -56,6 +56,8 @@ pub(crate) struct Head {
     pub(crate) suffix: Vec<Piece>,
     /// Facts at the right edge, the most important one last.
     pub(crate) right: Vec<Piece>,
+    /// Whether those facts are for who looks at the item only.
+    pub(crate) on_focus: bool,
     /// Since when it has been running.
     pub(crate) running_since: Option<Timestamp>,
     /// Rows that open with it.
@@ -72,7 +74,7 @@ impl<'a> Sheet<'a> {
         let width = usize::from(look.width);
         let depth = usize::from(item.depth).min(MAX_DEPTH);
         let margin = (depth * INDENT).min(width / 4);
-        Self { look, item, rows: Vec::new(), block: 0, margin }
+        Self { look, item, rows: Vec::new(), block: 0, margin, lead: None }
     }
 
     /// Begins a block.
@@ -138,7 +140,10 @@ impl<'a> Sheet<'a> {
     pub(crate) fn head(&mut self, head: Head) {
         let glyphs = self.glyphs();
         let width = self.width();
-        let right = right_edge(head.right, width, glyphs.cut);
+        // Words in the same row are not cut for what is not seen.
+        let is_for_words = head.on_focus && !head.text.is_empty();
+        let facts = if is_for_words { Vec::new() } else { head.right };
+        let right = right_edge(facts, width, glyphs.cut);
         let reserved = reserved(&right, head.running_since.is_some() && width >= 24);
         let mut line = self.front(head.at);
         let word_width = if self.is_wide() { 7 } else { 6 };
@@ -160,6 +165,7 @@ impl<'a> Sheet<'a> {
         let row = Row {
             line: line.into(),
             right,
+            on_focus: head.on_focus,
             kind: head.kind,
             running_since: head.running_since,
             hides: head.hides,
@@ -172,11 +178,13 @@ impl<'a> Sheet<'a> {
 
     /// The column of times.
     fn front(&self, at: Option<Timestamp>) -> Vec<Piece> {
-        if !self.look.times || usize::from(self.look.width) < NARROW {
-            return Vec::new();
-        }
-        let clock = at.map(Timestamp::clock).unwrap_or_default();
-        vec![Span::styled(format!("{clock:<TIME$}"), self.look.theme.dim)]
+        let (clock, columns) = match self.look.times {
+            _ if usize::from(self.look.width) < NARROW => return Vec::new(),
+            Times::None => return Vec::new(),
+            Times::Minutes => (at.map(Timestamp::minute), self.look.times.columns()),
+            Times::Seconds => (at.map(Timestamp::clock), self.look.times.columns()),
+        };
+        vec![Span::styled(format!("{:<columns$}", clock.unwrap_or_default()), self.look.theme.dim)]
     }
 
     /// Adds rows of a body.

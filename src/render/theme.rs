@@ -264,7 +264,7 @@ impl Theme {
                 kind: plain,
             },
             focus: bold,
-            bar: plain.add_modifier(Modifier::REVERSED),
+            bar: bold.add_modifier(Modifier::UNDERLINED),
             terminal: Terminal { has_colour: false, ..Terminal::UNKNOWN },
             ..Self::dark()
         }

@@ -21,7 +21,6 @@ use super::{diff, tree};
 use crate::model::body::Image;
 use crate::model::entry::StrayResult;
 use crate::model::figures;
-use crate::model::path;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
@@ -38,10 +37,11 @@ const NARROWEST_IMAGE: usize = 16;
 /// Lays out a call.
 pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
     let first = sheet.at();
+    let lead = sheet.lead.take();
     let card = Card::new(sheet, call, detail);
     let body = card.rows();
     let changed = card.change();
-    let head = head(sheet, call, detail, changed, body.is_empty());
+    let head = head(sheet, call, detail, changed, (body.is_empty(), lead));
     sheet.head(head);
     sheet.body(body);
     let lanes: Vec<&LaneLine> = sheet.item.lanes.iter().filter(|lane| lane.call == call.key).collect();
@@ -81,7 +81,7 @@ fn head(
     call: &ToolCall,
     detail: Detail,
     changed: Option<(usize, usize)>,
-    is_bare: bool,
+    (is_bare, lead): (bool, Option<String>),
 ) -> Head {
     let theme = sheet.look.theme;
     // Some agents count the changed lines themselves; once is enough.
@@ -99,14 +99,15 @@ fn head(
         kind: if failed { RowKind::Error } else { RowKind::Head },
         at: call.started.or(sheet.item.entry.at),
         word: Span::styled(word(call), theme.tool),
-        text: headline(sheet, call),
-        is_path: names_a_file(call),
+        is_path: call.names_a_file() && lead.is_none(),
+        text: headline(sheet, call, detail, lead),
         suffix,
         right: facts::right(sheet, call),
         running_since: is_running(sheet, call).then_some(call.started.or(sheet.item.entry.at)).flatten(),
         hides: if is_bare { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
         is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
         source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
+        on_focus: false,
     }
 }
 
@@ -160,29 +161,18 @@ fn name_in_short(call: &ToolCall) -> String {
     cut.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// Whether what the call is about is the name of a file.
-fn names_a_file(call: &ToolCall) -> bool {
-    matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)
-}
-
 /// What the call is about, on one line.
-fn headline(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
+fn headline(sheet: &Sheet<'_>, call: &ToolCall, detail: Detail, lead: Option<String>) -> Vec<Piece> {
     let theme = sheet.look.theme;
-    let root = sheet.look.root;
-    let text = first_line(&call.headline);
-    let text = match call.kind {
-        _ if names_a_file(call) => path::below(&text, root).to_owned(),
-        ToolKind::Search => path::words_below(&text, root).into_owned(),
-        _ => text,
-    };
+    // Level 4 and an opened call show the command as it was given.
+    let is_as_given = call.kind == ToolKind::Run && detail.is_whole();
+    let text = if is_as_given { first_line(&call.headline) } else { call.about(sheet.look.root) };
     if let Some(input) = call.input.tree().filter(|_| text.starts_with('{')) {
         return vec![Span::styled(tree::arguments(input, LONG_HEAD), theme.text)];
     }
-    if let Some(intent) = intent_of(call).filter(|_| sheet.look.intents) {
-        return vec![
-            Span::styled(first_line(intent), theme.text),
-            Span::styled(format!("  {text}"), theme.dim),
-        ];
+    let intent = intent_of(call).filter(|_| sheet.look.intents).map(first_line).or(lead);
+    if let Some(intent) = intent {
+        return vec![Span::styled(intent, theme.text), Span::styled(format!("  {text}"), theme.dim)];
     }
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Fetch => {

@@ -11,8 +11,9 @@ use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns between tab stops.
+/// Columns between tab stops; less of them where tabs indent, and the content alone says how deep.
 const TAB: usize = 8;
+const INDENT_TAB: usize = 4;
 /// Marks without a width of their own that one cell may hold; more is vandalism.
 const MARKS_PER_CELL: usize = 8;
 
@@ -240,14 +241,16 @@ impl Flat {
         let mut styles = Vec::with_capacity(spans.len());
         let mut is_ascii = true;
         let mut column = 0;
+        let mut has_ink = false;
         for span in spans {
             let is_plain = span.content.bytes().all(|byte| matches!(byte, b' '..=b'~'));
             if is_plain {
                 text.push_str(&span.content);
                 column += span.content.len();
+                has_ink |= span.content.bytes().any(|byte| byte != b' ');
             } else {
                 is_ascii &= span.content.is_ascii();
-                push_safely(&mut text, &span.content, &mut column, widest);
+                push_safely(&mut text, &span.content, (&mut column, &mut has_ink), widest);
             }
             styles.push((text.len(), span.style));
         }
@@ -318,10 +321,12 @@ impl Flat {
 }
 
 /// Copies text; see [`Flat::of`].
-fn push_safely(out: &mut String, text: &str, column: &mut usize, widest: usize) {
+fn push_safely(out: &mut String, text: &str, (column, has_ink): (&mut usize, &mut bool), widest: usize) {
     for grapheme in text.graphemes(true) {
+        *has_ink |= !matches!(grapheme, "\t" | " ");
         if grapheme == "\t" {
-            let blanks = TAB - *column % TAB;
+            let tab = if *has_ink { TAB } else { INDENT_TAB };
+            let blanks = tab - *column % tab;
             out.extend(std::iter::repeat_n(' ', blanks));
             *column += blanks;
             continue;
@@ -360,32 +365,76 @@ fn push_cell(out: &mut String, grapheme: &str) {
 }
 
 /// The end of the first row of a text, and where the next one begins. Breaks at blanks, beside wide
-/// characters, else within a word. Blanks at a break are not seen.
+/// characters, else behind a joint of a long word if that fills half of the row, else anywhere. Blanks at a break are
+/// not seen.
 fn row_end<'a>(text: &str, cells: impl Iterator<Item = (usize, &'a str)>, room: usize) -> (usize, usize) {
     let mut used = 0;
     let mut has_ink = false;
     let mut stop: Option<(usize, usize)> = None;
+    let mut stop_column = 0;
+    let mut joint: Option<usize> = None;
     for (at, cell) in cells {
         let columns = columns(cell);
         let is_blank = cell == " ";
         let end_of_word = stop.filter(|(_, next)| *next == at).map_or(at, |(end, _)| end);
         if used + columns > room && at > 0 {
             if !is_blank {
-                return stop.unwrap_or((at, at));
+                let joint = joint.filter(|_| stop_column * 2 < room).map(|at| (at, at));
+                return joint.or(stop).unwrap_or((at, at));
             }
             let blanks = text.bytes().skip(at).take_while(|byte| *byte == b' ').count();
             return (end_of_word, at + blanks);
         }
         let after = at + cell.len();
+        used += columns;
         if is_blank && has_ink {
             stop = Some((end_of_word, after));
+            stop_column = used;
         } else if columns > 1 {
             stop = Some((after, after));
+            stop_column = used;
+        } else if used * 2 >= room && is_joint(cell) {
+            joint = Some(after);
         }
-        used += columns;
         has_ink |= !is_blank;
     }
     (text.len(), text.len())
+}
+
+/// Whether a long word may be broken behind this.
+fn is_joint(cell: &str) -> bool {
+    matches!(cell, "/" | "\\" | "," | ";" | "&" | "|" | "=" | ")" | "]" | "}" | "?")
+}
+
+/// What stands in front of the further rows of a line of code: its own indentation, and a mark.
+pub(crate) fn continuation(front: usize, line: &[Piece], width: usize, mark: Piece) -> Vec<Piece> {
+    let text = line.iter().flat_map(|span| span.content.chars());
+    let indent = text.take_while(|c| matches!(c, ' ' | '\t'));
+    let indent: usize = indent.map(|c| if c == '\t' { INDENT_TAB } else { 1 }).sum();
+    vec![Span::raw(" ".repeat(front + indent.min(width / 3))), mark, Span::raw(" ")]
+}
+
+/// Takes the indentation away that all lines have.
+pub(crate) fn dedent<'a>(lines: impl Iterator<Item = &'a mut Vec<Piece>>) {
+    let lines: Vec<&mut Vec<Piece>> = lines.collect();
+    let margin_of = |line: &[Piece]| -> Option<String> {
+        let text = || line.iter().flat_map(|span| span.content.chars());
+        let is_blank = |c: &char| matches!(c, ' ' | '\t');
+        (!text().all(|c| is_blank(&c))).then(|| text().take_while(is_blank).collect())
+    };
+    let common =
+        |a: String, b: String| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let margin = lines.iter().filter_map(|line| margin_of(line)).reduce(common);
+    let Some(bytes) = margin.map(|margin| margin.len()).filter(|bytes| *bytes > 0) else { return };
+    for line in lines {
+        let mut left = bytes;
+        for span in line.iter_mut() {
+            let taken = left.min(span.content.len());
+            left -= taken;
+            // Blanks and tabs have one byte.
+            span.content = span.content.get(taken..).unwrap_or_default().to_owned().into();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ struct Table<'a> {
     model: usize,
 }
 
-const AGE: usize = 4;
+const AGE: usize = 10;
 const SIZE: usize = 7;
 
 impl<'a> Table<'a> {
@@ -159,7 +159,11 @@ impl<'a> Table<'a> {
         let cwd = found.cwd.as_ref().map(|cwd| self.environment.shortened(cwd.as_str().as_ref()));
         let dim = Style::new().fg(Color::DarkGray);
         let title = found.title.as_deref().unwrap_or("(no title)");
-        let age = found.modified.map(|at| figures::age(self.now.since(at))).unwrap_or_default();
+        let age = |at: Timestamp| match found.live {
+            Some(true) => figures::age(self.now.since(at)),
+            Some(false) | None => at.day_or_minute(self.now),
+        };
+        let age = found.modified.map(age).unwrap_or_default();
         let cells = [
             (format!("{age:>AGE$}"), dim),
             (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),

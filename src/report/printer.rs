@@ -22,11 +22,12 @@ use crate::model::entry::rewording;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::lay_out;
-use crate::render::row::{Item, LaneLine, Level, Look, Row, RowKind};
+use crate::render::row::{Gutter, Item, LaneLine, Level, Look, Row, RowKind, Times};
 use crate::render::theme::Theme;
 use crate::render::wrap;
 
@@ -70,6 +71,8 @@ pub(crate) struct Printer<'a> {
     colours: Colours,
     printed: HashSet<EntryId>,
     turns: HashMap<EntryId, usize>,
+    /// The last time of what was written last.
+    day: Option<Timestamp>,
     /// The entries of the chosen branch; none if all are shown.
     chosen: Option<HashSet<EntryId>>,
     /// What masks keys and tokens, if they are to be masked.
@@ -90,6 +93,7 @@ impl<'a> Printer<'a> {
             colours,
             printed: HashSet::new(),
             turns: HashMap::new(),
+            day: None,
             chosen: None,
             mask: options.redact.then(Mask::default),
         }
@@ -252,6 +256,7 @@ impl<'a> Printer<'a> {
         };
         let details: Vec<(usize, Arc<Details>)> =
             details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();
+        let day = self.new_day(&entry);
         let paper = self.options.paper;
         let spent = spent(&entry, paper.ascii);
         let earlier = self.earlier_plans(id, transcript, pager.as_mut());
@@ -273,7 +278,8 @@ impl<'a> Printer<'a> {
             level: self.options.level,
             thinking: true,
             intents: true,
-            times: true,
+            times: if transcript.has_times() { Times::Seconds } else { Times::None },
+            lines: 0,
             theme: &self.theme,
             colours: &self.colours,
             sideways: None,
@@ -284,10 +290,29 @@ impl<'a> Printer<'a> {
         if self.chosen.is_none() {
             insert_branch_line(&mut rows, id, transcript, &look);
         }
+        if entry.calls().count() < 2 {
+            // A call by itself needs no bracket.
+            let brackets = rows.iter_mut().filter(|row| row.gutter != Gutter::Open);
+            brackets.for_each(|row| row.gutter = Gutter::None);
+        }
+        if let Some(day) = day {
+            let rule = look.theme.glyphs().line.rule.repeat(2);
+            let words = Span::styled(format!("{rule} {day} {rule}"), look.theme.dim);
+            let line = wrap::fit(&[words], usize::from(look.width), look.theme.glyphs().cut).into();
+            self.write_line(paper.line(&Row { line, ..Row::default() }), out)?;
+        }
         for row in rows {
             self.write_line(paper.line(&row), out)?;
         }
         Ok(())
+    }
+
+    /// The day of an entry with the time zone, if it is not that of the one above.
+    fn new_day(&mut self, entry: &Entry) -> Option<String> {
+        let at = entry.at?;
+        let before = self.day.replace(entry.last_time().unwrap_or(at));
+        let is_new = before.is_none_or(|before| !before.is_same_day(at));
+        is_new.then(|| format!("{} {}", at.date(), at.zone()))
     }
 
     /// Inputs of the plans that those of an entry took the place of, by the place of the block.

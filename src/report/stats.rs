@@ -229,8 +229,16 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
 
 fn span(session: &figures::SessionFigures) -> Option<String> {
     let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
-    let lasted = Timestamp::parse(ended)?.since(Timestamp::parse(started)?);
-    Some(format!("{started} to {ended}, {}", duration(lasted)))
+    let (started, ended) = (Timestamp::parse(started)?, Timestamp::parse(ended)?);
+    let until = if started.is_same_day(ended) { String::new() } else { format!("{} ", ended.date()) };
+    Some(format!(
+        "{} {} to {until}{} {}, {}",
+        started.date(),
+        started.clock(),
+        ended.clock(),
+        ended.zone(),
+        duration(ended.since(started))
+    ))
 }
 
 fn records_line(records: &RecordFigures) -> String {

@@ -12,6 +12,7 @@ use crate::app::state::App;
 use crate::app::text::wrapping::Wrapping;
 use crate::ingest::find::Environment;
 use crate::ingest::{Target, WatchMode};
+use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::render::row::Level;
 
@@ -86,6 +87,8 @@ pub(crate) struct ViewDefaults {
     pub(crate) thinking: bool,
     /// Whether calls say what they are for.
     pub(crate) intents: bool,
+    /// Whether times are shown in UTC.
+    pub(crate) utc: bool,
     /// Whether the outline is shown; `None`: if there is room.
     pub(crate) outline: Option<bool>,
     /// Whether the inspector is shown, likewise.
@@ -122,6 +125,9 @@ impl ViewConfig {
     pub fn apply(&self, app: &mut App) {
         app.keys.keymap = self.keymap.clone();
         app.mouse.is_on |= self.mouse;
+        if self.defaults.utc {
+            Zone::show_utc(true);
+        }
         app.copying = self.copying;
         self.apply_to(&mut app.reader);
     }

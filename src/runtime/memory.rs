@@ -14,7 +14,6 @@ use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
 
 use super::clock::now;
 use crate::app::input::history::{Histories, History};
-use crate::app::panes::Panes;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -22,7 +21,7 @@ use crate::app::text::places::Marks;
 use crate::app::text::places::Places;
 use crate::ingest::Session;
 use crate::model::text::Text;
-use crate::settings::memory::{self, Habits, Memory, Subject, Widths};
+use crate::settings::memory::{self, Arrangement, Habits, Memory, Subject};
 
 /// Of more sessions the ones that were not looked at for the longest time are forgotten.
 const MOST_SESSIONS: usize = 500;
@@ -54,7 +53,7 @@ pub(crate) struct Keeper {
     /// Nothing is to be kept, unless something is marked.
     is_forgotten: bool,
     /// The widths of the panes as they were read.
-    widths: Widths,
+    widths: Arrangement,
 }
 
 impl Keeper {
@@ -70,16 +69,18 @@ impl Keeper {
     // === as the viewer asks for it ===
 
     /// Gives back what was typed in earlier runs.
-    pub(crate) fn recall_habits(&mut self, history: &mut Histories, panes: &mut Panes, screen: &mut Screen) {
+    pub(crate) fn recall_habits(&mut self, history: &mut Histories, reader: &mut Reader) {
         match self.habits() {
             Ok(habits) => {
                 history.searches = History::of(habits.searches);
                 history.filters = History::of(habits.filters);
-                panes.outline_width = habits.widths.outline;
-                panes.inspector_width = habits.widths.inspector;
-                self.widths = habits.widths;
+                reader.panes.outline_width = habits.widths.outline;
+                reader.panes.inspector_width = habits.widths.inspector;
+                let shows = &mut reader.text.shows;
+                shows.intents = habits.widths.intents.unwrap_or(shows.intents);
+                self.widths = Arrangement { intents: Some(shows.intents), ..habits.widths };
             }
-            Err(why) => screen.say(why),
+            Err(why) => reader.screen.say(why),
         }
     }
 
@@ -109,8 +110,10 @@ impl Keeper {
 
     /// The reader leaves the program; what could not be kept is for [`write_unkept`].
     pub fn close(&mut self, app: &App) -> Vec<String> {
-        let habits =
-            self.keep_habits((&app.history.searches, &app.history.filters), Widths::of(&app.reader.panes));
+        let habits = self.keep_habits(
+            (&app.history.searches, &app.history.filters),
+            Arrangement::of(&app.reader.panes, app.reader.text.shows),
+        );
         [self.finish(&app.reader), habits]
             .into_iter()
             .filter_map(|kept| kept.err().map(|why| unkept(&why)))
@@ -150,7 +153,7 @@ impl Keeper {
     }
 
     /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
-    pub(crate) fn keep_habits(&self, typed: (&History, &History), widths: Widths) -> Result<(), String> {
+    pub(crate) fn keep_habits(&self, typed: (&History, &History), widths: Arrangement) -> Result<(), String> {
         let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
         let is_fresh = has_typed || widths != self.widths;
         let Some(folder) = self.folder.as_ref().filter(|_| is_fresh) else { return Ok(()) };
@@ -337,7 +340,7 @@ mod tests {
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::session::news::Seen;
-    use crate::settings::memory::{Memory, Subject, Widths};
+    use crate::settings::memory::{Arrangement, Memory, Subject};
 
     fn subject(name: &str) -> Subject {
         Subject { path: format!("/sessions/{name}.jsonl"), session: String::new() }
@@ -396,7 +399,7 @@ mod tests {
         first
             .keep_habits(
                 (&History::default(), &History::default()),
-                Widths { outline: Some(7), inspector: None },
+                Arrangement { outline: Some(7), inspector: None, intents: None },
             )
             .unwrap();
         fs::write(&notes, "of somebody else").unwrap();
@@ -437,7 +440,7 @@ mod tests {
         fs::write(&victim, "{}").unwrap();
         let before = mode(&victim);
         assert!(keeper.keep(memory).is_err() && keeper.habits().is_err());
-        let widths = Widths { outline: Some(7), inspector: None };
+        let widths = Arrangement { outline: Some(7), inspector: None, intents: None };
         assert!(keeper.keep_habits((&History::default(), &History::default()), widths).is_err());
         assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (before, "{}"));
     }
@@ -522,9 +525,9 @@ mod tests {
         let (mut one, mut two) = (History::default(), History::default());
         one.keep("herring");
         two.keep("lantern");
-        let widths = Widths { outline: Some(40), inspector: None };
+        let widths = Arrangement { outline: Some(40), inspector: None, intents: None };
         keeper.keep_habits((&one, &History::default()), widths).unwrap();
-        keeper.keep_habits((&two, &one), Widths::default()).unwrap();
+        keeper.keep_habits((&two, &one), Arrangement::default()).unwrap();
         let habits = keeper.habits().unwrap();
         assert_eq!((habits.searches.len(), habits.filters), (2, vec!["herring".to_owned()]));
         assert_eq!(habits.widths, widths);

@@ -135,7 +135,7 @@ impl Viewer {
         config.apply(&mut app);
         app.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
-        keeper.recall_habits(&mut app.history, &mut app.reader.panes, &mut app.reader.screen);
+        keeper.recall_habits(&mut app.history, &mut app.reader);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
             app.reader.screen.say(complaint);
         }

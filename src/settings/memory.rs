@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::analysis::secrets::Mask;
 use crate::app::input::history::History;
 use crate::app::panes::Panes;
+use crate::app::text::Shows;
 use crate::app::text::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
@@ -70,32 +71,41 @@ pub(crate) struct Habits {
     /// Filters that were typed, the newest last.
     pub(crate) filters: Vec<String>,
     /// Columns of panes whose dividers were moved.
-    pub(crate) widths: Widths,
+    pub(crate) widths: Arrangement,
 }
 
-/// Columns of panes with their dividers; `None` leaves them to the size of the screen.
+/// How the reader arranged the screen: columns of panes with their dividers, and what calls say first. `None` leaves
+/// it to the size of the screen, and to the settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Widths {
+pub(crate) struct Arrangement {
     /// Of the outline.
     #[serde(default)]
     pub(crate) outline: Option<u16>,
     /// Of the inspector.
     #[serde(default)]
     pub(crate) inspector: Option<u16>,
+    /// Whether calls say what they are for before what they do.
+    #[serde(default)]
+    pub(crate) intents: Option<bool>,
 }
 
-impl Widths {
-    /// As the panes are now.
-    pub(crate) fn of(panes: &Panes) -> Self {
-        Self { outline: panes.outline_width, inspector: panes.inspector_width }
+impl Arrangement {
+    /// As it is now.
+    pub(crate) fn of(panes: &Panes, shows: Shows) -> Self {
+        let intents = Some(shows.intents);
+        Self { outline: panes.outline_width, inspector: panes.inspector_width, intents }
     }
 }
 
 impl Habits {
     /// With the lines that were typed since, and the panes whose widths changed.
     #[must_use]
-    pub(crate) fn and(self, (searches, filters): (&History, &History), before: Widths, now: Widths) -> Self {
-        let later = |theirs, before: Option<u16>, now| if now == before { theirs } else { now };
+    pub(crate) fn and(
+        self,
+        (searches, filters): (&History, &History),
+        before: Arrangement,
+        now: Arrangement,
+    ) -> Self {
         let joined = |before: Vec<String>, fresh: &[String]| {
             let mut history = History::of(before);
             for line in fresh {
@@ -106,12 +116,18 @@ impl Habits {
         Self {
             searches: joined(self.searches, searches.fresh()),
             filters: joined(self.filters, filters.fresh()),
-            widths: Widths {
+            widths: Arrangement {
                 outline: later(self.widths.outline, before.outline, now.outline),
                 inspector: later(self.widths.inspector, before.inspector, now.inspector),
+                intents: later(self.widths.intents, before.intents, now.intents),
             },
         }
     }
+}
+
+/// What did not change here is as others left it.
+fn later<T: PartialEq>(theirs: Option<T>, before: Option<T>, now: Option<T>) -> Option<T> {
+    if now == before { theirs } else { now }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -146,7 +162,7 @@ struct ReaderFile {
     #[serde(default)]
     filters: Vec<String>,
     #[serde(default)]
-    widths: Widths,
+    widths: Arrangement,
 }
 
 /// Reads what is kept of a session.
@@ -224,7 +240,7 @@ fn text(file: &impl Serialize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{
-        Habits, Memory, Subject, Widths, habits_of, habits_text, is_file_name, session_of, session_text,
+        Arrangement, Habits, Memory, Subject, habits_of, habits_text, is_file_name, session_of, session_text,
     };
     use crate::app::input::history::History;
     use crate::app::text::places::Marks;
@@ -246,7 +262,7 @@ mod tests {
         let memory = Memory { marks: marks(&[('a', "e1", 2), ('7', "e9", 0)]), seen: Some(seen) };
         let text = session_text(&memory, &subject());
         assert_eq!(session_of(&text, &subject()), Ok(memory));
-        let widths = Widths { outline: Some(40), inspector: None };
+        let widths = Arrangement { outline: Some(40), inspector: None, intents: None };
         let habits = Habits { searches: vec!["x".to_owned()], filters: vec!["err \"a\"".to_owned()], widths };
         assert_eq!(habits_of(&habits_text(&habits)), Ok(habits));
     }
@@ -255,7 +271,7 @@ mod tests {
     fn keys_and_tokens_that_were_typed_are_not_kept() {
         let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
         let lines = vec!["herring".to_owned(), key.to_owned(), format!("\"{key}\" and err")];
-        let habits = Habits { searches: lines.clone(), filters: lines, widths: Widths::default() };
+        let habits = Habits { searches: lines.clone(), filters: lines, widths: Arrangement::default() };
         let text = habits_text(&habits);
         assert!(!text.contains("0123456789"), "{text}");
         let kept = habits_of(&text).unwrap();
@@ -288,11 +304,15 @@ mod tests {
         assert_eq!(both.seen, seen);
         let mut history = History::of(vec!["old".to_owned()]);
         history.keep("new");
-        let widths = |outline, inspector| Widths { outline, inspector };
+        let widths = |outline, inspector| Arrangement { outline, inspector, intents: None };
         let searches = vec!["other".to_owned(), "new".to_owned()];
         let theirs = Habits { searches, filters: Vec::new(), widths: widths(Some(30), Some(50)) };
         let typed = (&history, &History::default());
         let both = theirs.and(typed, widths(Some(20), None), widths(Some(20), Some(60)));
+        let first = |intents| Arrangement { intents: Some(intents), ..Arrangement::default() };
+        let nothing = History::default();
+        let kept = |now| Habits::default().and((&nothing, &nothing), first(true), first(now)).widths.intents;
+        assert_eq!((kept(true), kept(false)), (None, Some(false)), "only what the reader changed is kept");
         assert_eq!(both.searches, ["other", "new"]);
         assert_eq!(both.widths, widths(Some(30), Some(60)), "what did not change here is as they left it");
     }

@@ -35,16 +35,18 @@ pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 
 /// Mode, search and level at the left; place and completeness at the right.
 pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
-    buffer.set_style(area, app.reader.screen.theme.bar);
+    let theme = &app.reader.screen.theme;
     if let Some((sign, input, tail)) = typed(app) {
         return paint_typing(app, (sign, input, &tail), area, buffer);
     }
     let left = left_words(&app.reader);
-    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), app.reader.screen.theme.bar);
+    let is_said = app.reader.screen.message.is_some();
+    let style = if is_said { theme.text } else { theme.dim };
+    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), style);
     let room = usize::from(area.width).saturating_sub(left.width());
     let Some(right) = right_words(&app.reader).into_iter().find(|words| words.width() < room) else { return };
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
-    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), app.reader.screen.theme.bar);
+    buffer.set_stringn(area.right() - width, area.y, &right, usize::from(width), theme.dim);
 }
 
 /// The line that is being typed, with the sign before it and the words after it.
@@ -96,9 +98,10 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
         skipped <= scroll
     });
     let typed: String = typed.collect();
-    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, app.reader.screen.theme.bar);
+    let theme = &app.reader.screen.theme;
+    let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, theme.accent);
     let start = x;
-    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, app.reader.screen.theme.bar);
+    let (x, _) = buffer.set_stringn(x, area.y, &typed, room, theme.text);
     if let Mode::Filter { .. } = &app.mode
         && let Some(mistake) = mistake_in(input.value())
     {
@@ -108,7 +111,7 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
         buffer
             .set_style(Rect { x: from, y: area.y, width: x - from, height: 1 }, app.reader.screen.theme.bad);
     }
-    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), app.reader.screen.theme.bar);
+    buffer.set_stringn(x, area.y, tail, usize::from(area.right() - x), theme.dim);
 }
 
 /// Where the terminal's cursor stands while something is typed.
@@ -151,7 +154,12 @@ fn left_words(reader: &Reader) -> String {
     if let Some(search) = &reader.text.find.search {
         parts.push(format!("/{} {}", search.typed, hits(reader)));
     }
-    parts.push(format!("level {}/5", reader.text.level.number()));
+    parts.push(format!("level {}", reader.text.level.number()));
+    let turns = reader.session.transcript.turns().len();
+    if turns > 0 {
+        let turn = reader.text.focused_turn(&reader.session).map_or(0, |turn| turn + 1);
+        parts.push(format!("turn {turn} of {turns}"));
+    }
     if !reader.text.shows.thinking {
         parts.push("thinking hidden".to_owned());
     }

@@ -2,109 +2,80 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::app::reader::Reader;
 use crate::model::edit::LinkState;
-use crate::model::entry::{BlockKind, Role};
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
-/// Columns of the context bar.
-const BAR: usize = 8;
-/// Screens from this width on have room for the item and for more about the agent.
-const WIDE: u16 = 100;
+/// Columns of the context gauge.
+const BAR: usize = 4;
 /// Columns that the left part keeps: what the agent is made of gives way to the title.
-const LEFT: u16 = 48;
+const LEFT: u16 = 40;
 /// Narrower screens leave the context out, so that the title can be read.
 const NARROW: u16 = 60;
-/// Wider ones have room for the folder.
-const VERY_WIDE: u16 = 160;
-/// Columns of the folder.
-const CWD: usize = 32;
-/// Columns of the title, at least and at most.
+/// Screens from this width on have room for a word more about each thing.
+const WIDE: u16 = 100;
+/// Columns of the title, at least, and of the folder, at most.
 const TITLE: usize = 20;
-const TITLE_MOST: usize = 60;
+const FOLDER_MOST: usize = 24;
 /// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
 /// Longer ago, in ms, the day is shown.
 const DAY: u64 = 24 * 3_600_000;
-/// Characters of a tool's name.
-const ITEM_MOST: usize = 20;
 
-/// Paints the header line. Where room is short the title gives way first, then the path to the item.
+/// Paints the header line: the title stands out, the rest is quiet. What the agent is made of gives way to the title.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
-    buffer.set_style(area, reader.screen.theme.bar);
     let is_wide = area.width >= WIDE;
     let ways = [
-        About { folder: area.width >= VERY_WIDE, model: is_wide, gauge: is_wide },
-        About { folder: false, model: is_wide, gauge: is_wide },
-        About { folder: false, model: is_wide, gauge: false },
+        About { agent: true, model: true, date: true, gauge: true },
+        About { agent: false, model: true, date: true, gauge: true },
+        About { agent: false, model: false, date: true, gauge: true },
+        About { agent: false, model: false, date: is_wide, gauge: false },
+        About { agent: false, model: false, date: false, gauge: false },
     ];
-    let least = || right(reader, area.width, About { folder: false, model: false, gauge: false });
+    let least = || right(reader, area.width, About { agent: false, model: false, date: false, gauge: false });
     let rights = ways.into_iter().map(|about| right(reader, area.width, about));
     let leaves_a_title = |right: &Line<'_>| right.width() + usize::from(LEFT) <= usize::from(area.width);
     let right = rights.into_iter().find(leaves_a_title).unwrap_or_else(least);
     let right_width = u16::try_from(right.width()).unwrap_or(u16::MAX).min(area.width);
     let room = usize::from(area.width.saturating_sub(right_width + 2));
-    let left = Line::from(wrap::fit(
-        &[left(reader, area.width, room).into()],
-        room,
-        reader.screen.theme.glyphs().cut,
-    ));
-    buffer.set_line(area.x, area.y, &left, area.width);
+    let left = left(reader, room);
+    buffer.set_line(area.x, area.y, &Line::from(left), area.width);
     buffer.set_line(area.right() - right_width, area.y, &right, right_width);
-    buffer.set_style(area, reader.screen.theme.bar);
 }
 
-/// ` tv  claude-code › fix the watcher › turn 3/14 › bash`
-fn left(reader: &Reader, width: u16, room: usize) -> String {
+/// ` app › Fix the flaky watcher test`
+fn left(reader: &Reader, room: usize) -> Vec<Span<'static>> {
+    let theme = &reader.screen.theme;
     let meta = reader.session.transcript.meta();
-    let format = reader.session.file.opened.as_ref().map_or("", |opened| opened.format);
-    let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
-    let name = meta.title().map(ToString::to_string).or_else(|| file_name(reader)).unwrap_or_default();
-    let turns = reader.session.transcript.turns().len();
-    let turn = (turns > 0).then(|| {
-        let turn = reader.text.focused_turn(&reader.session).map_or(0, |turn| turn + 1);
-        format!("turn {turn}/{turns}")
-    });
-    let arrow = if reader.screen.theme.ascii { " > " } else { " › " };
-    let head = format!(" tv  {format}{agent}");
-    let item = item(reader).filter(|_| width >= WIDE);
-    let crumb = |crumb: Option<String>| crumb.map(|crumb| format!("{arrow}{crumb}")).unwrap_or_default();
-    let (turn, item) = (crumb(turn), crumb(item));
-    let taken = wrap::width(&head) + wrap::width(arrow);
-    let ways = [format!("{turn}{item}"), turn, String::new()];
-    let leaves_a_title = |behind: &&String| taken + wrap::width(behind) + TITLE <= room;
-    let behind = ways.iter().find(leaves_a_title).map_or("", String::as_str);
-    let left = room.saturating_sub(taken + wrap::width(behind)).min(TITLE_MOST);
-    let name = wrap::fit(&[name.into()], left, reader.screen.theme.glyphs().cut);
-    let name: String = name.iter().map(|span| span.content.as_ref()).collect();
-    if name.is_empty() { format!("{head}{behind}") } else { format!("{head}{arrow}{name}{behind}") }
+    let title = meta.title().map(ToString::to_string).or_else(|| file_name(reader)).unwrap_or_default();
+    let arrow = if theme.ascii { " > " } else { " › " };
+    let folder = folder(reader).unwrap_or_default();
+    let folder = format!(" {folder}");
+    let front = if title.is_empty() || wrap::width(&folder) + wrap::width(arrow) + TITLE > room {
+        String::from(" ")
+    } else {
+        format!("{folder}{arrow}")
+    };
+    let title = Span::styled(title, theme.heading);
+    wrap::fit(&[Span::styled(front, theme.dim), title], room, theme.glyphs().cut)
 }
 
-/// The focused item in a word: the tool, or who speaks.
-fn item(reader: &Reader) -> Option<String> {
-    let focus = reader.text.view.focus?;
-    let entry = reader.session.transcript.get(focus.entry)?;
-    let word = match &entry.blocks.get(focus.block)?.kind {
-        BlockKind::Call(call) => call.name.chars().take(ITEM_MOST).collect(),
-        BlockKind::Thinking(_) => "thinking".to_owned(),
-        BlockKind::Result(_) => "result".to_owned(),
-        BlockKind::Image(_) => "image".to_owned(),
-        BlockKind::Break(_) | BlockKind::Raw(_) => "note".to_owned(),
-        BlockKind::Text(_) => match entry.role {
-            Role::User => "prompt".to_owned(),
-            Role::Assistant => "answer".to_owned(),
-            Role::System => "system".to_owned(),
-            Role::Harness => "note".to_owned(),
-        },
-    };
-    Some(word).filter(|word| !word.is_empty())
+/// The name of the folder that the session works in; of an agent of several its name.
+fn folder(reader: &Reader) -> Option<String> {
+    let meta = reader.session.transcript.meta();
+    let name = |path: &str| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).map(str::to_owned);
+    let name = meta.cwd.as_ref().and_then(|cwd| name(cwd));
+    let name = name.or_else(|| Some(reader.session.file.opened.as_ref()?.format.to_owned()))?;
+    let cut = wrap::fit(&[name.into()], FOLDER_MOST, reader.screen.theme.glyphs().cut);
+    Some(cut.iter().map(|span| span.content.as_ref()).collect())
 }
 
 fn file_name(reader: &Reader) -> Option<String> {
@@ -115,51 +86,76 @@ fn file_name(reader: &Reader) -> Option<String> {
 /// What is said of the agent besides its state.
 #[derive(Clone, Copy)]
 struct About {
-    folder: bool,
+    agent: bool,
     model: bool,
+    date: bool,
     gauge: bool,
 }
 
-/// `● bash 0:42  ctx 122k 61%  $1.84 `
+/// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle since 21:46   ctx ██░░ 53%   $1.84 `
 fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
-    let mut parts: Vec<String> = Vec::new();
+    let theme = &reader.screen.theme;
+    let mut parts: Vec<Span<'static>> = Vec::new();
+    let mut say = |words: Option<String>, style: Style| {
+        parts.extend(words.filter(|words| !words.is_empty()).map(|words| Span::styled(words, style)));
+    };
     let meta = reader.session.transcript.meta();
-    let cwd = meta.cwd.as_ref().filter(|_| about.folder);
-    parts.extend(cwd.map(|cwd| wrap::fit_path(cwd, CWD, reader.screen.theme.glyphs().cut)));
-    parts.extend(meta.model.as_ref().filter(|_| about.model).map(|model| short_model(model)));
-    parts.extend(problem(reader));
-    parts.push(state_words(reader, about.model));
+    let day = day(reader).filter(|_| about.date);
+    say(day.map(|at| format!("{} {}", at.date(), at.zone())), theme.dim);
+    let format = reader.session.file.opened.as_ref().map(|opened| opened.format).filter(|_| about.agent);
+    let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
+    say(format.map(|format| format!("{format}{agent}")), theme.dim);
+    say(meta.model.as_ref().filter(|_| about.model).map(|model| short_model(model)), theme.dim);
+    say(problem(reader), theme.warn);
+    say(Some(state_words(reader, day, width >= WIDE)), state_style(reader));
     let then = reader.text.as_of.then();
-    parts.extend(then.map(|then| match then.at.filter(|_| width >= NARROW) {
+    let as_of = then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
         None => "as of".to_owned(),
-    }));
+    });
+    say(as_of, theme.warn);
     let context = then.map_or(reader.session.status.context, |then| then.context);
-    if let Some(context) = context.filter(|_| width >= NARROW) {
-        let mut words = String::from("ctx ");
-        if let Some(window) = context.window.filter(|window| *window > 0) {
-            let percent = context.tokens * 100 / window;
-            if about.gauge {
-                words.push_str(&gauge(percent, reader.screen.theme.ascii));
-                words.push_str(&format!(
-                    "{}/{} {percent}%",
-                    figures::tokens(context.tokens),
-                    figures::tokens(window)
-                ));
-            } else {
-                words.push_str(&format!("{} {percent}%", figures::tokens(context.tokens)));
+    let context = context.filter(|_| width >= NARROW).map(|context| {
+        match context.window.filter(|window| *window > 0) {
+            Some(window) => {
+                let percent = context.tokens * 100 / window;
+                let gauge = if about.gauge { gauge(percent, theme.ascii) } else { String::new() };
+                format!("ctx {gauge}{percent}%")
             }
-        } else {
-            words.push_str(&figures::tokens(context.tokens));
+            None => format!("ctx {}", figures::tokens(context.tokens)),
         }
-        parts.push(words);
-    }
-    parts.push(match then {
+    });
+    say(context, theme.dim);
+    let cost = match then {
         Some(then) => phrases::cost(&then.cost).unwrap_or_default(),
         None => reader.session.status.cost.clone(),
-    });
-    parts.retain(|part| !part.is_empty());
-    Line::from(Span::raw(format!("{} ", parts.join("  "))))
+    };
+    say(Some(cost), theme.dim);
+    let gap = if width >= WIDE { "   " } else { "  " };
+    let mut spans = Vec::with_capacity(parts.len() * 2);
+    for part in parts {
+        if !spans.is_empty() {
+            spans.push(Span::raw(gap));
+        }
+        spans.push(part);
+    }
+    spans.push(Span::raw(" "));
+    Line::from(spans)
+}
+
+/// When what is being read was written; of what has no time, when the session was written last.
+fn day(reader: &Reader) -> Option<Timestamp> {
+    let idle = match reader.session.status.activity {
+        Activity::Idle { since } | Activity::Waiting { since, .. } => since,
+        Activity::Tool { .. }
+        | Activity::Model { .. }
+        | Activity::Retry { .. }
+        | Activity::Ended
+        | Activity::Unclean
+        | Activity::Unknown => None,
+    };
+    let focus = reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry));
+    focus.and_then(|entry| entry.at).or(idle)
 }
 
 /// Model names without the provider and the date.
@@ -172,7 +168,7 @@ pub(crate) fn short_model(model: &str) -> String {
 
 fn gauge(percent: u64, ascii: bool) -> String {
     let filled = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
-    let (full, empty) = if ascii { ("#", ".") } else { ("█", "░") };
+    let (full, empty) = if ascii { ("#", ".") } else { ("▮", "▯") };
     format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
@@ -195,8 +191,23 @@ fn problem(reader: &Reader) -> Option<String> {
     run.or_else(silence)
 }
 
-/// What the agent does, with the time it has been doing so. Colour never says it alone.
-fn state_words(reader: &Reader, is_wide: bool) -> String {
+/// Only what is at work, waits, or went wrong has a colour.
+fn state_style(reader: &Reader) -> Style {
+    let theme = &reader.screen.theme;
+    if link_words(reader).is_some() {
+        return theme.warn;
+    }
+    match reader.session.status.activity {
+        Activity::Tool { .. } | Activity::Model { .. } => theme.good,
+        Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
+        Activity::Unclean => theme.bad,
+        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => theme.dim,
+    }
+}
+
+/// What the agent does, with the time it has been doing so. Colour never says it alone. Of the day beside it is said
+/// only what differs.
+fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String {
     if let Some(words) = link_words(reader) {
         return words;
     }
@@ -212,11 +223,11 @@ fn state_words(reader: &Reader, is_wide: bool) -> String {
         Activity::Model { since } => format!("{running} model{}", ticking(*since)),
         Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
         Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
-        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => {
-            let since = since.spoken(reader.screen.now);
-            let day = since.split_whitespace().next().unwrap_or_default();
-            if is_wide { format!("{ended} idle since {since}") } else { format!("{ended} idle {day}") }
-        }
+        Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => match day {
+            Some(day) if day.is_same_day(*since) => format!("{ended} idle since {}", since.minute()),
+            None if !is_wide => format!("{ended} idle {}", since.calendar_day()),
+            Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
+        },
         Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
         Activity::Ended => match reader.session.transcript.meta().fact("archived") {
             Some(how) => format!("{ended} archived: {how}"),

@@ -21,10 +21,11 @@ use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::model::figures;
 use crate::model::found::{Found, Preview};
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Frame as Measure};
 
 /// Columns of an age and of a size.
-const AGE: usize = 4;
+const AGE: usize = 10;
 const SIZE: usize = 6;
 /// What stands between columns.
 const GAP: usize = 2;
@@ -97,11 +98,14 @@ fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
         (None, false) => format!(" looking{} ", app.reader.screen.theme.glyphs().ellipsis),
     };
     let room = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, " tv  sessions", room, app.reader.screen.theme.bar);
-    let right = wrap::fit(&[Span::raw(right)], room.saturating_sub(14), app.reader.screen.theme.glyphs().cut);
+    buffer.set_stringn(area.x, area.y, " tv  sessions", room, app.reader.screen.theme.heading);
+    let right = wrap::fit(
+        &[Span::styled(right, app.reader.screen.theme.dim)],
+        room.saturating_sub(14),
+        app.reader.screen.theme.glyphs().cut,
+    );
     let width = u16::try_from(wrap::width_of(&right)).unwrap_or(0).min(area.width);
     buffer.set_line(area.right() - width, area.y, &Line::from(right), width);
-    buffer.set_style(area, app.reader.screen.theme.bar);
 }
 
 /// Why the list is empty.
@@ -190,8 +194,14 @@ impl Wrapping {
     }
 }
 
+/// How old a session that runs is; when one that rests was written last.
 fn age(reader: &Reader, found: &Found) -> String {
-    found.modified.map(|at| figures::age(reader.screen.now.since(at))).unwrap_or_default()
+    let now = reader.screen.now;
+    let words = |at: Timestamp| match found.live {
+        Some(true) => figures::age(now.since(at)),
+        Some(false) | None => at.day_or_minute(now),
+    };
+    found.modified.map(words).unwrap_or_default()
 }
 
 /// A text on one line in a column of this width: its beginning, and blanks.
@@ -239,9 +249,9 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
 /// `claude-code · opus-4-6 · 12 KB · 3d ago`, where, and its id.
 fn facts(reader: &Reader, found: &Found, preview: Option<&Preview>) -> Vec<String> {
     let dot = format!(" {} ", reader.screen.theme.glyphs().dot);
-    let age = found.modified.map(|_| match age(reader, found).as_str() {
-        "now" => "now".to_owned(),
-        age => format!("{age} ago"),
+    let age = found.modified.map(|at| match found.live {
+        Some(true) => format!("written {} ago", figures::age(reader.screen.now.since(at))),
+        Some(false) | None => format!("{} {} {}", at.date(), at.minute(), at.zone()),
     });
     let counts = preview.and_then(|preview| preview.counts);
     let counts = counts.map(|(prompts, calls)| {

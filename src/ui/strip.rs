@@ -50,8 +50,7 @@ fn fill(class: Class, ascii: bool) -> &'static str {
         (Class::Human, false) => "·",
         (Class::Human, true) => ".",
         (Class::Retry, _) => "!",
-        (Class::Idle, _) => " ",
-        (Class::Unknown, _) => "?",
+        (Class::Idle | Class::Unknown, _) => " ",
     }
 }
 

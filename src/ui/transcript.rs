@@ -50,7 +50,8 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             || (row.lane_since.is_some() && reader.session.is_at_work(reader.screen.now));
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
-        paint_row(reader, row, is_worked_on, text, pattern, buffer);
+        let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
+        paint_row(reader, row, (is_worked_on, is_focused), text, pattern, buffer);
         if reader.text.as_of.has_lost(shown.entry) {
             buffer.set_style(text, reader.screen.theme.dim);
             paint_lost(reader, row, line, buffer);
@@ -181,7 +182,7 @@ fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
 fn paint_row(
     reader: &Reader,
     row: &Row,
-    is_worked_on: bool,
+    (is_worked_on, is_focused): (bool, bool),
     area: Rect,
     pattern: Option<&Regex>,
     buffer: &mut Buffer,
@@ -196,6 +197,9 @@ fn paint_row(
         paint_links(links, reader.screen.theme.terminal.has_links, area, buffer);
     }
     let room = usize::from(area.width).saturating_sub(line.width());
+    if row.on_focus && !is_focused {
+        return;
+    }
     let right = right_of(row, is_worked_on, room, reader.screen.now, &reader.screen.theme);
     let width = u16::try_from(right.width()).unwrap_or(u16::MAX);
     if width > 0 && width <= area.width {

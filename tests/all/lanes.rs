@@ -132,8 +132,9 @@ fn sub_agents_work_within_the_lane_of_their_call() {
     let of =
         |word: &str| rows.iter().position(|row| row.ends_with(word)).unwrap_or_else(|| panic!("{rows:?}"));
     assert!(rows[of("agent")].starts_with('╭'), "{}", stage.picture());
-    assert!(rows[of("run")].starts_with("│╭"), "{}", stage.picture());
-    assert!(rows[of("two")].starts_with("│╰"), "{}", stage.picture());
+    // Its call by itself has no lane of its own.
+    assert!(rows[of("run")].starts_with("│ "), "{}", stage.picture());
+    assert!(rows[of("two")].starts_with("│ "), "{}", stage.picture());
     assert!(rows[of("nothing")].starts_with('╰'), "{}", stage.picture());
     assert!(
         rows.iter().rev().take(3).all(|row| row.starts_with(' ') || row.is_empty()),
@@ -181,6 +182,29 @@ fn a_folded_sub_agent_at_work_shows_how_long_and_what_it_did_last() {
     let picture = stage.picture();
     assert!(picture.contains("· he knows nothing") && !picture.contains("running"), "{picture}");
     assert!(!picture.contains("bash listen"), "what it did is folded away: {picture}");
+}
+
+#[test]
+fn a_call_by_itself_has_no_lane() {
+    let mut stage = Stage::made((80, 24));
+    let asks = |key: &'static str, at, call: &'static str| {
+        entry(key, at, Role::Assistant, move |batch| {
+            vec![call_of(batch, call, "bash", ToolKind::Run, "make")]
+        })
+    };
+    stage.add([
+        says("p", 0, Role::User, "look"),
+        asks("a", 1, "c1"),
+        result_at("c1", 2, "one\ntwo", Verdict::Done),
+    ]);
+    stage.add([
+        asks("b", 3, "c2"),
+        result_at("c2", 4, "one\ntwo", Verdict::Done),
+        says("c", 5, Role::Assistant, "ok"),
+    ]);
+    assert!(!stage.picture().contains(['╭', '╰']), "{}", stage.picture());
+    stage.add([asks("d", 6, "c3")]);
+    assert!(stage.picture().contains('╎'), "what has no result yet still has one: {}", stage.picture());
 }
 
 #[test]
@@ -330,11 +354,11 @@ fn a_new_day_begins_with_its_date() {
         says("c", day, Role::User, "good morning"),
         says("d", day + 1, Role::Assistant, "did you sleep well?"),
     ]);
-    let dates = |stage: &Stage| stage.picture().matches("Wed 15 Nov 2023").count();
+    let dates = |stage: &Stage| stage.picture().matches("Wed 15 Nov 2023 ──").count();
     assert_eq!(dates(&stage), 1, "{}", stage.picture());
     let rows: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
     let of = |words: &str| rows.iter().position(|row| row.contains(words)).unwrap();
-    assert!(of("sleep well") < of("15 Nov") && of("15 Nov") < of("good morning"), "{}", stage.picture());
+    assert!(of("sleep well") < of("2023 ──") && of("2023 ──") < of("good morning"), "{}", stage.picture());
     stage.press(":").type_in("set rulers=off").press("enter");
     assert_eq!(dates(&stage), 1, "the date stays where times between entries are not wanted");
 }

@@ -11,7 +11,7 @@ use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::code::Colours;
 use tv::render::lay_out;
-use tv::render::row::{Fold, Gutter, Item, LaneLine, Level, Look, Row, RowKind};
+use tv::render::row::{Fold, Gutter, Item, LaneLine, Level, Look, Row, RowKind, Times};
 use tv::render::sheet::RUNNING_ROOM;
 use tv::render::theme::Theme;
 
@@ -246,6 +246,51 @@ fn head_row_of_a_running_call_leaves_room_for_its_time() {
     assert_eq!(rows[0].gutter, Gutter::Open);
 }
 
+fn lines_of(item: &Item<'_>, look: &Look<'_>) -> Vec<String> {
+    lay_out(item, look).iter().map(|row| row.line.to_string().trim().to_owned()).collect()
+}
+
+#[test]
+fn a_sentence_that_leads_to_a_call_is_one_row_with_it_in_the_outline() {
+    let (theme, colours) = (Theme::dark(), Colours::never());
+    let look = Look { level: Level::Outline, times: Times::None, ..Look::full(90, &theme, &colours) };
+    let run = || call("Bash", ToolKind::Run, "cargo test", map(&[]), ToolState::Pending);
+    let said = |text: &str| entry(Role::Assistant, vec![BlockKind::Text(prose(text)), run()]);
+    let led = said("Let me run the tests:");
+    assert_eq!(lines_of(&Item::of(&led), &look), ["run    Let me run the tests  cargo test"]);
+    let commands = Look { intents: false, ..look };
+    assert_eq!(lines_of(&Item::of(&led), &commands), ["bot    Let me run the tests:", "run    cargo test"]);
+    let opened = Item { folds: &[Fold::Open], ..Item::of(&led) };
+    assert_eq!(lines_of(&opened, &look).last().map(String::as_str), Some("run    cargo test"));
+    let long = said("First this.\nThen that:");
+    assert_eq!(lines_of(&Item::of(&long), &look).len(), 2, "more than a sentence has its own row");
+}
+
+#[test]
+fn previews_have_their_share_of_the_screen() {
+    let (theme, colours) = (Theme::dark(), Colours::never());
+    let text = (1..200).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let ran = ToolState::Done(result(Verdict::Done, &text, 5, ""));
+    let ran = entry(Role::Assistant, vec![call("Bash", ToolKind::Run, "seq", map(&[]), ran)]);
+    let rows = |lines| {
+        let look = Look { level: Level::Preview, lines, ..Look::full(90, &theme, &colours) };
+        lay_out(&Item::of(&ran), &look).len()
+    };
+    assert_eq!(rows(0), rows(24));
+    assert!(rows(24) < rows(40) && rows(40) < rows(60), "{:?}", [24, 40, 60].map(rows));
+}
+
+#[test]
+fn what_an_answer_cost_is_for_who_looks_at_it() {
+    let (theme, colours) = (Theme::dark(), Colours::never());
+    let answer = entry(Role::Assistant, vec![BlockKind::Text(prose("done"))]);
+    let item = Item { spent: Some("$0.02"), ..Item::of(&answer) };
+    for (level, is_hidden) in [(Level::Preview, true), (Level::Full, false)] {
+        let rows = lay_out(&item, &Look { level, ..Look::full(90, &theme, &colours) });
+        assert_eq!((rows[0].on_focus, rows[0].right.len()), (is_hidden, 1));
+    }
+}
+
 #[test]
 fn huge_bodies_cost_little() {
     let theme = Theme::dark();
@@ -356,7 +401,7 @@ proptest! {
         let theme = if marks.2 { Theme::light() } else { Theme::mono().with_ascii(true) };
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
-        let look = Look { level: Level::of(level), times: marks.3, ..Look::full(width, &theme, &colours) };
+        let look = Look { level: Level::of(level), times: if marks.3 { Times::Seconds } else { Times::None }, ..Look::full(width, &theme, &colours) };
         let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..Item::of(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);

@@ -144,6 +144,18 @@ impl Flights {
         found.and_then(|(track, place)| track.ids().get(place + 1..)).unwrap_or_default()
     }
 
+    /// Whether another call of its lane is in flight at the same time, as far as the page of an entry tells.
+    pub(crate) fn overlaps(&self, id: EntryId, flight: &Flight) -> bool {
+        let found = self.lanes.find(id);
+        let page = found.and_then(|(track, place)| track.page(place / PAGE));
+        let reaches = |from: Spot, until: Option<Spot>| until.is_none_or(|until| from <= until);
+        page.into_iter().flatten().any(|other| {
+            other.call != flight.call
+                && reaches(other.from, flight.until)
+                && reaches(flight.from, other.until)
+        })
+    }
+
     /// Calls of its lane that are in flight anywhere in an entry. Its own calls that are not among them have the
     /// first column, which is free there, and ends with its own rows.
     pub(crate) fn beside(&self, id: EntryId) -> impl Iterator<Item = &Flight> {

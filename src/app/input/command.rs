@@ -67,6 +67,8 @@ pub enum Setting {
     Thinking(bool),
     /// What calls are for, before what they do.
     Intents(bool),
+    /// Whether times are shown in UTC.
+    Utc(bool),
     /// The outline.
     Outline(bool),
     /// The mouse.
@@ -136,6 +138,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "set", argument: "[no]hints", doc: "the line of hints" },
     Form { name: "set", argument: "[no]thinking", doc: "thinking" },
     Form { name: "set", argument: "[no]intents", doc: "what calls are for, before their commands" },
+    Form { name: "set", argument: "[no]utc", doc: "times in UTC, or in your own time zone" },
     Form { name: "set", argument: "[no]outline", doc: "the outline" },
     Form { name: "set", argument: "[no]inspector", doc: "the inspector" },
     Form { name: "set", argument: "[no]strip", doc: "the time strip" },
@@ -272,6 +275,7 @@ impl FromStr for Setting {
             "hints" => Ok(Self::Hints(is_on)),
             "thinking" => Ok(Self::Thinking(is_on)),
             "intents" => Ok(Self::Intents(is_on)),
+            "utc" => Ok(Self::Utc(is_on)),
             "outline" => Ok(Self::Outline(is_on)),
             "mouse" => Ok(Self::Mouse(is_on)),
             "inspector" => Ok(Self::Inspector(is_on)),
@@ -298,6 +302,7 @@ impl fmt::Display for Setting {
             Self::Hints(is_on) => ("hints", is_on),
             Self::Thinking(is_on) => ("thinking", is_on),
             Self::Intents(is_on) => ("intents", is_on),
+            Self::Utc(is_on) => ("utc", is_on),
             Self::Outline(is_on) => ("outline", is_on),
             Self::Mouse(is_on) => ("mouse", is_on),
             Self::Inspector(is_on) => ("inspector", is_on),

@@ -16,7 +16,7 @@ use crate::app::text::paging::effect;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
-use crate::render::row::Look;
+use crate::render::row::{Look, Times};
 use crate::session::indexes::Needs;
 use crate::session::paging::{BLOCKS, Paging};
 
@@ -147,7 +147,8 @@ fn make(inspector: &mut Inspector, text: &mut TextPane, scene: &Scene<'_>, made:
     let Some(entry) = scene.session.transcript.get(made.focus.entry) else { return effects };
     let subject =
         Subject { session: scene.session, screen: scene.screen, focus: made.focus, entry, earlier, turn };
-    let look = Look { times: false, ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours) };
+    let look =
+        Look { times: Times::None, ..Look::full(made.width, &scene.screen.theme, &scene.screen.colours) };
     let mut page = Page::new(look, made.limit);
     match (made.tab, subject.call()) {
         (Tab::Item, Some(call)) => call::lay_out(&subject, call, &mut page),

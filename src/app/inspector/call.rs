@@ -252,7 +252,7 @@ pub fn diff(subject: &Subject<'_>, page: &mut Page<'_>) {
         (None, None) => return page.say("this call tells of no change to a file", theme.dim),
     };
     let path = call.headline.lines().next().unwrap_or_default();
-    page.text(&[Span::styled(path.to_owned(), theme.accent)]);
+    page.text(&[Span::styled(call.about(page.look.root), theme.accent)]);
     let mut facts: Vec<Piece> = diff::summary(change::counts(&lines), &page.look);
     facts.push(Span::styled(format!("  {source}"), theme.dim));
     page.text(&facts);

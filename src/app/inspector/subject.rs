@@ -138,9 +138,9 @@ impl<'a> Subject<'a> {
         let took = call.took(entry.said(call)).map(|took| format!("{}  ", self.took(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));
         spans.extend(self.verdict(call, place.entry));
-        let head = call.headline.lines().next().unwrap_or_default();
+        let head = call.about(self.session.transcript.meta().root.as_deref());
         let size = call.state.result().map(|result| figures::bytes(u64::from(result.body.bytes)));
-        let tail: Vec<String> = size.into_iter().chain([head.to_owned()]).collect();
+        let tail: Vec<String> = size.into_iter().chain([head]).collect();
         spans.push(Span::styled(format!("  {}", tail.join("  ")), theme.dim));
         let room = page.width().saturating_sub(super::page::NAME).max(1);
         let spans = wrap::fit(&spans, room, theme.glyphs().cut);

@@ -19,7 +19,7 @@ const FEW: u32 = 4;
 
 /// `10:41:14.081  entry 598`
 pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
-    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Timestamp::precise))
+    format!("{}  {place}", at.map_or_else(|| "no time recorded".to_owned(), Timestamp::day_and_precise))
 }
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`

@@ -11,7 +11,7 @@ use crate::app::screen::Screen;
 use crate::model::body::Tree;
 
 use crate::render::manual::Page;
-use crate::render::row::{Level, Look, Row};
+use crate::render::row::{Level, Look, Row, Times};
 use crate::render::tree;
 
 /// Rows of a pop-up; what is beyond them is in the file, one key (`v`) away.
@@ -48,8 +48,11 @@ impl RawView {
     /// Records, each under its title.
     pub(crate) fn of_trees(title: String, trees: &[(String, Tree)], screen: &Screen) -> Self {
         let width = screen.size.0.saturating_sub(2).max(1);
-        let look =
-            Look { level: Level::Raw, times: false, ..Look::full(width, &screen.theme, &screen.colours) };
+        let look = Look {
+            level: Level::Raw,
+            times: Times::None,
+            ..Look::full(width, &screen.theme, &screen.colours)
+        };
         let mut view = Self { title, ..Self::default() };
         for (name, tree) in trees {
             let heading = Line::styled(name.clone(), screen.theme.heading);

@@ -62,7 +62,8 @@ type Laid = (Around, Arc<Vec<Row>>);
 pub struct RowCache {
     /// By entry and number of the portion.
     rows: BTreeMap<(EntryId, usize), Laid>,
-    width: u16,
+    /// Columns of the text, lines of the screen, and whether entries have times.
+    surroundings: (u16, u16, bool),
     root: Option<Text>,
     /// How many portions of entries were laid out since the last look: the tests hold it against the screen.
     pub laid_out: usize,
@@ -86,9 +87,9 @@ impl RowCache {
 
     /// Forgets rows of another width, or with files named from elsewhere: panes come and go, and the root is known,
     /// with what the session says.
-    pub(crate) fn fit(&mut self, width: u16, root: Option<&Text>) {
-        if self.width != width || self.root.as_ref() != root {
-            (self.width, self.root) = (width, root.cloned());
+    pub(crate) fn fit(&mut self, surroundings: (u16, u16, bool), root: Option<&Text>) {
+        if self.surroundings != surroundings || self.root.as_ref() != root {
+            (self.surroundings, self.root) = (surroundings, root.cloned());
             self.rows.clear();
         }
     }

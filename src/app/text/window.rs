@@ -12,7 +12,8 @@ use crate::app::layout::Frame;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::entry::{BlockKind, EntryId};
-use crate::render::row::Look;
+use crate::model::transcript::Transcript;
+use crate::render::row::{Level, Look, Times};
 
 /// Fills the window; what is new and in sight is no longer unseen.
 pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
@@ -42,7 +43,9 @@ pub fn with_layouts<T>(
     work: impl FnOnce(&mut Layouts<'_>, &mut Viewport) -> T,
 ) -> T {
     let width = frame.text();
-    text.cache.fit(width, scene.session.transcript.meta().root.as_ref());
+    let transcript = &scene.session.transcript;
+    let surroundings = (width, scene.screen.size.1, transcript.has_times());
+    text.cache.fit(surroundings, transcript.meta().root.as_ref());
     let mut layouts = Layouts {
         transcript: &scene.session.transcript,
         awaited: Awaited::of(&scene.session.transcript),
@@ -58,7 +61,8 @@ pub fn with_layouts<T>(
             level: text.level,
             thinking: text.shows.thinking,
             intents: text.shows.intents,
-            times: width >= 60,
+            times: times_of(text.level, &scene.session.transcript),
+            lines: scene.screen.size.1,
             theme: &scene.screen.theme,
             colours: &scene.screen.colours,
             sideways: text.wrapping.sideways,
@@ -69,6 +73,15 @@ pub fn with_layouts<T>(
         cache: &mut text.cache,
     };
     work(&mut layouts, &mut text.view)
+}
+
+/// Seconds are for those who look at everything; where nothing has a time the text has the room.
+fn times_of(level: Level, transcript: &Transcript) -> Times {
+    match level {
+        Level::Full | Level::Raw => Times::Seconds,
+        _ if !transcript.has_times() => Times::None,
+        Level::Prompts | Level::Outline | Level::Preview => Times::Minutes,
+    }
 }
 
 /// Makes the sequence of visible entries anew, if it is no longer true.

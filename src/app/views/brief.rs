@@ -16,7 +16,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures::duration;
 use crate::model::timestamp::Timestamp;
 use crate::render::markdown::{self, Manner};
-use crate::render::row::Look;
+use crate::render::row::{self, Look};
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 
@@ -205,7 +205,7 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
 fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
     let room = scene.columns().saturating_sub(LABEL + 1).max(1);
     let width = u16::try_from(room).unwrap_or(u16::MAX);
-    let look = Look { times: false, ..Look::full(width, scene.theme, scene.colours) };
+    let look = Look { times: row::Times::None, ..Look::full(width, scene.theme, scene.colours) };
     let rows = markdown::rows(text, Manner::Prose, room, ANSWER, &look);
     rows.into_iter().map(|row| row.line).collect()
 }

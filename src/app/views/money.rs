@@ -55,6 +55,8 @@ const fn columns(when: usize) -> [Column; 12] {
 const SORTS: [usize; 8] = [WHEN, 3, 4, 5, 6, 7, 8, COST];
 const WHEN: usize = 1;
 const COST: usize = 9;
+/// The sums of so few turns say little: their requests are shown.
+const FEW_TURNS: usize = 2;
 /// Columns of the chart's legend.
 const LEGEND: usize = 8;
 
@@ -63,6 +65,7 @@ const LEGEND: usize = 8;
 pub(crate) struct Money {
     /// From 1, the session as a whole, to 5, single requests.
     level: u8,
+    is_level_chosen: bool,
     sorted: (usize, Order),
     rows: List<Item>,
     statement: Statement,
@@ -101,6 +104,7 @@ impl Default for Money {
     fn default() -> Self {
         Self {
             level: 4,
+            is_level_chosen: false,
             sorted: (WHEN, Order::Rising),
             rows: List::default(),
             statement: Statement::default(),
@@ -143,7 +147,11 @@ impl Money {
         if self.made_for == Some(scene.indexes.generation) {
             return;
         }
+        let is_first = self.made_for.is_none() && !self.is_level_chosen;
         self.made_for = Some(scene.indexes.generation);
+        if is_first && scene.transcript.turns().len() <= FEW_TURNS {
+            self.level = 5;
+        }
         self.statement = Statement::of(&scene.indexes.spending, &scene.indexes.account, scene.transcript);
         self.sum_up(scene);
     }
@@ -182,7 +190,7 @@ impl Money {
         if level == self.level {
             return;
         }
-        self.level = level;
+        (self.level, self.is_level_chosen) = (level, true);
         self.rows = if level == 1 { List::with_headings(is_no_heading) } else { List::default() };
         self.sum_up(scene);
         if let Some(focus) = scene.focus {

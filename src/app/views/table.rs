@@ -26,12 +26,14 @@ pub(crate) enum Width {
     Fixed(usize),
     /// All that others leave; it is shared, and none has less than this.
     Rest(usize),
+    /// From this to that, by what others leave.
+    Between(usize, usize),
 }
 
 impl Width {
     fn least(self) -> usize {
         match self {
-            Self::Fixed(width) | Self::Rest(width) => width,
+            Self::Fixed(width) | Self::Rest(width) | Self::Between(width, _) => width,
         }
     }
 }
@@ -45,6 +47,11 @@ impl Column {
     /// A column of figures.
     pub(crate) const fn figures(title: &'static str, width: usize, keep: u8) -> Self {
         Self { title, width: Width::Fixed(width), is_right: true, keep }
+    }
+
+    /// A column that takes a part of what others leave, up to so much.
+    pub(crate) const fn between(title: &'static str, least: usize, most: usize, keep: u8) -> Self {
+        Self { title, width: Width::Between(least, most), is_right: false, keep }
     }
 
     /// The column that takes what others leave, at least so much.
@@ -74,7 +81,20 @@ impl Table {
             let Some(out) = shown.iter().rev().copied().min_by_key(keep) else { break };
             shown.retain(|place| *place != out);
         }
-        let spare = width.saturating_sub(needed(&shown));
+        let mut spare = width.saturating_sub(needed(&shown));
+        let bounded = |place: &usize| match columns.get(*place)?.width {
+            Width::Between(least, most) => Some((*place, least, most)),
+            Width::Fixed(_) | Width::Rest(_) => None,
+        };
+        // Half of what is there is for them, so that those without a bound have the most.
+        let mut given = vec![0; columns.len()];
+        for (place, least, most) in shown.iter().filter_map(bounded) {
+            let more = (most - least.min(most)).min(spare / 2);
+            spare -= more;
+            if let Some(given) = given.get_mut(place) {
+                *given = more;
+            }
+        }
         let is_rest = |place: &&usize| {
             columns.get(**place).is_some_and(|column| matches!(column.width, Width::Rest(_)))
         };
@@ -83,6 +103,7 @@ impl Table {
             let width = match column.width {
                 Width::Fixed(width) => width,
                 Width::Rest(least) => least + spare / rests,
+                Width::Between(least, _) => least + given.get(place).copied().unwrap_or(0),
             };
             shown.contains(&place).then_some(width)
         });
@@ -202,6 +223,14 @@ mod tests {
         assert_eq!(row(22), "  7 a long arg…  1.2 s", "the lane went first");
         assert_eq!(row(12), "  7 a long …");
         assert_eq!(row(3), "a lon…", "the last column stays, whatever the width");
+    }
+
+    #[test]
+    fn a_column_with_a_bound_leaves_the_most_to_the_others() {
+        const COLUMNS: &[Column] = &[Column::between("bar", 4, 8, 9), Column::rest("what", 6)];
+        let widths = |width| [0, 1].map(|column| Table::fit(COLUMNS, width).width_of(column));
+        assert_eq!(widths(15), [Some(6), Some(8)]);
+        assert_eq!(widths(40), [Some(8), Some(31)]);
     }
 
     #[test]

@@ -28,6 +28,8 @@ mod window;
 
 /// Lines for the chosen span.
 const FOOT: usize = 2;
+/// Lines of a row with its air, at most.
+const ROW_MOST: usize = 3;
 /// Lower pages do without the context's size, and only higher ones explain the signs.
 const LOW: usize = 16;
 const HIGH: usize = 24;
@@ -111,6 +113,7 @@ impl Page for Lanes {
             near.extend(nearest.map(|id| (number, id)));
             rows.push(SheetRow { line, is_chosen: own == Some(*key), number });
         }
+        let rows = spread(rows, height);
         self.near = near;
         let captions = captions::Captions { painter: &painter, view: &view, scope: self.scope, range, label };
         let foot = match foot {
@@ -232,6 +235,16 @@ impl Lanes {
             }
         }
     }
+}
+
+/// Few rows on a high page have air between them.
+fn spread(rows: Vec<SheetRow>, height: usize) -> Vec<SheetRow> {
+    let each = (height / rows.len().max(1)).clamp(1, ROW_MOST);
+    let with_air = |row: SheetRow| {
+        let air = SheetRow { number: row.number, ..SheetRow::default() };
+        std::iter::once(row).chain(std::iter::repeat_n(air, each - 1))
+    };
+    rows.into_iter().flat_map(with_air).collect()
 }
 
 /// The part of the session that is looked at; nothing if it has no times.

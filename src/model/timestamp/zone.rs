@@ -1,12 +1,16 @@
 //! The reader's time zone: the system's, unless `TZ` names another one.
 //!
-//! Invariant: set once, before any time is shown; no file is read here for what `TZ` says.
+//! Invariant: set once, before any time is shown; only the switch to UTC may follow. No file is read here for what
+//! `TZ` says.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::tz::TimeZone;
 
 static ZONE: OnceLock<TimeZone> = OnceLock::new();
+/// Whether the reader wants to see UTC instead.
+static IN_UTC: AtomicBool = AtomicBool::new(false);
 
 /// A time zone.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,10 +36,18 @@ impl Zone {
     pub fn install(self) {
         let _ = ZONE.set(self.0);
     }
+
+    /// Shows times in UTC from now on, or in the reader's own zone again.
+    pub fn show_utc(is_on: bool) {
+        IN_UTC.store(is_on, Ordering::Relaxed);
+    }
 }
 
 /// The zone in which times are shown.
 pub(super) fn current() -> TimeZone {
+    if IN_UTC.load(Ordering::Relaxed) {
+        return TimeZone::UTC;
+    }
     ZONE.get().cloned().unwrap_or_else(TimeZone::system)
 }
 

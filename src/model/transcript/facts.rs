@@ -8,7 +8,22 @@ use crate::model::entry::Entry;
 use crate::model::text::Name;
 use crate::model::usage::Usage;
 
+/// Entries at either end that are asked whether they have times.
+const ASKED: usize = 64;
+/// One of so many is a time here and there.
+const FEW: usize = 4;
+
 impl Transcript {
+    /// Whether its first and its newest entries have times: most agents give all of them one, or none. A few among
+    /// many are told where entries are shown in full.
+    pub fn has_times(&self) -> bool {
+        let order = self.order();
+        let ends =
+            || order.iter().take(ASKED).chain(order.iter().rev().take(ASKED)).filter_map(|id| self.get(*id));
+        let timed = ends().filter(|entry| entry.last_time().is_some()).count();
+        timed > 0 && timed * FEW >= ends().count()
+    }
+
     pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
         if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
             if entry.usage.as_deref() == Some(&usage) {

@@ -40,7 +40,11 @@ pub fn rows(lines: &[DiffLine], language: &str, extent: Extent, width: usize, lo
             let name = name.strip_suffix(" (new)").or(name.strip_suffix(" (deleted)")).unwrap_or(&name);
             code::language_of_path(name).clone_into(&mut language);
         }
-        let painted = paint(part, at, &language, look);
+        let mut painted = paint(part, at, &language, look);
+        if extent.is_preview() {
+            let code = painted.iter_mut().filter(|one| !matches!(one.line.sign, Sign::File | Sign::Note));
+            wrap::dedent(code.map(|one| &mut one.spans));
+        }
         at += part.len();
         if is_wide { sheet.side_by_side(&painted, &mut rows) } else { sheet.unified(&painted, &mut rows) }
     }
@@ -240,7 +244,8 @@ impl Sheet<'_> {
         let number = number.map(|number| number.to_string()).unwrap_or_default();
         let number = if column == 0 { String::new() } else { format!("{number:>column$} ") };
         let first = vec![Span::styled(number, theme.dim), Span::styled(format!("{sign} "), style)];
-        let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
+        let mark = Span::styled(glyphs.goes_on, theme.dim);
+        let rest = wrap::continuation(wrap::width_of(&first), &painted.spans, width, mark);
         let sideways = self.look.sideways;
         let frame = Frame { width, first, rest, limit: self.limit, cut: glyphs.cut, sideways };
         wrap::wrap(&painted.spans, &frame).into_iter().map(|line| line.spans).collect()

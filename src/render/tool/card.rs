@@ -9,7 +9,7 @@ use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::render::body::{Shown, body_rows, fetched, mark_away, of_server, prose, raw_rows};
-use crate::render::excerpt::Detail;
+use crate::render::excerpt::{Detail, Extent};
 use crate::render::markdown::Manner;
 use crate::render::nodes::Nodes;
 use crate::render::output::{self, Source};
@@ -148,7 +148,7 @@ impl<'a> Card<'a> {
         }
         output::plain(
             Source::of(&self.call.input),
-            self.detail.extent(FILE.0, FILE.1),
+            self.extent(FILE),
             self.width,
             self.look,
             self.look.theme.text,
@@ -157,7 +157,7 @@ impl<'a> Card<'a> {
 
     /// The change, or the file that was written.
     fn written_rows(&self) -> Vec<Row> {
-        let extent = self.detail.extent(CHANGE.0, CHANGE.1);
+        let extent = self.extent(CHANGE);
         if let Some(change) = &self.change {
             let language = code::language_of_path(&self.call.headline);
             return diff::rows(change, language, extent, self.width, self.look);
@@ -166,7 +166,7 @@ impl<'a> Card<'a> {
             Some(text) => {
                 let language = code::language_of_path(&self.call.headline);
                 let source = Source { text, lines: text.lines().count() };
-                let extent = self.detail.extent(FILE.0 * 2, FILE.1);
+                let extent = self.extent((FILE.0 * 2, FILE.1));
                 let rows = output::source_code(source, language, extent, self.width, self.look);
                 with_source(rows, &Of::Own(text.clone()))
             }
@@ -183,7 +183,7 @@ impl<'a> Card<'a> {
         let is_prose =
             input.get("cell_type").and_then(Tree::as_text).is_some_and(|kind| kind.as_str() == "markdown");
         let source = Source { text, lines: text.lines().count() };
-        let extent = self.detail.extent(CHANGE.0, CHANGE.1);
+        let extent = self.extent(CHANGE);
         let language = if is_prose { "markdown" } else { "python" };
         Some(output::source_code(source, language, extent, self.width, self.look))
     }
@@ -199,7 +199,7 @@ impl<'a> Card<'a> {
         let mut rows = Vec::new();
         if let Some(text) = command {
             let source = Source { text, lines: text.lines().count() };
-            let extent = self.detail.extent(FILE.0, FILE.1);
+            let extent = self.extent(FILE);
             rows = with_source(
                 output::source_code(source, "bash", extent, self.width, self.look),
                 &Of::Own(text.clone()),
@@ -252,7 +252,7 @@ impl<'a> Card<'a> {
     /// What came of a call that ended well.
     fn result(&self, result: &ToolResult) -> Vec<Row> {
         let whole = self.detail.is_whole();
-        let extent = |(head, tail)| self.detail.extent(head, tail);
+        let extent = |lines| self.extent(lines);
         let source = Source::of(&result.body);
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write | ToolKind::Plan if !whole => Vec::new(),
@@ -285,7 +285,7 @@ impl<'a> Card<'a> {
 
     fn shown(&self, preview: (usize, usize)) -> Shown<'a> {
         let nodes = self.nodes.part(RESULT_TREE);
-        Shown { detail: self.detail, preview, nodes }
+        Shown { detail: self.detail, preview: self.look.share(preview), nodes }
     }
 
     fn output(&self, result: &ToolResult, preview: (usize, usize)) -> Vec<Row> {
@@ -334,7 +334,13 @@ impl<'a> Card<'a> {
     }
 
     fn preview_rows(&self, preview: usize) -> usize {
-        if self.detail.is_whole() { self.detail.rows() } else { preview }
+        if self.detail.is_whole() { self.detail.rows() } else { self.look.share((preview, 0)).0 }
+    }
+
+    /// Of a preview so many lines, more of them on high screens.
+    fn extent(&self, lines: (usize, usize)) -> Extent {
+        let (head, tail) = self.look.share(lines);
+        self.detail.extent(head, tail)
     }
 
     fn note(&self, text: &str) -> Row {
@@ -355,7 +361,7 @@ pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 
 /// A result by itself.
 pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
-    let shown = Shown { detail, preview: OUTPUT, nodes: sheet.nodes(RESULT_TREE) };
+    let shown = Shown { detail, preview: sheet.look.share(OUTPUT), nodes: sheet.nodes(RESULT_TREE) };
     let mut rows = body_rows(&result.body, shown, sheet.room(), sheet.look);
     rows.extend(images(result, detail, sheet.item.dim, sheet.room(), sheet.look));
     rows

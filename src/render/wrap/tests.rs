@@ -1,7 +1,7 @@
 use proptest::prelude::{any, prop_assert, proptest};
 use ratatui::text::Span;
 
-use super::{Frame, Piece, fit, fit_path, width as width_of, wrap};
+use super::{Frame, Piece, continuation, dedent, fit, fit_path, width as width_of, wrap};
 use ratatui::text::Line;
 
 fn rows(text: &str, width: usize) -> Vec<String> {
@@ -25,7 +25,37 @@ fn breaks_words_that_are_too_long() {
 fn keeps_indentation() {
     assert_eq!(rows("    let x = 1;", 20), ["    let x = 1;"]);
     assert_eq!(rows("    let x = 1;", 10), ["    let x", "= 1;"]);
-    assert_eq!(rows("\tx", 20), ["        x"]);
+    assert_eq!(rows("\t\tx\ty", 20), ["        x       y"], "tabs indent by four columns");
+}
+
+#[test]
+fn long_words_break_behind_their_joints() {
+    assert_eq!(
+        rows("see /home/mira/lighthouse/src/lib.rs", 24),
+        ["see /home/mira/", "lighthouse/src/lib.rs"]
+    );
+    assert_eq!(rows("a word and /home/mira", 14), ["a word and", "/home/mira"], "words first");
+}
+
+#[test]
+fn what_a_line_of_code_goes_on_with_is_indented_as_it_is() {
+    let line = [Span::raw("\tlet"), Span::raw(" x")];
+    let front: String =
+        continuation(3, &line, 40, Span::raw(">")).iter().map(|span| span.content.as_ref()).collect();
+    assert_eq!(front, format!("{}> ", " ".repeat(7)));
+}
+
+#[test]
+fn the_indentation_of_all_lines_is_taken_away() {
+    let line =
+        |parts: &[&str]| -> Vec<Piece> { parts.iter().map(|part| Span::raw((*part).to_owned())).collect() };
+    let mut lines = [line(&["  ", "  if x {"]), line(&[""]), line(&["      y"]), line(&["    }"])];
+    dedent(lines.iter_mut());
+    let text = |line: &Vec<Piece>| line.iter().map(|span| span.content.as_ref()).collect::<String>();
+    assert_eq!(lines.iter().map(text).collect::<Vec<_>>(), ["if x {", "", "  y", "}"]);
+    let mut mixed = [line(&["\ta"]), line(&["    b"])];
+    dedent(mixed.iter_mut());
+    assert_eq!(mixed.iter().map(text).collect::<Vec<_>>(), ["\ta", "    b"], "they have none in common");
 }
 
 #[test]

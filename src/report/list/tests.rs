@@ -54,7 +54,7 @@ fn rows_fit_the_page_whatever_stands_in_them() {
     assert!(table.contains("5d0c1c52-7f4…") && table.contains("(no title)"), "{table}");
     let starts: Vec<usize> =
         table.lines().map(|row| wrap::width(row.split("claude-code").next().unwrap())).collect();
-    assert_eq!(starts, [8, 8, 8], "{table}");
+    assert_eq!(starts, [14, 14, 14], "{table}");
 }
 
 #[test]

@@ -110,6 +110,8 @@ fn it_grows_with_the_session_and_the_arithmetic_is_shown() {
     stage.add([prompt("one"), answer("a1", 100_000, None)]);
     stage.press("4");
     stage.wait(300);
+    assert!(!stage.picture().contains("please one"), "of few turns the requests: {}", stage.picture());
+    stage.press("-");
     assert!(stage.picture().contains("please one"), "{}", stage.picture());
     assert!(
         stage.picture().contains("100 000 input × $5.00/M = $0.500000 + 1 000 output × $25.00/M = $0.025000"),

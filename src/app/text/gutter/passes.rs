@@ -112,6 +112,11 @@ pub(crate) fn own(
     let mut flights: Vec<Flight> =
         beside.iter().copied().filter(|flight| scene.shows(flight.call)).copied().collect();
     flights.extend(without_column(scene, (id, entry), &blocks, &beside));
+    // A call by itself needs no bracket, but what its sub-agent did does.
+    let has_agent = |flight: &Flight| {
+        flight.is_agent || flight.call.entry == id && scene.agent_below(entry, flight.call.block).is_some()
+    };
+    flights.retain(|flight| !flight.is_answered || has_agent(flight) || scene.flights.overlaps(id, flight));
     for flight in flights {
         let is_here = flight.call.entry == id;
         let head = in_sight.extent(flight.call.block).filter(|_| is_here);

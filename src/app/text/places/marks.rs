@@ -56,7 +56,9 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
         entry.map_or_else(
             || "gone".to_owned(),
             |entry| match entry.blocks.get(*block).map(|block| &block.kind) {
-                Some(BlockKind::Call(call)) => format!("{} {}", call.name, call.headline),
+                Some(BlockKind::Call(call)) => {
+                    format!("{} {}", call.name, call.about(transcript.meta().root.as_deref()))
+                }
                 Some(BlockKind::Thinking(body)) => body.stub.to_string(),
                 Some(BlockKind::Break(what)) => what.words().to_string(),
                 Some(BlockKind::Raw(raw)) => raw.title.to_string(),

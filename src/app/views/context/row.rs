@@ -11,6 +11,7 @@ use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Table, gauge};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -21,7 +22,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::figures("turn", 4, 2),
     Column::figures("prompt", 6, 9),
     Column::figures("full", 4, 7),
-    Column::rest("", 8),
+    Column::between("", 8, 24, u8::MAX),
     Column::figures("grew", 6, 6),
     Column::rest("mostly by", 14),
     Column::figures("cached", 6, 5),
@@ -253,11 +254,12 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
         let headline = if is_path { wrap::fit_path(headline, room, cut) } else { headline.to_owned() };
         format!("{tool} {headline}")
     };
+    let about = |call: &ToolCall| call.about(transcript.meta().root.as_deref());
     let entry = transcript.get(grown.entry);
     let kind = entry.and_then(|entry: &Entry| entry.blocks.get(grown.block)).map(|block| &block.kind);
     match (kind, grown.class) {
-        (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &call.headline),
-        (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &call.headline),
+        (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &about(call)),
+        (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),
         (Some(BlockKind::Raw(raw)), _) => raw.title.to_string(),
         (_, Class::System) => "system prompt".to_owned(),
         (_, Class::Summary) => "summary".to_owned(),

@@ -90,7 +90,7 @@ impl History {
             self.uses.window().map(|(number, place, is_chosen)| (number, *place, is_chosen)).collect();
         let rows = window.into_iter().map(|(number, place, is_chosen)| {
             let one = file.uses.get(number).filter(|one| one.place == place);
-            let cells = one.map(|one| self.cells(one, is_chosen, scene)).unwrap_or_default();
+            let cells = one.map(|one| self.cells(one, path, is_chosen, scene)).unwrap_or_default();
             SheetRow { line: table.row(cells, scene.theme), is_chosen, number }
         });
         let rows = rows.collect();
@@ -110,7 +110,7 @@ impl History {
         Sheet { title, right, heads: vec![table.heads(None, scene.theme)], rows, foot }
     }
 
-    fn cells(&mut self, one: &Use, is_chosen: bool, scene: &PageScene<'_>) -> Vec<Span<'static>> {
+    fn cells(&mut self, one: &Use, path: &str, is_chosen: bool, scene: &PageScene<'_>) -> Vec<Span<'static>> {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let call = call_of(one.place, scene);
         let (sign, sign_style) = match one.outcome {
@@ -126,7 +126,7 @@ impl History {
         let words = if is_chosen { theme.focus } else { theme.text };
         let (what, what_style) = match (one.flag(), call) {
             (Some(flag), _) => (flag.word().to_owned(), theme.warn),
-            (None, Some(call)) => (first_line(&call.headline), theme.dim),
+            (None, Some(call)) => (beside_path(&call.headline, path), theme.dim),
             (None, None) => (String::new(), theme.dim),
         };
         vec![
@@ -185,6 +185,15 @@ fn lane_of(lane: Option<&Name>, scene: &PageScene<'_>) -> String {
 
 fn first_line(text: &Text) -> String {
     without_sgr(text).lines().next().unwrap_or_default().trim().to_owned()
+}
+
+/// What a call is about besides the file, whose name stands above all rows.
+fn beside_path(headline: &Text, path: &str) -> String {
+    let words = first_line(headline);
+    match words.find(path).and_then(|at| words.get(at + path.len()..)) {
+        Some(rest) if !words.contains(' ') => rest.trim_start_matches(':').to_owned(),
+        _ => words,
+    }
 }
 
 /// What went wrong with a use, in a sentence.

@@ -184,7 +184,8 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
         words.push_str("besides the requests");
         return words;
     };
-    let call = entry.calls().next().map(|call| format!("{} {}", call.name, call.headline));
+    let root = transcript.meta().root.as_deref();
+    let call = entry.calls().next().map(|call| format!("{} {}", call.name, call.about(root)));
     let more = entry.calls().count().saturating_sub(1);
     let text = || match entry.blocks.first().map(|block| &block.kind) {
         _ if entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))) => {

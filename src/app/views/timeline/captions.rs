@@ -186,7 +186,7 @@ impl Captions<'_> {
             };
             return vec![Span::styled(words, style)];
         };
-        let headline = call.headline.lines().next().unwrap_or_default().to_owned();
+        let headline = call.about(self.painter.scene.transcript.meta().root.as_deref());
         vec![Span::styled(call.name.to_string(), style), Span::raw("  "), Span::styled(headline, theme.text)]
     }
 
@@ -301,7 +301,7 @@ fn call(transcript: &Transcript, place: Place) -> Option<&ToolCall> {
 /// What a call is about.
 pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
     let call = call(transcript, id.call()?)?;
-    call.headline.lines().next().filter(|line| !line.trim().is_empty()).map(str::to_owned)
+    Some(call.about(transcript.meta().root.as_deref())).filter(|line| !line.trim().is_empty())
 }
 
 /// What a span of a sub-agent is: its tool, or the model.

@@ -7,10 +7,9 @@ use crate::analysis::lint::{Finding, Severity};
 use crate::app::views::page::PageScene;
 use crate::model::entry::Entry;
 use crate::model::figures::duration;
-use crate::model::path::below;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, Took, ToolCall, ToolKind};
+use crate::model::tool::{Clocked, Took, ToolCall};
 use crate::model::usage::{Scope, Usage};
 use crate::render::theme::Theme;
 
@@ -76,10 +75,8 @@ impl<'a> PlacedCall<'a> {
     }
 
     /// What it asks for on one line; files as scene from where the session began.
-    pub(crate) fn argument(&self, scene: &PageScene<'_>) -> &'a str {
-        let line = self.call.headline.trim().lines().next().unwrap_or_default();
-        let is_path = matches!(self.call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
-        if is_path { below(line, scene.transcript.meta().root.as_deref()) } else { line }
+    pub(crate) fn argument(&self, scene: &PageScene<'_>) -> String {
+        self.call.about(scene.transcript.meta().root.as_deref())
     }
 
     /// What the lint found in it.

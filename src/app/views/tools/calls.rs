@@ -28,12 +28,12 @@ const LANE: usize = 9;
 /// Columns that are sorted with the greatest on top.
 pub(crate) const FALLING: [usize; 4] = [TOOK, SIZE, TOKENS, FOUND];
 
-const fn columns(number: usize, tool: usize, status: usize, lane: usize) -> [Column; 10] {
+const fn columns(number: usize, tool: usize, argument: usize, status: usize, lane: usize) -> [Column; 10] {
     [
         Column::figures("#", number, 8),
         Column::words("time", 8, 5),
         Column::words("tool", tool, 9),
-        Column::rest("argument", 24),
+        Column::rest("argument", argument),
         Column::words(if status > SIGN { "status" } else { "" }, status, 10),
         Column::figures("took", 8, 7),
         Column::figures("size", 7, 4),
@@ -45,9 +45,9 @@ const fn columns(number: usize, tool: usize, status: usize, lane: usize) -> [Col
 
 /// A status without words.
 const SIGN: usize = 1;
-const NARROW: &[Column] = &columns(5, 9, SIGN, 10);
-const MIDDLE: &[Column] = &columns(6, 12, 11, 12);
-const WIDE: &[Column] = &columns(6, 22, 11, 22);
+const NARROW: &[Column] = &columns(5, 9, 24, SIGN, 10);
+const MIDDLE: &[Column] = &columns(5, 10, 48, 11, 12);
+const WIDE: &[Column] = &columns(6, 22, 48, 11, 22);
 /// Rows with so many columns of the screen have room for words, and for long names.
 const MIDDLE_FROM: usize = 95;
 const WIDE_FROM: usize = 150;
@@ -126,7 +126,7 @@ pub(crate) fn cells(
         Span::styled(number.unwrap_or_default(), theme.dim),
         Span::styled(placed.made_at().map(Timestamp::clock).unwrap_or_default(), theme.dim),
         Span::styled(wrap::head(&placed.call.name, 100).to_owned(), tool),
-        Span::styled(without_sgr(wrap::head(placed.argument(scene), 1_000)).into_owned(), argument),
+        Span::styled(argument_in(&placed, scene, table.width_of(ARGUMENT).unwrap_or(0)), argument),
         Span::styled(status, style),
         Span::styled(took(&placed, scene), plain),
         Span::styled(placed.bytes().map(figures::bytes).unwrap_or_default(), plain),
@@ -140,6 +140,12 @@ pub(crate) fn cells(
             theme.dim,
         ),
     ]
+}
+
+/// What a call is about, in so many columns; of the name of a file the middle goes.
+fn argument_in(placed: &PlacedCall<'_>, scene: &PageScene<'_>, width: usize) -> String {
+    let words = placed.argument(scene);
+    if placed.call.names_a_file() { wrap::fit_path(&words, width, scene.theme.glyphs().cut) } else { words }
 }
 
 /// The sign of a call, and what it means where that is more than that all went well.

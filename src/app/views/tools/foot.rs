@@ -254,7 +254,7 @@ fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piec
     let number = scene.indexes.calls.number(placed.place).unwrap_or(0);
     let (sign, style) = placed.status(scene).sign(theme);
     let size = placed.bytes().map(figures::bytes).unwrap_or_default();
-    let argument = without_sgr(wrap::head(placed.argument(scene), 1_000)).into_owned();
+    let argument = placed.argument(scene);
     vec![
         Span::styled(format!("{word:<15}"), theme.dim),
         Span::styled(format!("#{number:<6}"), theme.accent),

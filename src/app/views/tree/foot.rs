@@ -134,7 +134,7 @@ fn side(scene: &PageScene<'_>, name: &str, facts: &PathFacts, differs: Option<Pl
 fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
     if let Some(call) = call_of(scene, place) {
-        let headline = without_sgr(wrap::head(&call.headline, TEXT)).into_owned();
+        let headline = call.about(scene.transcript.meta().root.as_deref());
         return vec![
             Span::styled(format!("{} ", wrap::head(&call.name, 60)), theme.tool),
             Span::styled(headline, theme.text),
@@ -148,7 +148,9 @@ fn said(scene: &PageScene<'_>, id: EntryId) -> String {
     let Some(entry) = scene.transcript.get(id) else { return String::new() };
     let says = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
-        BlockKind::Call(call) => Some(format!("{} {}", call.name, call.headline)),
+        BlockKind::Call(call) => {
+            Some(format!("{} {}", call.name, call.about(scene.transcript.meta().root.as_deref())))
+        }
         BlockKind::Break(what) => Some(what.words().to_string()),
         _ => None,
     });
@@ -257,7 +259,8 @@ pub(crate) fn of_whole(
         }
         Node::Call(place) => {
             let call = call_of(scene, *place);
-            let headline = call.map(|call| call.headline.to_string()).unwrap_or_default();
+            let root = scene.transcript.meta().root.as_deref();
+            let headline = call.map(|call| call.about(root)).unwrap_or_default();
             let number = scene.indexes.calls.number(*place).unwrap_or(0);
             let verdict = call.map(|call| call.state.word()).unwrap_or_default();
             vec![

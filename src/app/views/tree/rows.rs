@@ -208,7 +208,11 @@ fn words(scene: &PageScene<'_>, node: &Node) -> Words {
         }
         Node::Call(place) => match transcript.get(place.entry).zip(call_of(scene, *place)) {
             Some((entry, call)) => Words {
-                title: format!("{}  {}", wrap::head(&call.name, 40), call.headline),
+                title: format!(
+                    "{}  {}",
+                    wrap::head(&call.name, 40),
+                    call.about(transcript.meta().root.as_deref())
+                ),
                 fate: fate_label(
                     fate(transcript, None, Some(call), scene.is_at_work_on(place.entry)),
                     Some(call),
