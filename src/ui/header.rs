@@ -92,7 +92,7 @@ struct About {
     gauge: bool,
 }
 
-/// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle since 21:46   ctx ██░░ 53%   $1.84 `
+/// `Thu 29 Jan 2026 UTC   claude-code   opus-4-5   ○ idle since 21:46   ctx ▮▮▯▯ 53%   $1.84 `
 fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mut parts: Vec<Span<'static>> = Vec::new();

@@ -30,7 +30,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A run in as many columns as it has: `▒▒▒✗`.
+/// A run in as many columns as it has: `▂▂▂✗`.
 fn words(run: &Run, theme: &Theme) -> String {
     let end = match (run.goes_on, run.has_failed, theme.ascii) {
         (true, _, true) => ">",
@@ -43,9 +43,9 @@ fn words(run: &Run, theme: &Theme) -> String {
 
 fn fill(class: Class, ascii: bool) -> &'static str {
     match (class, ascii) {
-        (Class::Model, false) => "█",
+        (Class::Model, false) => "▄",
         (Class::Model, true) => "#",
-        (Class::Tool, false) => "▒",
+        (Class::Tool, false) => "▂",
         (Class::Tool, true) => "=",
         (Class::Human, false) => "·",
         (Class::Human, true) => ".",

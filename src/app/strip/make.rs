@@ -127,7 +127,7 @@ fn signs(scene: &Scene<'_>) -> &'static str {
     match scene.screen.theme.ascii {
         _ if !is_asked_for => "",
         true => "# model = tool . you ! retry  ",
-        false => "█ model ▒ tool · you ! retry  ",
+        false => "▄ model ▂ tool · you ! retry  ",
     }
 }
 

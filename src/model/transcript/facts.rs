@@ -20,7 +20,7 @@ impl Transcript {
         let order = self.order();
         let ends =
             || order.iter().take(ASKED).chain(order.iter().rev().take(ASKED)).filter_map(|id| self.get(*id));
-        let timed = ends().filter(|entry| entry.last_time().is_some()).count();
+        let timed = ends().filter(|entry| entry.at.is_some()).count();
         timed > 0 && timed * FEW >= ends().count()
     }
 

@@ -148,6 +148,7 @@ fn a_bill_of_several_days_has_dates() {
         stage.add([prompt("two"), at(answer("a2", 20, None), days * DAY)]);
         stage.press("4");
         stage.wait(300);
+        stage.press("-");
         stage.picture()
     };
     let rows = |days| bill(days).lines().filter(|line| line.contains("please")).collect::<String>();
