@@ -24,7 +24,7 @@ pub use self::charset::charset;
 use self::check::CheckArgs;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
-use self::naming::{named, with_entry};
+use self::naming::{named, slip, with_entry};
 pub use self::opening::own_prices;
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
@@ -280,6 +280,10 @@ impl Config {
         let matches = command.try_get_matches_from_mut(arguments)?;
         let args = Args::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         let surroundings = Surroundings { wants_ascii: args.ascii, ..surroundings };
+        let first = args.sessions.first();
+        if let Some(slip) = first.and_then(|word| slip(word, &command, &surroundings.environment)) {
+            return Err(Args::command().error(ErrorKind::InvalidSubcommand, slip));
+        }
         match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
             (None, Some((_, others))) if !others.is_empty() && !surroundings.can_view() => {

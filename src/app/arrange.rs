@@ -14,7 +14,7 @@ use super::text::find::reveal::reveal_sought;
 use super::text::find::search;
 use super::text::places::marks;
 use super::text::window::{fill, refresh_sequence};
-use super::text::{TextPane, as_of, details, folds, gutter, paging, spine};
+use super::text::{TextPane, as_of, attending, details, folds, gutter, paging, spine};
 use crate::model::entry::EntryId;
 use crate::session::Session;
 use crate::session::indexes::Needs;
@@ -28,6 +28,7 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
         reader.checks.look_again();
     }
     reader.session.refresh(reader.screen.now);
+    reader.with_text(|text, scene| attending::look(text, scene));
     reader.with_text(refresh_sequence);
     let seen = reader.screen.colours.generation() + reader.screen.pictures.generation();
     if reader.text.stale.colours_seen != seen {

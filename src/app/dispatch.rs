@@ -17,6 +17,7 @@ use super::input::command::{Command, Setting};
 use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
+use super::pop_ups::resuming::Resuming;
 use super::scene::Ask;
 use super::state::App;
 use super::text::find::{filter, search};
@@ -43,6 +44,7 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
         Mode::Raw(view) => view.scroll(by, height),
         Mode::Palette(palette) => palette.select(by),
         Mode::Picker => app.picker.move_by(by),
+        Mode::Resume(view) => view.choose(by),
         Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => {}
     }
 }
@@ -145,6 +147,9 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     if let (Mode::Raw(view), Action::Copy(what)) = (&app.mode, action) {
         return view.copy(what, &mut reader.screen).map(Effect::Copy).into_iter().collect();
     }
+    if let (Mode::Resume(view), Action::Copy(_)) = (&app.mode, action) {
+        return view.chosen().map(|choice| Effect::Copy(choice.line.clone())).into_iter().collect();
+    }
     match action {
         Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => {
             return reader.with_text(|text, scene| search::act(text, scene, action, times));
@@ -172,6 +177,14 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
             let is_over_picker = matches!(app.mode, Mode::Picker);
             app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
         }
+        Action::Resume => match Resuming::of(&reader.session) {
+            Ok(view) => {
+                let copy = view.chosen().map(|choice| Effect::Copy(choice.line.clone()));
+                app.mode = Mode::Resume(view);
+                return copy.into_iter().collect();
+            }
+            Err(why) => reader.screen.say(why),
+        },
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],

@@ -56,6 +56,13 @@ pub enum Effect {
     },
     /// Open a file in the editor.
     Edit(Origin),
+    /// Run the command, word by word, by which the agent goes on with the session; in this folder.
+    Resume {
+        /// The command.
+        words: Vec<String>,
+        /// The folder.
+        folder: Option<String>,
+    },
     /// Open an image with the program that the system has for it.
     View(Image),
     /// Use the colours with this name.

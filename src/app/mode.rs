@@ -4,6 +4,7 @@ use tui_input::Input;
 
 use crate::app::pop_ups::palette::Palette;
 use crate::app::pop_ups::raw::RawView;
+use crate::app::pop_ups::resuming::Resuming;
 use crate::model::record::Origin;
 
 /// What keys mean.
@@ -46,4 +47,6 @@ pub enum Mode {
     },
     /// A record is shown raw.
     Raw(RawView),
+    /// A command is being chosen by which the agent goes on with the session.
+    Resume(Resuming),
 }

@@ -159,6 +159,11 @@ impl Reader {
             Pane::Transcript if action == Action::Quit => Pane::View,
             pane => pane,
         };
+        // Beside the text there is nothing to fold with it.
+        let action = match (pane, action) {
+            (Pane::Outline | Pane::View | Pane::Inspector, Action::Unfold) => Action::Expand,
+            (_, action) => action,
+        };
         self.act_in(pane, action, times).or_else(|| self.leave(pane, action))
     }
 

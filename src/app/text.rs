@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub mod as_of;
+pub(crate) mod attending;
 pub(crate) mod branches;
 pub mod details;
 pub mod find;
@@ -31,7 +32,9 @@ use super::layout::{Frame, Margin};
 use super::panes::Pane;
 use super::scene::Scene;
 use super::text::as_of::AsOf;
+use super::text::attending::Attending;
 use super::text::find::Find;
+use super::text::find::opened::Hiding;
 use super::text::folds::Folds;
 use super::text::gutter::Gutter;
 use super::text::heights::Heights;
@@ -65,6 +68,8 @@ pub struct TextPane {
     pub folds: Folds,
     /// Sub-agents whose entries are shown.
     pub(crate) open_lanes: HashSet<Name>,
+    /// The sub-agent among them that opened by itself.
+    pub(crate) attending: Attending,
     /// Level of detail.
     pub level: Level,
     /// What of entries is shown besides.
@@ -128,6 +133,7 @@ impl TextPane {
             heights: Heights::default(),
             folds: Folds::default(),
             open_lanes: HashSet::new(),
+            attending: Attending::default(),
             level,
             shows: Shows { thinking: true, intents: true },
             wrapping: Wrapping::default(),
@@ -184,6 +190,12 @@ impl TextPane {
             Some(focus) => indexes.account.turn_of(transcript, focus.entry),
             None => transcript.turns().len().checked_sub(1),
         }
+    }
+
+    /// What hides items of it.
+    pub(crate) fn hiding(&mut self) -> Hiding<'_> {
+        let Self { folds, open_lanes, shows, level, .. } = self;
+        Hiding { folds, lanes: open_lanes, thinking: &mut shows.thinking, level }
     }
 
     /// Where the reader is now.

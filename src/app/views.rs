@@ -11,6 +11,7 @@ pub(crate) mod brief;
 pub mod checks;
 pub mod context;
 pub(crate) mod files;
+pub(crate) mod hits;
 pub(crate) mod list;
 pub mod money;
 pub mod page;
@@ -46,7 +47,7 @@ pub struct Views {
 
 impl Default for Views {
     fn default() -> Self {
-        let pages: [(View, Box<dyn Page>); 8] = [
+        let pages: [(View, Box<dyn Page>); 9] = [
             (View::Brief, Box::<brief::Brief>::default()),
             (View::Timeline, Box::<timeline::Lanes>::default()),
             (View::Money, Box::<money::Money>::default()),
@@ -55,6 +56,7 @@ impl Default for Views {
             (View::Tools, Box::<tools::Tools>::default()),
             (View::Tree, Box::<tree::Tree>::default()),
             (View::Files, Box::<files::Files>::default()),
+            (View::Hits, Box::<hits::Hits>::default()),
         ];
         Self {
             pages: HashMap::from(pages),

@@ -1,7 +1,9 @@
 //! Which session an argument names.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue};
 
 use crate::ingest::find::{self, Environment};
 use crate::ingest::{self, OpenError, Target};
@@ -52,5 +54,26 @@ pub(super) fn with_entry(
         (Ok(whole), _) if is_there(&whole) => Ok((whole, None)),
         (_, Ok(inner)) if is_there(&inner) => Ok((inner, Some(entry.to_owned()))),
         (whole, _) => whole.map(|target| (target, None)),
+    }
+}
+
+/// What is to be said of a word that names nothing, but is nearly a command.
+pub(super) fn slip(word: &OsStr, commands: &clap::Command, environment: &Environment) -> Option<String> {
+    let word = word.to_str().filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))?;
+    let command = similar_command(word, commands)?;
+    let is_session = PathBuf::from(word).symlink_metadata().is_ok() || find::is_name(word, environment);
+    (!is_session)
+        .then(|| format!("neither a command nor a session is called {word}; did you mean `tv {command}`?"))
+}
+
+/// The command that is nearest to a word.
+fn similar_command(word: &str, commands: &clap::Command) -> Option<String> {
+    let names = commands.get_subcommands().map(|command| clap::Command::new(command.get_name().to_owned()));
+    let asked = clap::Command::new("tv").disable_help_subcommand(true).subcommands(names);
+    let refusal = asked.try_get_matches_from(["tv", word]).err()?;
+    match refusal.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::Strings(names) => names.first().cloned(),
+        ContextValue::String(name) => Some(name.clone()),
+        _ => None,
     }
 }

@@ -193,3 +193,24 @@ fn keys_themes_and_manual_pages_are_written() {
     assert!(options.themes.last().is_some_and(|listed| listed.theme.is_err()));
     assert!(options.paper.colour);
 }
+
+#[test]
+fn a_slip_in_a_command_is_named_and_a_session_never_taken_for_one() {
+    for (line, meant) in [
+        ("shwo a.jsonl", "neither a command nor a session is called shwo; did you mean `tv show`?"),
+        ("stat a.jsonl b.jsonl", "did you mean `tv stats`?"),
+        ("lits", "did you mean `tv list`?"),
+        ("breif a", "did you mean `tv brief`?"),
+    ] {
+        for surroundings in [on_a_terminal(), Surroundings::default()] {
+            let error = resolve(line, surroundings).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(meant), "{line}: {error}");
+        }
+    }
+    for line in ["a.jsonl", "show.jsonl", "./shwo", "5d0c1c52", "src", "harbour"] {
+        assert!(resolve(line, on_a_terminal()).is_ok(), "{line}");
+    }
+    let error = resolve("wait a --until silent", on_a_terminal()).unwrap_err().to_string();
+    assert!(error.contains("silent needs a figure, as in silent>90s"), "{error}");
+}

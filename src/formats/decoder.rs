@@ -24,6 +24,7 @@ use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Record, Shape};
+use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 pub use part::unframed;
@@ -98,6 +99,12 @@ pub trait Format: Sync {
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         let _ = tables;
         None
+    }
+
+    /// How the agent itself goes on with the session in the file or folder at `path`.
+    fn resumes(&self, path: &Path) -> &'static [Resume] {
+        let _ = path;
+        &[]
     }
 
     /// Where the agent keeps sessions.

@@ -23,6 +23,7 @@ use super::json::Json;
 use super::openclaw::marks;
 use super::roots::{Named, Root};
 use crate::model::record::Shape;
+use crate::model::resume::Resume;
 
 /// The format.
 pub(crate) struct Pi;
@@ -67,6 +68,10 @@ impl Format for Pi {
         Box::new(session::SessionDecoder::new(prompt::open))
     }
 
+    fn resumes(&self, _: &Path) -> &'static [Resume] {
+        RESUMES
+    }
+
     fn roots(&self) -> &'static [Root] {
         places::ROOTS
     }
@@ -75,6 +80,13 @@ impl Format for Pi {
         places::named(path)
     }
 }
+
+/// pi finds a session by its id, first among those of the folder in which it is started (`pi --help`).
+const RESUMES: &[Resume] = &[
+    Resume { does: "continue", before: &["pi", "--session"], after: &[], back: BACK },
+    Resume { does: "fork", before: &["pi", "--fork"], after: &[], back: BACK },
+];
+const BACK: &str = "in pi, /tree goes to any earlier point";
 
 /// The forms of pi's container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

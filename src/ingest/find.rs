@@ -19,7 +19,7 @@ mod watch;
 use std::vec;
 
 pub use self::candidates::Search;
-pub(crate) use self::lookup::locate;
+pub(crate) use self::lookup::{is_name, locate};
 pub use self::preview::preview;
 pub use self::watch::{Watch, watch};
 

@@ -45,6 +45,7 @@ impl Plan {
             confidence: detection.verdict.confidence.word(),
             reason: Text::clean(&probe::reason(&detection)),
             path: path.to_owned(),
+            resumes: detection.format.resumes(path),
         };
         Self {
             format: detection.format,

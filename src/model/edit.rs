@@ -12,6 +12,7 @@ use super::body::written::Written;
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::record::{FileId, Origin};
+use super::resume::Resume;
 use super::tally::Tally;
 use super::text::stub::Manner;
 use super::text::{Name, Text};
@@ -416,6 +417,8 @@ pub struct Opened {
     pub reason: Text,
     /// What was opened, for the header.
     pub path: PathBuf,
+    /// How the agent itself goes on with the session.
+    pub resumes: &'static [Resume],
 }
 
 /// How the followed file fares.

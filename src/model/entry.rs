@@ -194,6 +194,16 @@ impl Role {
             Self::Harness => "harness",
         }
     }
+
+    /// The word on the screen for who speaks.
+    pub(crate) fn speaker(self) -> &'static str {
+        match self {
+            Self::User => "you",
+            Self::Assistant => "bot",
+            Self::System => "sys",
+            Self::Harness => "note",
+        }
+    }
 }
 
 /// A part of an entry.

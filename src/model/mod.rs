@@ -15,6 +15,7 @@ pub mod found;
 pub mod meta;
 pub mod path;
 pub mod record;
+pub mod resume;
 #[cfg(test)]
 pub(crate) mod samples;
 pub mod tally;

@@ -194,13 +194,13 @@ fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> Head {
 
 fn word(sheet: &Sheet<'_>) -> Piece {
     let theme = sheet.look.theme;
-    match sheet.item.entry.role {
+    let role = sheet.item.entry.role;
+    match role {
         // In a sub-agent's lane it is the calling agent that speaks.
         Role::User if sheet.item.entry.lane.is_some() => Span::styled("brief", theme.voice.user),
-        Role::User => Span::styled("you", theme.voice.user),
-        Role::Assistant => Span::styled("bot", theme.voice.assistant),
-        Role::System => Span::styled("sys", theme.dim),
-        Role::Harness => Span::styled("note", theme.dim),
+        Role::User => Span::styled(role.speaker(), theme.voice.user),
+        Role::Assistant => Span::styled(role.speaker(), theme.voice.assistant),
+        Role::System | Role::Harness => Span::styled(role.speaker(), theme.dim),
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Glyphs {
     pub(crate) compacted: &'static str,
     /// Removed lines in a count.
     pub(crate) minus: &'static str,
+    /// A hit of a search.
+    pub(crate) hit: &'static str,
     /// Between facts.
     pub(crate) dot: &'static str,
     /// Sorted, the least first.
@@ -169,6 +171,7 @@ impl Glyphs {
         arrow: "→",
         compacted: "↯",
         minus: "−",
+        hit: "▪",
         dot: "·",
         rising: "↑",
         falling: "↓",
@@ -223,6 +226,7 @@ impl Glyphs {
         arrow: "->",
         compacted: "#",
         minus: "-",
+        hit: "=",
         dot: "-",
         rising: "^",
         falling: "v",

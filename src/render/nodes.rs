@@ -83,6 +83,11 @@ impl NodeFolds {
         self.by_hand.retain(|_, is_open| *is_open);
         self.whole.insert(block);
     }
+
+    /// The nodes of a block are no longer open together.
+    pub(crate) fn close_all(&mut self, block: usize) {
+        self.whole.remove(&block);
+    }
 }
 
 /// The folds of the trees of one body.

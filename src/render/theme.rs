@@ -41,8 +41,8 @@ pub struct Theme {
     pub code: Style,
     /// Words of source code.
     pub syntax: Syntax,
-    /// A search hit.
-    pub hit: Style,
+    /// What a search finds.
+    pub hit: HitStyles,
     /// The focused item's mark, selected rows of lists.
     pub focus: Style,
     /// Header and status line.
@@ -66,6 +66,15 @@ pub struct Voices {
     pub assistant: Style,
     /// Thinking.
     pub thinking: Style,
+}
+
+/// Styles of what a search finds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HitStyles {
+    /// A hit.
+    pub(crate) any: Style,
+    /// The one at which the reader is.
+    pub(crate) current: Style,
 }
 
 /// Styles of changed lines.
@@ -125,7 +134,7 @@ pub struct Syntax {
 }
 
 /// The names of all roles, as theme files use them.
-pub const ROLES: [&str; 23] = [
+pub const ROLES: [&str; 24] = [
     "text",
     "dim",
     "user",
@@ -147,6 +156,7 @@ pub const ROLES: [&str; 23] = [
     "function",
     "type",
     "hit",
+    "current",
     "focus",
     "bar",
 ];
@@ -159,6 +169,8 @@ pub(crate) const LIKE: [(&str, &str); 5] = [
     ("string", "good"),
     ("function", "accent"),
 ];
+/// One among others that are reversed.
+const STANDS_OUT: Modifier = Modifier::REVERSED.union(Modifier::BOLD).union(Modifier::UNDERLINED);
 
 impl Theme {
     /// For dark backgrounds.
@@ -190,7 +202,10 @@ impl Theme {
                 function: of(Color::LightBlue),
                 kind: of(Color::Cyan),
             },
-            hit: Style::new().add_modifier(Modifier::REVERSED),
+            hit: HitStyles {
+                any: Style::new().add_modifier(Modifier::REVERSED),
+                current: of(Color::Cyan).add_modifier(STANDS_OUT),
+            },
             focus: of(Color::Cyan).add_modifier(Modifier::BOLD),
             // A shade of the background: a line of inverted text is louder than all that is read.
             bar: Style::new().fg(Color::Indexed(252)).bg(Color::Indexed(236)),
@@ -228,6 +243,7 @@ impl Theme {
                 function: of(25),
                 kind: of(23),
             },
+            hit: HitStyles { current: of(25).add_modifier(STANDS_OUT), ..Self::dark().hit },
             focus: of(25).add_modifier(Modifier::BOLD),
             bar: of(236).bg(Color::Indexed(254)),
             is_light: true,
@@ -263,6 +279,7 @@ impl Theme {
                 function: plain,
                 kind: plain,
             },
+            hit: HitStyles { current: plain.add_modifier(STANDS_OUT), ..Self::dark().hit },
             focus: bold,
             bar: bold.add_modifier(Modifier::UNDERLINED),
             terminal: Terminal { has_colour: false, ..Terminal::UNKNOWN },
@@ -303,7 +320,8 @@ impl Theme {
             "constant" => &mut self.syntax.constant,
             "function" => &mut self.syntax.function,
             "type" => &mut self.syntax.kind,
-            "hit" => &mut self.hit,
+            "hit" => &mut self.hit.any,
+            "current" => &mut self.hit.current,
             "focus" => &mut self.focus,
             "bar" => &mut self.bar,
             _ => return None,

@@ -112,6 +112,7 @@ impl Reading {
             confidence: "certain",
             reason: Text::default(),
             path: target.path.clone(),
+            resumes: &[],
         };
         let mut transcript = Transcript::new();
         transcript.apply(batch);

@@ -48,6 +48,7 @@ impl Viewer {
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),
+            Effect::Resume { words, folder } => return self.resume(&words, folder.as_deref()),
             Effect::View(image) => self.work(|workers| workers.view(image)),
             Effect::Theme(name) => look::set(&name, &self.config, &mut self.app.reader),
             Effect::Images(choice) => self.set_images(choice)?,

@@ -1,6 +1,7 @@
 //! Handing things out: to the clipboard, to an editor, to a shell command, to whoever waits for an alarm.
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
 
 use super::child::Outcome;
 use super::{Next, Viewer, editor, notify, pipe};
@@ -70,6 +71,35 @@ impl Viewer {
         if let Some(why) = editor::failure(&editor, ended) {
             self.app.reader.screen.say(why);
         }
+        Ok(Next::Go)
+    }
+
+    /// Gives the terminal to the session's own agent. What it wrote when it failed stays until a key is pressed.
+    pub(super) fn resume(&mut self, words: &[String], folder: Option<&str>) -> anyhow::Result<Next> {
+        let Some((program, arguments)) = words.split_first() else { return Ok(Next::Go) };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if let Some(folder) = folder {
+            if !Path::new(folder).is_dir() {
+                self.app.reader.screen.say(format!("the folder of the session is not here: {folder}"));
+                return Ok(Next::Go);
+            }
+            command.current_dir(folder);
+        }
+        let ended = match self.lend(|| command.spawn()) {
+            Outcome::Over(code) => return Ok(Next::End(ExitCode::from(code))),
+            Outcome::Ended(ended) => ended,
+        };
+        let words = match ended {
+            Ok(status) if status.success() => None,
+            Ok(status) => Some(format!("{program} ended with {status}")),
+            Err(error) => Some(format!("{program} cannot be started: {error}")),
+        };
+        if let Some(code) = words.as_ref().and_then(|words| self.wait_for_key(words)) {
+            return Ok(Next::End(ExitCode::from(code)));
+        }
+        self.come_back()?;
+        self.app.reader.screen.say(words.unwrap_or_else(|| format!("back from {program}")));
         Ok(Next::Go)
     }
 

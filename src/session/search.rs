@@ -12,6 +12,7 @@ use regex::Regex;
 
 use self::progress::{Hit, Known, SearchProgress, Texts};
 use crate::analysis::calls::Place;
+use crate::analysis::expression::parse::Mistake;
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::analysis::search::scope::Scope;
 use crate::analysis::search::texts::{self, BlockText, Read};
@@ -27,11 +28,15 @@ pub struct Search {
     pub(crate) scope: Option<Scope>,
     /// Whether the text means itself, although it may look like a regular expression.
     pub is_literal: bool,
+    /// What of it is no regular expression: then it is taken literally, too.
+    pub mistake: Option<Mistake>,
     /// The pattern.
     pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
     /// Blocks with hits that the filter shows, in the order of the file.
     pub(crate) hits: Vec<Hit>,
+    /// How often they have changed.
+    pub(crate) changes: u32,
     found: Vec<Hit>,
     /// What is searched already.
     pub(crate) progress: SearchProgress,
@@ -98,14 +103,18 @@ impl Search {
         }
         let pattern = if is_literal { None } else { texts::pattern(text, false) };
         let is_pattern = pattern.is_some();
+        let mistake = if is_literal || is_pattern { None } else { texts::mistake(text) };
+        let before = typed.chars().count() - text.chars().count();
         let pattern = pattern.or_else(|| texts::pattern(text, true))?;
         Some(Self {
             typed: typed.to_owned(),
             scope,
             is_literal,
+            mistake: mistake.map(|mistake| Mistake { at: mistake.at + before, ..mistake }),
             pattern,
             prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
             hits: Vec::new(),
+            changes: 0,
             found: Vec::new(),
             progress: SearchProgress::default(),
             seeks: None,
@@ -175,6 +184,7 @@ impl Search {
     /// Leaves out what the filter leaves out.
     pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
         self.hits = self.found.iter().copied().filter(|hit| shows(hit.focus)).collect();
+        self.changes = self.changes.wrapping_add(1);
     }
 
     /// Hits altogether.

@@ -63,7 +63,9 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
     match &app.mode {
         Mode::Search { input } => {
             let literal = if app.reader.text.find.is_literal { "  literal" } else { "" };
-            Some(("/", input, format!("{literal}  {} ", hits(&app.reader))))
+            let mistake = app.reader.text.find.search.as_ref().and_then(|search| search.mistake.as_ref());
+            let mistake = mistake.map(|wrong| format!("  at {}: {}", wrong.at + 1, wrong.what));
+            Some(("/", input, format!("{literal}{}  {} ", mistake.unwrap_or_default(), hits(&app.reader))))
         }
         Mode::Filter { input } => {
             let mistake = mistake_in(input.value());
@@ -79,7 +81,7 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
             Some(("|", input, format!("  {records} ")))
         }
         Mode::Picker => Some((">", &app.picker.input, format!("  {} ", fitting(app)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } => None,
+        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => None,
     }
 }
 
@@ -88,7 +90,7 @@ fn mistake_in(typed: &str) -> Option<Mistake> {
     if typed.trim().is_empty() { None } else { parse(typed).err() }
 }
 
-/// The typed line, scrolled so that the cursor is in sight. A filter is red from its mistake on.
+/// The typed line, scrolled so that the cursor is in sight. What cannot be read is red from its mistake on.
 fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width).saturating_sub(tail.width() + 1).max(1);
     let scroll = input.visual_scroll(room);
@@ -102,9 +104,12 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
     let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, theme.accent);
     let start = x;
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, theme.text);
-    if let Mode::Filter { .. } = &app.mode
-        && let Some(mistake) = mistake_in(input.value())
-    {
+    let mistake = match &app.mode {
+        Mode::Filter { .. } => mistake_in(input.value()),
+        Mode::Search { .. } => app.reader.text.find.search.as_ref().and_then(|search| search.mistake.clone()),
+        _ => None,
+    };
+    if let Some(mistake) = mistake {
         let before: usize = input.value().chars().take(mistake.at).map(|c| c.width().unwrap_or(0)).sum();
         let before = u16::try_from(before.saturating_sub(scroll)).unwrap_or(u16::MAX);
         let from = start.saturating_add(before).min(x);
@@ -180,9 +185,12 @@ fn hits(reader: &Reader) -> String {
     let percent = format!("{} {}%", reader.screen.theme.glyphs().ellipsis, search.percent);
     let open = if search.is_complete { "" } else { &percent };
     let count = search.total();
-    let within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
+    let mut within = search.scope.map(|scope| format!(" in {}", scope.word())).unwrap_or_default();
+    if search.mistake.is_some() {
+        within += " taken literally";
+    }
     match reader.text.view.focus.and_then(|focus| reader.text.find.number(focus)) {
-        Some(number) => format!("{number} of {count}{within}{open}"),
+        Some(number) => format!("{number}/{count}{within}{open}"),
         None if count == 0 && search.is_complete => format!("no hits{within}"),
         None if count == 1 => format!("1 hit{within}{open}"),
         None => format!("{count} hits{within}{open}"),
@@ -278,6 +286,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
             fixed(&[("j/k", "move"), ("space/b", "page"), ("y", copies), ("q", "close")])
         }
         Mode::Raw(_) => fixed(RECORD),
+        Mode::Resume(_) => fixed(&[("enter", "run it"), ("y", "copy"), ("j/k", "choose"), ("q", "close")]),
         Mode::Normal if app.reader.focused() == Pane::Inspector => fixed(INSPECTOR),
         Mode::Normal if app.reader.text.view.selection.is_some() => fixed(SELECTING),
         Mode::Normal => of_pane(app),
@@ -358,7 +367,7 @@ const READING: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
     (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "prompt"),
     (&[Action::Seek(Kind::Error, Way::Next)], "error"),
-    (&[Action::Expand], "open"),
+    (&[Action::Unfold], "open"),
     (&[Action::LevelUp, Action::LevelDown], "detail"),
     (&[Action::Search], "search"),
     (&[Action::Raw], "raw"),
@@ -373,7 +382,7 @@ const READING: &[(&[Action], &str)] = &[
 const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "move"),
     (&[Action::Seek(Kind::Prompt, Way::Previous), Action::Seek(Kind::Prompt, Way::Next)], "section"),
-    (&[Action::Expand], "go there"),
+    (&[Action::Unfold], "go there"),
     (&[Action::Cancel], "back"),
     (&[Action::Panes(Change::Focus(Way::Next))], "next pane"),
     (&[Action::Panes(Change::DividerLeft), Action::Panes(Change::DividerRight)], "width"),
@@ -383,7 +392,7 @@ const OUTLINE: &[(&[Action], &str)] = &[
 
 /// What helps most in the page of a view.
 const PAGE: &[(&[Action], &str)] =
-    &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Expand], "go there")];
+    &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Unfold], "go there")];
 
 /// And what works in all of them.
 const AFTER_PAGE: &[(&[Action], &str)] = &[
@@ -398,7 +407,7 @@ const SEARCHING: &[(&[Action], &str)] = &[
     (&[Action::NextHit, Action::PreviousHit], "hit"),
     (&[Action::Cancel], "end search"),
     (&[Action::Next, Action::Previous], "move"),
-    (&[Action::Expand], "open"),
+    (&[Action::Unfold], "open"),
     (&[Action::Bottom], "follow"),
     (&[Action::Help], "all keys"),
 ];

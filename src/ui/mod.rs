@@ -5,7 +5,7 @@
 //! outline │ transcript                     │ spine │ inspector
 //!         │ pill ── 7 new below · G to follow ──── │
 //! strip       time
-//! status      FOLLOW  /word 2 of 5  level 3/5      line 12 · 96%
+//! status      FOLLOW  /word 2/5  level 3/5      line 12 · 96%
 //! hints
 //! ```
 //!
@@ -124,7 +124,7 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
             panel::paint_choices(&app.reader, palette, above, buffer);
         }
         Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
-        Mode::Help { .. } | Mode::Raw { .. } => popup::paint(app, screen, buffer),
+        Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => popup::paint(app, screen, buffer),
     }
     if !parts.status.is_empty()
         && let Some((x, y)) = chrome::cursor(app, parts.status)

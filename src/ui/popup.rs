@@ -7,8 +7,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::mode::Mode;
 use crate::app::pop_ups::help::{self, HelpLine};
+use crate::app::pop_ups::resuming::{Choice, Resuming};
 use crate::app::reader::Reader;
 use crate::app::state::App;
+use crate::model::text::Text;
 
 /// Paints the pop-up of the mode over the whole screen but for the last line, which keeps the hints.
 pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
@@ -26,6 +28,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
         Mode::Raw(view) => {
             (format!(" {}", view.title), view.rows.iter().map(|row| row.line.clone()).collect(), view.top)
         }
+        Mode::Resume(view) => (" Go on in the session's own agent".to_owned(), resuming(app, view), 0),
         Mode::Normal
         | Mode::Search { .. }
         | Mode::Filter { .. }
@@ -52,9 +55,12 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     for (line, y) in lines.iter().skip(top).zip(area.y + 1..area.bottom()) {
         buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(2));
     }
-    if let Mode::Raw(view) = &app.mode
-        && let Some(line) = view.at.checked_sub(top).filter(|line| *line < height)
-    {
+    let at = match &app.mode {
+        Mode::Raw(view) => Some(view.at),
+        Mode::Resume(view) => Some(view.at),
+        _ => None,
+    };
+    if let Some(line) = at.and_then(|at| at.checked_sub(top)).filter(|line| *line < height) {
         let y = area.y + 1 + u16::try_from(line).unwrap_or(0);
         let mark = if app.reader.screen.theme.ascii { ">" } else { "▶" };
         buffer.set_stringn(area.x, y, mark, 1, app.reader.screen.theme.focus);
@@ -71,6 +77,28 @@ fn paint_message(reader: &Reader, foot: Rect, buffer: &mut Buffer) {
     let Some(message) = reader.screen.message.as_ref().filter(|_| foot.height > 0) else { return };
     let words = format!(" {:<width$}", message.text, width = usize::from(foot.width));
     buffer.set_stringn(foot.x, foot.y, words, usize::from(foot.width), reader.screen.theme.bar);
+}
+
+/// The commands, and what the reader ought to know of them.
+fn resuming(app: &App, view: &Resuming) -> Vec<Line<'static>> {
+    let theme = &app.reader.screen.theme;
+    let command = |choice: &Choice| {
+        let does = Span::styled(format!(" {:<10}", choice.does), theme.accent);
+        Line::from(vec![does, Span::styled(choice.command.clone(), theme.text)])
+    };
+    let mut lines: Vec<Line<'static>> = view.choices.iter().map(command).collect();
+    let mut say = |words: String| lines.push(Line::styled(format!(" {words}"), theme.dim));
+    say(String::new());
+    if let Some(folder) = &view.folder {
+        say(format!("in {}", Text::clean(folder)));
+    }
+    say("It begins where the session ends.".to_owned());
+    if !view.back.is_empty() {
+        say(format!("To begin earlier: {}.", view.back));
+    }
+    say(String::new());
+    say("The command is on the clipboard; enter runs it, and tv is back when it ends.".to_owned());
+    lines
 }
 
 /// All bindings under their headings, as far as they are wanted.

@@ -20,7 +20,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             (Mark::Error, _) => ("E", reader.screen.theme.bad),
             (Mark::Alarm, _) => ("!", reader.screen.theme.bad),
             (Mark::Loop, _) => ("!", reader.screen.theme.warn),
-            (Mark::Hit, _) => (if reader.screen.theme.ascii { "=" } else { "▪" }, reader.screen.theme.warn),
+            (Mark::Hit, _) => (reader.screen.theme.glyphs().hit, reader.screen.theme.warn),
             (Mark::Marked, _) => {
                 (if reader.screen.theme.ascii { "'" } else { "◆" }, reader.screen.theme.focus)
             }

@@ -50,8 +50,21 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             || (row.lane_since.is_some() && reader.session.is_at_work(reader.screen.now));
         // A picture has no words.
         let pattern = pattern.filter(|_| row.tile.is_none());
+        let theme = &reader.screen.theme;
+        let is_at_hit = pattern.is_some() && is_current_hit(reader, shown, row);
+        if is_at_hit {
+            buffer.set_stringn(line.x, line.y, theme.glyphs().hit, usize::from(line.width), theme.focus);
+        }
+        let hit = if is_at_hit { theme.hit.current } else { theme.hit.any };
         let is_focused = reader.text.view.focus.is_some() && focus_of(shown) == reader.text.view.focus;
-        paint_row(reader, row, (is_worked_on, is_focused), text, pattern, buffer);
+        paint_row(
+            reader,
+            row,
+            (is_worked_on, is_focused),
+            text,
+            pattern.map(|pattern| (pattern, hit)),
+            buffer,
+        );
         if reader.text.as_of.has_lost(shown.entry) {
             buffer.set_style(text, reader.screen.theme.dim);
             paint_lost(reader, row, line, buffer);
@@ -143,6 +156,13 @@ fn paint_margin(reader: &Reader, shown: &Shown, row: &Row, has_keys: bool, line:
     }
 }
 
+/// Whether a row has the hit at which the reader is.
+fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
+    let at = reader.text.find.at_hit.filter(|at| Some(at.focus) == focus_of(shown));
+    let above = shown.rows.iter().take(shown.row).filter(|above| above.block == row.block);
+    at.is_some_and(|at| at.row == above.count())
+}
+
 /// Calls in flight, from the second column on: dim, but for those of sub-agents and that of the focused call.
 fn paint_lanes(cells: &[Cell], theme: &Theme, line: Rect, buffer: &mut Buffer) {
     let glyphs = theme.glyphs();
@@ -184,14 +204,13 @@ fn paint_row(
     row: &Row,
     (is_worked_on, is_focused): (bool, bool),
     area: Rect,
-    pattern: Option<&Regex>,
+    pattern: Option<(&Regex, Style)>,
     buffer: &mut Buffer,
 ) {
     if area.width == 0 {
         return;
     }
-    let line = pattern
-        .map_or_else(|| row.line.clone(), |pattern| with_hits(&row.line, pattern, reader.screen.theme.hit));
+    let line = pattern.map_or_else(|| row.line.clone(), |(pattern, hit)| with_hits(&row.line, pattern, hit));
     buffer.set_line(area.x, area.y, &line, area.width);
     if let Some(links) = &row.links {
         paint_links(links, reader.screen.theme.terminal.has_links, area, buffer);

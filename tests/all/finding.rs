@@ -164,9 +164,9 @@ fn motions_and_searches_stay_within_the_filter() {
     stage.press("m a");
     stage.app.reader.screen.message = None;
     stage.press("/").type_in("harbour").press("enter");
-    assert!(stage.status().contains("of 3"), "{}", stage.status());
+    assert!(stage.status().contains("/3"), "{}", stage.status());
     filter(&mut stage, "tool:*");
-    assert!(stage.status().contains("2 hits") || stage.status().contains("of 2"), "{}", stage.status());
+    assert!(stage.status().contains("2 hits") || stage.status().contains("/2"), "{}", stage.status());
     stage.press("g }");
     assert!(stage.status().contains("no prompt after this"), "{}", stage.status());
     stage.press("' a");
@@ -243,14 +243,14 @@ fn a_filter_outlives_a_session_read_anew() {
 #[test]
 fn scopes_narrow_a_search() {
     for (typed, status) in [
-        ("u:boats", "1 of 1 in prompts"),
-        ("b:boats", "1 of 1 in answers"),
-        ("t:herring", "1 of 3 in tools"),
-        ("e:lantern", "1 of 2 in errors"),
-        ("k:herring", "1 of 1 in thinking"),
-        ("s:tide", "1 of 1 in notes"),
+        ("u:boats", "1/1 in prompts"),
+        ("b:boats", "1/1 in answers"),
+        ("t:herring", "1/3 in tools"),
+        ("e:lantern", "1/2 in errors"),
+        ("k:herring", "1/1 in thinking"),
+        ("s:tide", "1/1 in notes"),
         ("u:tide", "no hits in prompts"),
-        ("herring", "1 of 5"),
+        ("herring", "1/5"),
     ] {
         let mut stage = session();
         stage.press("/").type_in(typed).press("enter");
@@ -265,16 +265,16 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
     let in_sight = |stage: &Stage, words: &str| {
         assert!(stage.window().iter().any(|row| row.2.contains(words)), "{words}: {}", stage.picture());
     };
-    assert!(stage.status().contains("1 of 3"), "{}", stage.status());
+    assert!(stage.status().contains("1/3"), "{}", stage.status());
     in_sight(&stage, "crate 20 of");
     stage.press("n");
-    assert!(stage.status().contains("2 of 3"), "{}", stage.status());
+    assert!(stage.status().contains("2/3"), "{}", stage.status());
     in_sight(&stage, "crate 40 of");
     stage.press("n");
-    assert!(stage.status().contains("3 of 3"), "{}", stage.status());
+    assert!(stage.status().contains("3/3"), "{}", stage.status());
     in_sight(&stage, "crate 60 of");
     stage.press("N N");
-    assert!(stage.status().contains("1 of 3"), "{}", stage.status());
+    assert!(stage.status().contains("1/3"), "{}", stage.status());
     stage.press("N");
     assert!(stage.status().contains("goes on at the end"), "{}", stage.status());
     in_sight(&stage, "crate 60 of");
@@ -290,9 +290,9 @@ fn hits_within_an_item_are_gone_to_row_by_row() {
 fn what_looks_like_a_pattern_can_be_meant_literally() {
     let mut stage = session();
     stage.press("/").type_in("harbour.");
-    assert!(stage.status().contains("of 3"), "a dot is any character: {}", stage.status());
+    assert!(stage.status().contains("/3"), "a dot is any character: {}", stage.status());
     stage.press("ctrl-r");
-    assert!(stage.status().contains("literal") && stage.status().contains("of 2"), "{}", stage.status());
+    assert!(stage.status().contains("literal") && stage.status().contains("/2"), "{}", stage.status());
     stage.press("ctrl-r");
     assert!(!stage.status().contains("literal"), "{}", stage.status());
 }
@@ -326,7 +326,7 @@ fn typed_searches_come_back() {
     stage.press("down down");
     assert!(stage.status().starts_with("/x"), "{}", stage.status());
     stage.press("esc g / enter");
-    assert!(stage.status().contains("/tide 1 of 1"), "an empty search is the last one: {}", stage.status());
+    assert!(stage.status().contains("/tide 1/1"), "an empty search is the last one: {}", stage.status());
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn a_search_goes_outward_from_the_reader() {
         waiting.extend(portions(&mut stage));
     }
     assert_eq!(searched, 6_000, "each entry once");
-    assert!(stage.status().contains("7 of 12"), "{}", stage.status());
+    assert!(stage.status().contains("7/12"), "{}", stage.status());
     stage.type_in("l");
     let jobs = portions(&mut stage);
     let entries: usize = jobs.iter().map(|job| job.entries.len()).sum();
@@ -515,7 +515,7 @@ fn mentions_of_a_path() {
     let mut stage = session();
     stage.press("*");
     assert_eq!(stage.app.reader.text.view.focus.unwrap().block, 3, "{}", stage.picture());
-    assert!(stage.status().contains("/src/harbour.rs 2 of 2"), "{}", stage.status());
+    assert!(stage.status().contains("/src/harbour.rs 2/2"), "{}", stage.status());
     stage.press("*");
     assert_eq!(stage.focused_key(), "p1", "around the end");
     stage.press("#");

@@ -8,16 +8,18 @@ use tv::app::effect::Effect;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keys::Press;
 use tv::app::mode::Mode as KeyMode;
+use tv::app::text::viewport::Focus;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};
+use tv::model::entry::Break;
 use tv::model::record::FileId;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
-use tv::model::tool::Verdict;
+use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
-use crate::made::{answer, boats, call, lines, prompt, result, talk};
+use crate::made::{answer, boats, call, calls, lines, prompt, result, rule, talk};
 use crate::stage::{Stage, demo};
 
 // === following ===
@@ -158,6 +160,48 @@ fn pairs_and_strays() {
     assert!(stage.focused().contains("sleep"), "]o finds the open call");
 }
 
+/// A result whose call is not there, of a tool that is named or not.
+fn stray(call: &str, tool: Option<&str>) -> Edit {
+    let Edit::Result { call, mut result, lane } = result(call, "lost and found", Verdict::Done) else {
+        panic!("a result");
+    };
+    result.tool = tool.map(Text::from);
+    Edit::Result { call, result, lane }
+}
+
+#[test]
+fn a_stray_leads_to_what_is_nearest_and_says_what_that_is() {
+    let ask = |before: Vec<Edit>, stray: Edit, after: Vec<Edit>| {
+        let mut stage = Stage::made((120, 40));
+        stage.add([prompt("p1", "look around")]);
+        stage.add(before);
+        stage.add([stray]);
+        let at = stage.app.reader.session.transcript.order().last().copied();
+        stage.add(after);
+        stage.app.reader.text.view.focus = at.map(|entry| Focus { entry, block: 0 });
+        stage.press("k j");
+        stage.app.reader.text.view.focus = at.map(|entry| Focus { entry, block: 0 });
+        stage.press("%");
+        (stage.focused_key(), stage.status())
+    };
+    let calls = || vec![calls("c1", 1, "read", ToolKind::Read, "a.rs"), call("c2", "ls")];
+    let (key, status) = ask(calls(), stray("x9", Some("read")), Vec::new());
+    assert!(
+        key == "c1" && status.contains("no call has the id x9; nearest is this read call"),
+        "{key} {status}"
+    );
+    let (key, status) = ask(calls(), stray("x9", None), Vec::new());
+    assert!(key == "c2" && status.contains("nearest is this call without a result"), "{key} {status}");
+    let compacted = Break::Compaction { before: None, after: None, trigger: Text::from(""), partial: false };
+    let compacted = rule("k1", 2, compacted);
+    let (key, status) = ask([calls(), vec![compacted]].concat(), stray("x9", Some("read")), Vec::new());
+    assert!(key == "k1" && status.contains("the history was compacted here"), "{key} {status}");
+    let (key, status) = ask(Vec::new(), stray("x9", Some("read")), calls());
+    assert!(key == "c1" && status.contains("nearest is this read call"), "behind it: {key} {status}");
+    let (key, status) = ask(calls(), stray("x9", Some("grep")), Vec::new());
+    assert!(status.contains("no call has the id x9; nothing near it fits"), "{key} {status}");
+}
+
 trait Again {
     fn again(self) -> Self;
 }
@@ -183,6 +227,36 @@ fn folds_keep_the_focused_item_on_its_line() {
         assert!(stage.focused().contains("ls hold"), "{keys} keeps the focus: {}", stage.focused());
         assert_eq!(stage.line_of_focus(), line, "{keys} keeps the line");
     }
+}
+
+#[test]
+fn the_key_that_opens_closes_again() {
+    let mut stage = boats();
+    for (to, item) in [("g ] t", "c1"), ("g ] s", "c3"), ("g ] k", "t2"), ("g }", "p1")] {
+        for level in ["z 2", "z 3"] {
+            stage.press(level).press(to);
+            let before = stage.window();
+            stage.press("enter enter");
+            assert_eq!(stage.window(), before, "{item} at {level}: {}", stage.picture());
+        }
+    }
+    stage.press("z 3 g ] t");
+    let before = stage.window();
+    stage.press("enter");
+    assert_ne!(stage.window(), before, "the rest of the crates");
+    stage.press("h");
+    assert_eq!(stage.window(), before, "h does the same as ever");
+}
+
+#[test]
+fn a_branch_that_enter_unfolded_is_folded_by_it() {
+    let mut stage = Stage::open(&crate::stage::fixture("pi/branches.jsonl"), (80, 24), Theme::dark());
+    stage.press("g ] B z c");
+    let before = stage.window();
+    stage.press("enter");
+    assert_ne!(stage.window(), before, "{}", stage.picture());
+    stage.press("enter");
+    assert_eq!(stage.window(), before, "{}", stage.picture());
 }
 
 #[test]
@@ -260,9 +334,9 @@ fn search_counts_and_goes_around() {
     stage.press("g");
     type_search(&mut stage, "boats");
     stage.press("enter");
-    assert!(stage.status().contains("/boats 1 of 2"), "{}", stage.status());
+    assert!(stage.status().contains("/boats 1/2"), "{}", stage.status());
     stage.press("n");
-    assert!(stage.status().contains("2 of 2"), "{}", stage.status());
+    assert!(stage.status().contains("2/2"), "{}", stage.status());
     stage.press("n");
     assert!(stage.status().contains("goes on at the beginning"), "{}", stage.status());
     stage.press("N");
@@ -322,7 +396,7 @@ fn a_paste_is_searched_for() {
     stage.happen(Event::Paste("ninety\ncrates".to_owned()));
     stage.arrange();
     stage.press("backspace backspace backspace backspace backspace backspace");
-    assert!(stage.status().contains("1 of 1"), "{}", stage.status());
+    assert!(stage.status().contains("1/1"), "{}", stage.status());
 }
 
 #[test]
@@ -468,7 +542,7 @@ fn the_whole_takes_the_place_of_the_preview() {
     stage.arrange();
     assert_eq!(texts(&stage.window()), texts(&before.0), "the swap moves nothing");
     assert_eq!(stage.focused(), before.1);
-    assert!(stage.status().contains("of 90"), "the search covers the whole: {}", stage.status());
+    assert!(stage.status().contains("/90"), "the search covers the whole: {}", stage.status());
     assert!(!stage.status().contains("reading"));
 }
 
@@ -498,6 +572,7 @@ fn an_empty_session_and_a_fault_say_so() {
         confidence: "certain",
         reason: Text::from("a session line"),
         path: "/home/mira/empty.jsonl".into(),
+        resumes: &[],
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.arrange();

@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 use std::process::Command;
 
 use tv::app::effect::Effect;
-use tv::app::input::action::Action;
+use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Match, Preset};
 use tv::app::input::keys::parse_keys;
@@ -173,6 +173,19 @@ const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         assert!(shows(&stage, "what is in the hold"), "a sub-agent");
     }),
+    ("unfold", |key| {
+        let mut stage = tall_screen();
+        let before = stage.window();
+        key.press(&mut stage);
+        assert!(stage.picture().contains("crate 45 "), "hidden lines");
+        key.press(&mut stage);
+        assert_eq!(stage.window(), before, "and as before");
+        stage.press("] s");
+        key.press(&mut stage);
+        assert!(stage.picture().contains("what is in the hold"), "a sub-agent");
+        key.press(&mut stage);
+        assert!(!stage.picture().contains("what is in the hold"), "closed again");
+    }),
     ("collapse", |key| {
         let mut stage = boats();
         stage.press("g ] s l j");
@@ -297,22 +310,31 @@ const JOURNEYS: &[Journey] = &[
     ("search", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("lantern").press("enter");
-        assert!(stage.status().contains("/lantern 1 of 2"), "{}", stage.status());
+        assert!(stage.status().contains("/lantern 1/2"), "{}", stage.status());
         stage.press("esc g");
         key.press(&mut stage).type_in("u:carry").press("enter");
         assert!(stage.status().contains("in prompts"), "{}", stage.status());
+    }),
+    ("hits", |key| {
+        let mut stage = landmarks();
+        stage.press("/").type_in("lantern").press("enter");
+        key.press(&mut stage);
+        let (lines, list) = (stage.picture(), stage.app.reader.views.open());
+        assert!(list == Some(View::Hits) && lines.contains("2 hits in 1 item"), "{lines}");
+        key.press(&mut stage);
+        assert_eq!(stage.app.reader.views.open(), None);
     }),
     ("next-hit", |key| {
         let mut stage = landmarks();
         stage.press("/").type_in("lantern").press("enter");
         key.press(&mut stage);
-        assert!(stage.status().contains("2 of 2"), "{}", stage.status());
+        assert!(stage.status().contains("2/2"), "{}", stage.status());
     }),
     ("previous-hit", |key| {
         let mut stage = landmarks();
         stage.press("/").type_in("lantern").press("enter n");
         key.press(&mut stage);
-        assert!(stage.status().contains("1 of 2"), "{}", stage.status());
+        assert!(stage.status().contains("1/2"), "{}", stage.status());
     }),
     ("next-mention", |key| leads(key, "g", "a2")),
     ("previous-mention", |key| {
@@ -366,6 +388,14 @@ const JOURNEYS: &[Journey] = &[
     ("edit", |key| {
         let (stage, record) = on_a_record(key);
         assert!(matches!(&stage.asked[..], [Effect::Edit(at)] if is(*at, record)));
+    }),
+    ("resume", |key| {
+        let mut stage = Stage::open(&fixture(BRANCHES), (80, 24), Theme::dark());
+        key.press(&mut stage);
+        assert!(stage.picture().contains("continue  pi --session"), "{}", stage.picture());
+        assert!(matches!(&stage.asked[..], [Effect::Copy(line)] if line.contains("pi --session")));
+        stage.press("enter");
+        assert!(matches!(&stage.asked[..], [_, Effect::Resume { words, .. }] if words[0] == "pi"));
     }),
     ("sessions", |key| {
         let mut stage = landmarks();

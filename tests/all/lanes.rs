@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use tv::app::update::Event;
+use tv::model::edit::Feed;
 use tv::model::entry::{BlockKind, Role, Stop};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -361,4 +362,114 @@ fn a_new_day_begins_with_its_date() {
     assert!(of("sleep well") < of("2023 ──") && of("2023 ──") < of("good morning"), "{}", stage.picture());
     stage.press(":").type_in("set rulers=off").press("enter");
     assert_eq!(dates(&stage), 1, "the date stays where times between entries are not wanted");
+}
+
+// === sub-agents at work ===
+
+/// A session that is being written: the agent waits for a sub-agent, and for nothing else.
+fn delegating() -> Stage {
+    let mut stage = Stage::made((100, 40));
+    stage.app.reader.screen.now = Timestamp(START + 5_000);
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
+        lane("mate", "a"),
+        in_lane(says("m1", 2, Role::User, "what is in the hold?"), "mate"),
+        in_lane(calls("m2", 3, "bash", ToolKind::Run, "look below"), "mate"),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    stage.happen(Event::Written(Timestamp(START + 4_000)));
+    stage.wait(1_000);
+    stage
+}
+
+/// The keys of the entries in sight.
+fn shown(stage: &Stage) -> Vec<String> {
+    let transcript = &stage.app.reader.session.transcript;
+    let lines = stage.app.reader.text.view.lines.iter();
+    lines.map(|line| transcript.get(line.entry).unwrap().key.to_string()).collect()
+}
+
+fn is_open(stage: &Stage) -> bool {
+    shown(stage).contains(&"m2".to_owned())
+}
+
+/// The result of the sub-agent's call, and what the agent says to it.
+fn answered(stage: &mut Stage) {
+    stage.add([
+        result_at("a", 9, "he knows nothing", Verdict::Done),
+        says("b", 10, Role::Assistant, "nobody"),
+    ]);
+}
+
+#[test]
+fn a_sub_agent_at_work_alone_opens_by_itself_and_folds_when_it_ends() {
+    let mut stage = delegating();
+    assert!(is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
+    stage.add([in_lane(says("m3", 7, Role::Assistant, "nothing there"), "mate")]);
+    assert!(stage.picture().contains("nothing there"), "{}", stage.picture());
+    answered(&mut stage);
+    assert!(!is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
+    assert!(stage.picture().contains("nobody"), "{}", stage.picture());
+}
+
+#[test]
+fn what_the_reader_has_touched_stays_as_it_is() {
+    // Stopped among its entries.
+    let mut stage = delegating();
+    stage.press("k");
+    answered(&mut stage);
+    stage.press("G");
+    assert!(is_open(&stage), "{}", stage.picture());
+    // Folded by hand.
+    let mut stage = delegating();
+    stage.press("[ s h G");
+    assert!(!is_open(&stage) && stage.app.reader.text.view.follows(), "{}", stage.picture());
+    stage.add([in_lane(says("m3", 7, Role::Assistant, "nothing there"), "mate")]);
+    stage.wait(1_000);
+    assert!(!is_open(&stage), "{}", stage.picture());
+    // Elsewhere in the session nothing opens.
+    let mut stage = Stage::made((100, 40));
+    stage.app.reader.screen.now = Timestamp(START + 5_000);
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
+    ]);
+    stage.press("k");
+    stage.add([lane("mate", "a"), in_lane(says("m1", 2, Role::User, "what is in the hold?"), "mate")]);
+    stage.feed(Feed::CaughtUp);
+    stage.happen(Event::Written(Timestamp(START + 4_000)));
+    stage.wait(1_000);
+    assert!(!stage.app.reader.text.view.follows());
+    assert!(!shown(&stage).contains(&"m1".to_owned()), "{}", stage.picture());
+}
+
+#[test]
+fn of_several_sub_agents_none_opens_and_folded_ones_have_clocks() {
+    let mut stage = Stage::made((100, 40));
+    stage.app.reader.screen.now = Timestamp(START + 65_000);
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        entry("a", 1, Role::Assistant, |batch| {
+            vec![
+                call_of(batch, "c1", "task", ToolKind::Delegate, "ask the mate"),
+                call_of(batch, "c2", "task", ToolKind::Delegate, "ask the cook"),
+            ]
+        }),
+        lane("mate", "c1"),
+        lane("cook", "c2"),
+        in_lane(calls("m1", 3, "bash", ToolKind::Run, "look below"), "mate"),
+        in_lane(calls("k1", 3, "bash", ToolKind::Run, "look into the pot"), "cook"),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    stage.happen(Event::Written(Timestamp(START + 64_000)));
+    stage.wait(1_000);
+    let rows: Vec<String> = stage.picture().lines().map(str::to_owned).collect();
+    for (call, at_work) in [("ask the mate", "look below"), ("ask the cook", "look into the pot")] {
+        let row = rows.iter().find(|row| row.contains(call)).unwrap();
+        assert!(row.contains("1:05"), "a clock runs: {row}");
+        assert!(stage.picture().contains(at_work), "and the current call is named: {}", stage.picture());
+    }
+    let shown = shown(&stage);
+    assert!(!shown.contains(&"m1".to_owned()) && !shown.contains(&"k1".to_owned()), "{shown:?}");
 }

@@ -38,6 +38,7 @@ mod golden;
 mod grammars;
 #[cfg(feature = "images")]
 mod graphics;
+mod hits;
 mod hostile;
 mod inspector;
 mod invariants;
@@ -60,6 +61,7 @@ mod picker;
 mod portions;
 mod prices;
 mod pty;
+mod questions;
 mod remembering;
 mod reports;
 #[cfg(feature = "sqlite")]

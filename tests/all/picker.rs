@@ -198,8 +198,13 @@ fn esc_clears_then_leaves() {
 #[test]
 fn with_a_session_behind_it_is_gone_back_to() {
     let mut stage = Stage::made((80, 24));
-    let opened =
-        Opened { path: "/s.jsonl".into(), format: "pi", confidence: "certain", reason: Text::from("") };
+    let opened = Opened {
+        path: "/s.jsonl".into(),
+        format: "pi",
+        confidence: "certain",
+        reason: Text::from(""),
+        resumes: &[],
+    };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.press("0");
     see_all(&mut stage, boats());

@@ -107,14 +107,20 @@ fn it_is_reached_by_a_key_and_passed_by_motions() {
 
 #[test]
 fn without_news_or_without_anything_older_there_is_no_line() {
-    for (old, new) in [(5, 0), (0, 5)] {
+    for (old, new, words) in
+        [(5, 0, "nothing was new when this was opened"), (0, 5, "this session was not looked at before")]
+    {
         let mut stage = reopened(old, new);
         assert!(rules(&stage).is_empty());
         // What comes while one looks is not new since the last time.
         stage.add(answers(20, 23));
         assert!(rules(&stage).is_empty());
         stage.press("[ n");
-        assert!(stage.status().contains("nothing was new when this was opened"), "{}", stage.status());
+        assert!(stage.status().contains(words), "{}", stage.status());
+        stage.press("k");
+        stage.add(answers(23, 25));
+        stage.press("] n");
+        assert!(stage.status().contains("2 new below came since this was opened"), "{}", stage.status());
     }
 }
 

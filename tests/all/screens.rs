@@ -98,7 +98,7 @@ fn has_drawing(line: &str) -> bool {
 }
 
 /// A letter for each of [`ROLES`], as the snapshots have them.
-const LETTERS: &str = "tdukmoxgwb+-hc123456*f=";
+const LETTERS: &str = "tdukmoxgwb+-hc123456*^f=";
 
 /// A theme by which roles are recognised: the n-th of them has a colour that nothing else has.
 fn probe() -> Theme {

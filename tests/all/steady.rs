@@ -230,7 +230,7 @@ fn is_motion(binding: &Binding) -> bool {
 }
 
 fn is_fold(binding: &Binding) -> bool {
-    matches!(binding.action, Action::Expand | Action::ToggleFold | Action::FoldBranch)
+    matches!(binding.action, Action::Expand | Action::Unfold | Action::ToggleFold | Action::FoldBranch)
 }
 
 /// Keys of the bindings, so that new ones are held to the rule as they come.
@@ -381,6 +381,7 @@ impl Journey {
             confidence: "certain",
             reason: Text::from("by hand"),
             path: "/home/mira/tide.jsonl".into(),
+            resumes: &[],
         };
         stage.feed(Feed::Opened(Box::new(opened)));
         for happening in happenings {

@@ -227,6 +227,17 @@ impl Reader {
         let state = STATES.iter().find(|(name, _)| *name == word).map(|(_, state)| *state);
         let term = match (word.as_str(), state) {
             ("err" | "error", _) => Term::Error,
+            (name @ ("silent" | "ctx" | "same-call" | "cost" | "tok" | "dur"), _) if self.is_alarm => {
+                let example = match name {
+                    "silent" => "silent>90s",
+                    "ctx" => "ctx>80%",
+                    "same-call" => "same-call>=3",
+                    "cost" => "cost>2",
+                    "tok" => "tok>5k",
+                    _ => "dur>10s",
+                };
+                return Err(self.mistake(format!("{name} needs a figure, as in {example}")));
+            }
             (_, Some(state)) if self.is_alarm => Term::State(state),
             (_, Some(_)) => return Err(of_session(self.at, &word)),
             _ => return self.text(word),
@@ -237,7 +248,7 @@ impl Reader {
 
     fn text(&mut self, word: String) -> Result<Term, Mistake> {
         if self.is_alarm {
-            return Err(self.mistake(format!("no fact is called {word}; \"{word}\" is text")));
+            return Err(self.mistake(format!("no fact is called {word}; in quotes it is text: \"{word}\"")));
         }
         self.at += word.chars().count();
         Ok(Term::Text(word))

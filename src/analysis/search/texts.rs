@@ -1,11 +1,13 @@
 //! All text of blocks, for the search and for filters: also what is folded away or still on disk.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
 use super::literal_prefilter::LiteralPrefilter;
 use super::scope::{self, Scope};
+use crate::analysis::expression::parse::Mistake;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::Origin;
@@ -51,6 +53,18 @@ pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
         .size_limit(LARGEST_PATTERN)
         .build()
         .ok()
+}
+
+/// What makes a text no regular expression that can be searched for, and where.
+pub(crate) fn mistake(typed: &str) -> Option<Mistake> {
+    let (at, what) = match regex_syntax::Parser::new().parse(typed) {
+        Err(regex_syntax::Error::Parse(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),
+        Err(regex_syntax::Error::Translate(wrong)) => (wrong.span().start.offset, wrong.kind().to_string()),
+        Err(_) => (0, "it cannot be read".to_owned()),
+        Ok(_) if pattern(typed, false).is_some() => return None,
+        Ok(_) => (0, "it would become too large".to_owned()),
+    };
+    Some(Mistake { at: typed.get(..at).map_or(0, |before| before.chars().count()), what })
 }
 
 /// What a record must hold to be worth reading for such a pattern.
@@ -114,6 +128,34 @@ pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
         },
     };
     in_head + text.pieces.iter().map(&mut lines).sum::<usize>()
+}
+
+/// The first line of a block with a match, and where in it that is; nothing if that is on disk.
+pub(crate) fn first_match(pattern: &Regex, text: &BlockText) -> Option<(String, Range<usize>)> {
+    let in_pieces = text.pieces.iter().find_map(|piece| match piece {
+        Piece::Here(text) => line_of(pattern, text),
+        Piece::Tree(tree) => line_of_tree(pattern, tree),
+        Piece::Away(..) => None,
+    });
+    let in_head = || text.head.as_ref().and_then(|head| line_of(pattern, head));
+    in_pieces.or_else(in_head)
+}
+
+fn line_of(pattern: &Regex, text: &str) -> Option<(String, Range<usize>)> {
+    let plain = without_sgr(text);
+    let found = pattern.find_iter(&plain).find(|found| !found.is_empty())?;
+    let start = plain.get(..found.start())?.rfind('\n').map_or(0, |end| end + 1);
+    let line = plain.get(start..)?.lines().next()?;
+    Some((line.to_owned(), found.start() - start..(found.end() - start).min(line.len())))
+}
+
+fn line_of_tree(pattern: &Regex, tree: &Tree) -> Option<(String, Range<usize>)> {
+    match tree {
+        Tree::Text(text) | Tree::Number(text) => line_of(pattern, text),
+        Tree::List(items) => items.iter().find_map(|item| line_of_tree(pattern, item)),
+        Tree::Map(fields) => fields.iter().find_map(|(_, value)| line_of_tree(pattern, value)),
+        Tree::Null | Tree::Bool(_) => None,
+    }
 }
 
 /// Whether a block has a match; `None` if that cannot be known without what is on disk.

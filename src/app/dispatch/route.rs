@@ -82,6 +82,7 @@ pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Reque
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(around.lines_to_choose_from, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
+        Mode::Resume(_) => resuming(press),
         Mode::Raw(view) => raw(keys, view.is_list, around.height, press),
         Mode::Help { .. } => pop_up(around.height, press),
         Mode::Normal => normal(keys, around, press),
@@ -234,6 +235,21 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
         _ => choosing(press),
+    }
+}
+
+/// While a command is chosen by which the agent goes on.
+fn resuming(press: Press) -> Request {
+    match (press.code, press.ctrl) {
+        (Code::Enter, _) => Request::Accept,
+        (Code::Char('j'), false) | (Code::Down | Code::Tab, _) => Request::ScrollPopUp(1),
+        (Code::Char('k'), false) | (Code::Up | Code::BackTab, _) => Request::ScrollPopUp(-1),
+        (Code::Char('y'), false) => Request::Act(Action::Copy(What::Command), 1),
+        (Code::Char('Q'), false) | (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
+        (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
+        (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),
+        (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => Request::Act(Action::Cancel, 1),
+        _ => Request::Wait,
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn type_on(
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal => {}
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reade
         Mode::Palette(palette) => &mut palette.input,
         Mode::Picker => &mut picker.input,
         Mode::Help { wanted, .. } => wanted,
-        Mode::Raw { .. } | Mode::Normal => return,
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal => return,
     };
     let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
     let Some(last) = taken.pop() else { return };
@@ -76,7 +76,12 @@ pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
         Mode::Search { .. } => Some(Kind::Search),
         Mode::Filter { .. } => Some(Kind::Filter),
         Mode::Pipe { .. } => Some(Kind::Command),
-        Mode::Palette(_) | Mode::Picker | Mode::Help { .. } | Mode::Raw { .. } | Mode::Normal => None,
+        Mode::Palette(_)
+        | Mode::Picker
+        | Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Resume(_)
+        | Mode::Normal => None,
     }
 }
 
@@ -151,6 +156,11 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             Vec::new()
         }
         Mode::Picker => app.picker.accept(),
+        Mode::Resume(view) => {
+            let (folder, words) = (view.folder.clone(), view.chosen().map(|choice| choice.words.clone()));
+            app.mode = Mode::Normal;
+            words.map(|words| Effect::Resume { words, folder }).into_iter().collect()
+        }
         Mode::Raw { .. } | Mode::Normal => Vec::new(),
     };
     Finished::Effects(effects)
@@ -166,6 +176,7 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
         | Mode::Filter { .. }
         | Mode::Pipe { .. }
         | Mode::Help { .. }
+        | Mode::Resume(_)
         | Mode::Raw { .. } => {}
     }
 }
@@ -182,9 +193,12 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             app.mode = Mode::Picker;
             Vec::new()
         }
-        Mode::Help { .. } | Mode::Raw { .. } | Mode::Palette(_) | Mode::Filter { .. } | Mode::Pipe { .. } => {
-            Vec::new()
-        }
+        Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Resume(_)
+        | Mode::Palette(_)
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. } => Vec::new(),
         Mode::Search { .. } => app.reader.with_text(|text, _| search::give_up(text)),
         Mode::Picker => {
             let has_session = app.reader.session.file.opened.is_some();

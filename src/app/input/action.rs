@@ -38,6 +38,8 @@ pub enum Action {
     Collapse,
     /// Expand the item: fold, hidden lines, sub-agent.
     Expand,
+    /// The same; what is expanded already is collapsed again.
+    Unfold,
     /// Toggle the fold of the item.
     ToggleFold,
     /// Fold the branch of the item into one row, or unfold it.
@@ -90,6 +92,8 @@ pub enum Action {
     Raw,
     /// Open the file in the editor at the item's line.
     Edit,
+    /// Go on with the session in its own agent.
+    Resume,
     /// Back to where the last jump came from.
     Back,
     /// Forward again.
@@ -274,6 +278,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("pair", Action::Pair),
     ("collapse", Action::Collapse),
     ("expand", Action::Expand),
+    ("unfold", Action::Unfold),
     ("toggle-fold", Action::ToggleFold),
     ("fold-branch", Action::FoldBranch),
     ("open-all", Action::OpenAll),
@@ -315,6 +320,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("pipe-record", Action::Pipe),
     ("raw", Action::Raw),
     ("edit", Action::Edit),
+    ("resume", Action::Resume),
     ("back", Action::Back),
     ("forward", Action::Forward),
     ("toggle-outline", Action::Panes(Change::Outline)),
@@ -335,6 +341,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("context-view", Action::View(View::Context)),
     ("tree", Action::View(View::Tree)),
     ("files", Action::View(View::Files)),
+    ("hits", Action::View(View::Hits)),
     ("checks", Action::View(View::Checks)),
     ("shift-left", Action::Shift(Way::Previous)),
     ("shift-right", Action::Shift(Way::Next)),
@@ -393,13 +400,15 @@ pub enum View {
     Tree,
     /// Files with their uses.
     Files,
+    /// What the search found.
+    Hits,
     /// What the lint found.
     Checks,
 }
 
 impl View {
     /// All views, in the order of their keys.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Transcript,
         Self::Brief,
         Self::Timeline,
@@ -408,6 +417,7 @@ impl View {
         Self::Context,
         Self::Tree,
         Self::Files,
+        Self::Hits,
         Self::Checks,
     ];
 

@@ -55,6 +55,7 @@ impl Preset {
                 (Action::Next, &["j", "down", "enter", "ctrl-n"]),
                 (Action::Previous, &["k", "up"]),
                 (Action::Expand, &["l", "right"]),
+                (Action::Unfold, &["z o"]),
                 (Action::Help, &["h", "H", "?", "F1"]),
                 (Action::Collapse, &["left"]),
                 (Action::Quit, &["q"]),

@@ -171,10 +171,10 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
             reason(page, "parent", true, format!("{parent} is in the file"));
         }
         Some(parent) if transcript.is_linked_tree() => {
-            reason(page, "parent", false, format!("{parent} is not in the file"));
+            reason(page, "parent", false, format!("{parent}: no linked record has that id"));
         }
         // Where not every record is a link, nothing is amiss.
-        Some(parent) => page.fact("parent", format!("{parent}; no entry or link of the file has that id")),
+        Some(parent) => page.fact("parent", format!("{parent}; no linked record has that id")),
         None => page.fact("parent", "none recorded"),
     }
     let standing = subject.standing();

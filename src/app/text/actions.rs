@@ -1,6 +1,6 @@
 //! What actions do to the text.
 
-use super::folding::{collapse, expand, fold_all, set_level, toggle_fold};
+use super::folding::{collapse, expand, fold_all, set_level, toggle_fold, unfold};
 use super::folds::toggle_branch;
 use super::goto::go_down;
 use super::moving::{pair, same_id, scroll, seek_on, to_branch};
@@ -33,6 +33,9 @@ pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, setting: &Setting)
 /// Carries out an action so many times.
 pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: usize) -> Vec<Effect> {
     let n = isize::try_from(times).unwrap_or(isize::MAX);
+    if matches!(action, Action::Unfold | Action::Expand | Action::Collapse | Action::ToggleFold) {
+        text.attending.touch();
+    }
     match action {
         Action::Next => scroll(text, Motion::Items(n)),
         Action::Previous => scroll(text, Motion::Items(-n)),
@@ -51,6 +54,7 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, ti
         Action::Pair => pair(text, scene),
         Action::Collapse => collapse(text, scene),
         Action::Expand => return expand(text, scene),
+        Action::Unfold => return unfold(text, scene),
         Action::ToggleFold => toggle_fold(text, scene),
         Action::FoldBranch => toggle_branch(text, scene),
         Action::Branch => to_branch(text, scene, times),

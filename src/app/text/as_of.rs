@@ -32,6 +32,8 @@ const KIND: usize = 18;
 pub struct AsOf {
     /// Whether the reader wants it.
     pub is_on: bool,
+    /// Whether the reader is still to be told what that comes to.
+    is_asked: bool,
     /// Entries in the window that the model did not see at the cursor.
     lost: HashSet<EntryId>,
     /// What the session had come to.

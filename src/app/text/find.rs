@@ -2,9 +2,11 @@
 
 pub mod filter;
 pub(crate) mod mention;
+pub(crate) mod opened;
 pub(crate) mod reveal;
 pub mod search;
 
+use self::opened::Opened;
 use super::places::saved_position::SavedPosition;
 use super::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -20,6 +22,8 @@ pub struct Find {
     pub(crate) sought: Option<Sought>,
     /// The hit that was brought into view last.
     pub(crate) at_hit: Option<AtHit>,
+    /// What searches opened.
+    pub(crate) opened: Opened,
     /// The id that is gone along, while the reader is where that led.
     pub(crate) same_id: Option<(Focus, String)>,
     /// Whether searches take what is typed literally.
@@ -43,6 +47,8 @@ pub(crate) struct Typing {
     pub(crate) is_new: bool,
     /// Where the reader was before.
     pub from: SavedPosition,
+    /// What earlier searches had opened.
+    pub(crate) opened: Opened,
 }
 
 /// A hit that the view is going to, and how many to go on from there.

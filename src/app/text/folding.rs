@@ -1,6 +1,6 @@
 //! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
 
-use super::folds::unfold_branch;
+use super::folds::{toggle_branch, unfold_branch};
 use super::landmarks;
 use super::moving::{jump, seek_on};
 use super::viewport::{Focus, Motion};
@@ -127,10 +127,7 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
         return;
     }
     text.view.hold();
-    if let Some(lane) = lane_under(scene, focus).filter(|lane| text.open_lanes.contains(lane)) {
-        text.open_lanes.remove(&lane);
-        text.stale.sequence = true;
-        text.cache.forget(focus.entry);
+    if close_lane(text, scene, focus) {
         return;
     }
     let fold = fold_of(text, scene, focus);
@@ -175,6 +172,55 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         Fold::Open => scene.say("all of it is shown; r shows the raw record"),
     }
     Vec::new()
+}
+
+/// Opens the item, as [`expand`] does; what is open is closed again, as it was before.
+pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(focus) = text.view.focus else { return Vec::new() };
+    if let Some(node) = text.view.node() {
+        if node.is_open == Some(true) {
+            set_node(text, scene, focus, node, false);
+            return Vec::new();
+        }
+        return expand(text, scene);
+    }
+    let branch = text.folds.unfolded_branch.take();
+    let here = scene.session.transcript.branches().headed_by(focus.entry).map(|branch| branch.number);
+    if branch.is_some() && branch == here {
+        toggle_branch(text, scene);
+        return Vec::new();
+    }
+    if here.is_some_and(|number| text.folds.branches().contains(&number)) {
+        text.folds.unfolded_branch = here;
+        return expand(text, scene);
+    }
+    let (image, is_alone) = image_of(scene, focus);
+    let closes = match fold_of(text, scene, focus) {
+        Fold::Open if image.is_none() => Some(Fold::ByLevel),
+        Fold::ByLevel if text.level >= Level::Full && !is_alone => Some(Fold::Closed),
+        Fold::Open | Fold::ByLevel | Fold::Closed => None,
+    };
+    text.view.hold();
+    if close_lane(text, scene, focus) {
+        return Vec::new();
+    }
+    match closes.filter(|_| lane_under(scene, focus).is_none()) {
+        Some(fold) => {
+            set_fold(text, scene, focus, fold);
+            Vec::new()
+        }
+        None => expand(text, scene),
+    }
+}
+
+/// Closes the sub-agent under an item. Answers whether one was open.
+fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
+    let lane = lane_under(scene, focus).filter(|lane| text.open_lanes.remove(lane));
+    if lane.is_some() {
+        text.stale.sequence = true;
+        text.cache.forget(focus.entry);
+    }
+    lane.is_some()
 }
 
 /// The first image of an item, and whether there is nothing else to open.

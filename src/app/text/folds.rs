@@ -22,6 +22,8 @@ pub struct Folds {
     nodes: HashMap<Key, NodeFolds>,
     /// Numbers of branches of which only one row is shown.
     branches: HashSet<usize>,
+    /// The branch that was unfolded last by the key that folds it again.
+    pub(crate) unfolded_branch: Option<usize>,
 }
 
 impl Folds {
@@ -64,6 +66,13 @@ impl Folds {
         !was_whole
     }
 
+    /// All nodes of a block are no longer open together; those that were opened one by one are.
+    pub(crate) fn close_nodes(&mut self, entry: &Key, block: usize) {
+        if let Some(nodes) = self.nodes.get_mut(entry) {
+            nodes.close_all(block);
+        }
+    }
+
     /// The branches that are folded.
     pub(crate) fn branches(&self) -> &HashSet<usize> {
         &self.branches
@@ -83,6 +92,7 @@ impl Folds {
         self.by_hand.clear();
         self.nodes.clear();
         self.branches.clear();
+        self.unfolded_branch = None;
     }
 }
 

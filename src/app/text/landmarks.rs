@@ -12,6 +12,7 @@ use crate::analysis::phrases::is_headline;
 use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
+use crate::model::text::Name;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
@@ -194,6 +195,44 @@ pub fn pair(transcript: &Transcript, focus: Focus) -> Option<Focus> {
         }
         _ => starter(transcript, entry),
     }
+}
+
+/// What a result without its call may have to do with.
+pub(crate) enum Nearest {
+    /// A call of the tool that gave the result, which has none.
+    Named(Name),
+    /// A call without a result; which tool gave the stray one is not recorded.
+    Open,
+    /// Where the history was shortened.
+    Compaction,
+}
+
+/// What is nearest to a result without its call: before it a call of the same agent that fits and has no result, or the
+/// place where the history was shortened; behind it such a call.
+pub(crate) fn nearest_to_stray(transcript: &Transcript, stray: Focus) -> Option<(Focus, Nearest)> {
+    let entry = transcript.get(stray.entry)?;
+    let BlockKind::Result(result) = &entry.blocks.get(stray.block)?.kind else { return None };
+    let tool = result.result.tool.as_ref();
+    let fits = |block: &Block| match &block.kind {
+        BlockKind::Call(call) => call.state.result().is_none() && tool.is_none_or(|tool| call.name == *tool),
+        _ => false,
+    };
+    let compacts = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Compaction { .. }));
+    let seek = |way: Way, holds: &dyn Fn(&Block) -> bool| {
+        let here = (transcript.place_of(stray.entry)?, Some(stray.block));
+        nearest(transcript, transcript.order(), here, way, |focus, other| {
+            other.lane == entry.lane && other.blocks.get(focus.block).is_some_and(holds)
+        })
+    };
+    let before = seek(Way::Previous, &|block| fits(block) || compacts(block));
+    let target = before.or_else(|| seek(Way::Next, &fits))?;
+    let is_compaction = transcript.get(target.entry)?.blocks.get(target.block).is_some_and(compacts);
+    let nearest = match tool {
+        _ if is_compaction => Nearest::Compaction,
+        Some(tool) => Nearest::Named(tool.clone()),
+        None => Nearest::Open,
+    };
+    Some((target, nearest))
 }
 
 /// The call that started the lane of an entry.

@@ -1,5 +1,6 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
+use super::landmarks::Nearest;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
 use crate::app::input::action::{Kind, Way};
@@ -7,7 +8,7 @@ use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::app::text::folds::reach;
 use crate::model::body::Key;
-use crate::model::entry::BlockKind;
+use crate::model::entry::{BlockKind, StrayResult};
 use crate::render::row::Level;
 
 /// Asks for a motion; the next arrangement carries it out.
@@ -26,6 +27,10 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
     let what = word(kind);
     let words = match kind {
         Kind::Thinking if !text.shows.thinking => "thinking is hidden; t shows it".to_owned(),
+        Kind::News if text.places.seen.is_none() && text.unseen > 0 => {
+            format!("{} new below came since this was opened; G goes there", text.unseen)
+        }
+        Kind::News if text.places.is_first_visit => "this session was not looked at before".to_owned(),
         Kind::News if text.places.seen.is_none() => "nothing was new when this was opened".to_owned(),
         _ if kind != Kind::Prompt && text.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
@@ -116,13 +121,7 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let block = scene.session.transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
     let call = match block.map(|block| &block.kind) {
         Some(BlockKind::Call(call)) => call,
-        Some(BlockKind::Result(stray)) if stray.call.is_blank() => {
-            return scene.say("a result that names no call");
-        }
-        Some(BlockKind::Result(stray)) => {
-            let words = format!("a result without a call: none in this session has the id {}", stray.call);
-            return scene.say(words);
-        }
+        Some(BlockKind::Result(stray)) => return to_nearest(text, scene, focus, stray),
         _ => return scene.say("neither a call nor a result"),
     };
     if call.state.result().is_none() {
@@ -134,6 +133,24 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
         (false, true) => text.view.ask(Motion::ShowRow(focus, rows.saturating_sub(1))),
         (false, false) => text.view.ask(Motion::ShowRow(focus, 0)),
     }
+}
+
+/// From a result without its call to what it may have to do with, and says what that is.
+fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &StrayResult) {
+    let missing = if stray.call.is_blank() {
+        "the result names no call".to_owned()
+    } else {
+        format!("no call has the id {}", stray.call)
+    };
+    let Some((target, nearest)) = landmarks::nearest_to_stray(&scene.session.transcript, focus) else {
+        return scene.say(format!("{missing}; nothing near it fits"));
+    };
+    jump(text, scene, target);
+    scene.say(match nearest {
+        Nearest::Named(tool) => format!("{missing}; nearest is this {tool} call without a result"),
+        Nearest::Open => format!("{missing}; nearest is this call without a result"),
+        Nearest::Compaction => format!("{missing}; the history was compacted here, before it"),
+    });
 }
 
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.

@@ -32,6 +32,8 @@ pub struct Places {
     pub marks: Marks,
     /// The end of the session when the reader looked at it before; `None` if nothing is new since then.
     pub seen: Option<Seen>,
+    /// Whether nothing is known of an earlier time.
+    pub(crate) is_first_visit: bool,
     /// Where what is new since then begins.
     pub(crate) news: Option<News>,
     /// The key of an entry that the reader asked for, until it has come.

@@ -10,6 +10,7 @@ use crate::app::panes::Pane;
 use crate::app::scene::{Ask, Scene};
 use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
+use crate::app::text::find::{Edge, Sought};
 use crate::app::text::moving::go;
 use crate::app::text::paging::effect;
 use crate::model::entry::EntryId;
@@ -160,6 +161,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         is_whole: !session.ends.is_part() && session.file.is_caught_up,
         focus: text.view.focus,
         follows: text.view.follows(),
+        search: text.find.search.as_ref(),
         filter: text.find.filter.as_ref(),
     }
 }
@@ -186,6 +188,7 @@ pub(crate) fn press(
 
 /// Goes to what the chosen row names, and closes the views.
 fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
+    let is_hit = views.open() == Some(View::Hits);
     match with_page(views, text, scene, |page, scene| page.target(scene)).flatten() {
         Some(target) => {
             lead(views, text, scene);
@@ -195,6 +198,9 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
                 scene.asks.push(Ask::Focus(Pane::Transcript));
             }
             go(text, scene, target);
+            if is_hit {
+                text.find.sought = Some(Sought { block: Some((target, Edge::First)), steps: 0 });
+            }
         }
         None => scene.say("this leads nowhere"),
     }

@@ -34,7 +34,7 @@ const NUMBER: usize = 2;
 /// The column of what they are called.
 const NAME: usize = 3;
 /// What its keys do.
-const HINTS: &[Hint] = &[(&[Action::Expand, Action::Collapse], "open, close")];
+const HINTS: &[Hint] = &[(&[Action::Unfold, Action::Collapse], "open, close")];
 
 /// The list of findings.
 #[derive(Debug)]

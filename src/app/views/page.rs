@@ -18,6 +18,7 @@ use crate::render::code::Colours;
 use crate::render::theme::Theme;
 use crate::session::filter::Filter;
 use crate::session::indexes::{Indexes, Needs};
+use crate::session::search::Search;
 
 /// What a page may look at.
 pub struct PageScene<'a> {
@@ -51,6 +52,8 @@ pub struct PageScene<'a> {
     pub(crate) focus: Option<Focus>,
     /// Whether the reader follows the end.
     pub(crate) follows: bool,
+    /// The search.
+    pub(crate) search: Option<&'a Search>,
     /// The filter in force.
     pub(crate) filter: Option<&'a Filter>,
 }

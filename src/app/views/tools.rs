@@ -27,6 +27,7 @@ use crate::session::indexes::Needs;
 const HINTS: &[Hint] = &[
     (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
     (&[Action::Reverse], "reverse"),
+    (&[Action::LevelUp], "slowest first"),
     (&[Action::LevelDown], "tool against tool"),
 ];
 /// And while tools are compared.
@@ -347,6 +348,11 @@ impl Page for Tools {
             Action::Expand if is_summary => {
                 let Some(name) = self.names.chosen().cloned() else { return Answer::Done };
                 self.show(scene, Shown::Calls(Some(name)));
+            }
+            Action::LevelUp if self.shown == Shown::Calls(None) => {
+                self.by_call = Sort::by(calls::TOOK, &calls::FALLING);
+                self.refresh(scene);
+                self.calls.choose(0);
             }
             Action::LevelUp | Action::Level(2..) => self.show(scene, Shown::Calls(None)),
             Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),

@@ -32,7 +32,7 @@ use crate::session::indexes::Needs;
 
 /// What its keys do.
 const HINTS: &[Hint] = &[
-    (&[Action::Collapse, Action::Expand], "fold, unfold"),
+    (&[Action::Collapse, Action::Unfold], "fold, unfold"),
     (&[Action::LevelUp, Action::LevelDown], "levels"),
 ];
 

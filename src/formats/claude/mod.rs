@@ -34,6 +34,7 @@ use super::roots::{Named, Root};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Trust;
@@ -83,6 +84,12 @@ impl Format for Claude {
         folder.map(|folder| Pattern(folder.join(format!("agent-{wanted}.jsonl")))).into_iter().collect()
     }
 
+    fn resumes(&self, path: &Path) -> &'static [Resume] {
+        // Files of sub-agents are none that could be gone on with.
+        let is_session = places::named(path).is_some();
+        if is_session { RESUMES } else { &[] }
+    }
+
     fn roots(&self) -> &'static [Root] {
         places::ROOTS
     }
@@ -91,6 +98,15 @@ impl Format for Claude {
         places::named(path)
     }
 }
+
+/// Claude Code looks for the id among the sessions of the folder in which it is started
+/// (code.claude.com/docs/en/cli-reference). `--resume-session-at`, which leaves out what came later, works in print mode
+/// only.
+pub(crate) const RESUMES: &[Resume] = &[
+    Resume { does: "continue", before: &["claude", "--resume"], after: &[], back: BACK },
+    Resume { does: "fork", before: &["claude", "--resume"], after: &["--fork-session"], back: BACK },
+];
+const BACK: &str = "in Claude Code, esc esc (/rewind) goes back to an earlier prompt";
 
 /// Decodes one session.
 #[derive(Default)]

@@ -12,13 +12,16 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use super::claude::lanes::Trust;
 use super::claude::line::Line;
 use super::claude::session::Session;
-use super::claude::{assistant, user};
+use super::claude::{self, assistant, user};
 use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::fields::{self, Fields};
 use crate::model::edit::Batch;
+use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -46,6 +49,11 @@ impl Format for ClaudeStream {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ClaudeStreamDecoder::default())
+    }
+
+    /// What was printed is kept as a session, too.
+    fn resumes(&self, _: &Path) -> &'static [Resume] {
+        claude::RESUMES
     }
 }
 

@@ -25,8 +25,12 @@ use super::roots::{Beside, Named, Root};
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
+use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+
+/// Cline's command line finds a session by its id (`cline --help`).
+const RESUMES: &[Resume] = &[Resume { does: "continue", before: &["cline", "--id"], after: &[], back: "" }];
 
 /// The format.
 pub(crate) struct Cline;
@@ -57,6 +61,12 @@ impl Format for Cline {
         let messages = path.with_file_name(wanted);
         let beside = companions(&messages);
         std::iter::once(Pattern(messages)).chain(beside).collect()
+    }
+
+    fn resumes(&self, path: &Path) -> &'static [Resume] {
+        // Tasks of the editor extension are opened in the editor only.
+        let is_session = path.to_str().is_some_and(|path| path.ends_with(".messages.json"));
+        if is_session && places::named(path).is_some() { RESUMES } else { &[] }
     }
 
     fn roots(&self) -> &'static [Root] {

@@ -27,6 +27,14 @@ use super::json::Json;
 use super::roots::{Named, Root};
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
+use crate::model::resume::Resume;
+
+/// OpenCode finds a session by its id (opencode.ai/docs/cli).
+const RESUMES: &[Resume] = &[
+    Resume { does: "continue", before: &["opencode", "-s"], after: &[], back: BACK },
+    Resume { does: "fork", before: &["opencode", "-s"], after: &["--fork"], back: BACK },
+];
+const BACK: &str = "in OpenCode, /undo takes the last prompts back, one by one";
 
 /// The format.
 pub(crate) struct Opencode;
@@ -67,6 +75,10 @@ impl Format for Opencode {
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         tables::queries(tables)
+    }
+
+    fn resumes(&self, _: &Path) -> &'static [Resume] {
+        RESUMES
     }
 
     fn roots(&self) -> &'static [Root] {

@@ -27,6 +27,20 @@ pub(crate) fn locate(argument: &str, environment: &Environment) -> Option<Result
     if roots.is_empty() || !looks_like_a_name(argument) {
         return None;
     }
+    Some(match matching(argument, environment).as_slice() {
+        [] => Err(none(argument, &roots, environment)),
+        [(_, only)] => Ok(target(only)),
+        several => Err(ambiguous(argument, several, environment)),
+    })
+}
+
+/// Whether a word names sessions, one or several.
+pub(crate) fn is_name(argument: &str, environment: &Environment) -> bool {
+    looks_like_a_name(argument) && !matching(argument, environment).is_empty()
+}
+
+/// The sessions that a word names best.
+fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)> {
     let search = Search { environment: environment.clone(), ..Search::default() };
     let (candidates, _) = collect(&search, &mut Databases::default());
     let mut facts = Facts::new(Timestamp(0));
@@ -36,11 +50,7 @@ pub(crate) fn locate(argument: &str, environment: &Environment) -> Option<Result
         .collect();
     let best = matches.iter().map(|(how, _)| *how).min();
     matches.retain(|(how, _)| Some(*how) == best);
-    Some(match matches.as_slice() {
-        [] => Err(none(argument, &roots, environment)),
-        [(_, only)] => Ok(target(only)),
-        several => Err(ambiguous(argument, several, environment)),
-    })
+    matches
 }
 
 /// Ids and keys are one word without slashes; what begins with a dot or a dash is none.

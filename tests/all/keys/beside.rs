@@ -203,7 +203,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         let mut stage = branches();
         key.press(&mut stage);
         assert!(
-            stage.app.reader.text.as_of.is_on && stage.status().contains("did not see"),
+            stage.app.reader.text.as_of.is_on && stage.status().contains("the model had lost nothing"),
             "{}",
             stage.status()
         );

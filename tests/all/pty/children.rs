@@ -160,3 +160,79 @@ fn signals_end_it_while_another_program_runs() {
         }
     }
 }
+
+/// A program in a folder of its own that tells what it was given, and waits for a line.
+fn agent(folder: &Path, name: &str, code: u8) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = folder.join("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let told = folder.join("told");
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\0' \"$PWD\" \"$@\" > {0}; printf END >> {0}\necho AGENT HERE; read line; exit {code}\n",
+        told.display()
+    );
+    fs::write(bin.join(name), script).expect("a script");
+    fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).expect("it can be run");
+    bin.to_str().expect("a plain path").to_owned()
+}
+
+fn viewer_with(bin: &str, path: &Path) -> Console {
+    let script = "PATH=\"$1:$PATH\" exec \"$0\" \"$2\"";
+    let mut console = Console::run("sh", &["-c", script, TV, bin, path.to_str().expect("a plain path")], &[]);
+    console.wait_for("FIRST ANSWER");
+    console
+}
+
+#[test]
+fn the_sessions_own_agent_has_the_terminal_until_it_ends() {
+    for (code, after) in [(0, "back from pi"), (3, "press a key")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bin = agent(folder.path(), "pi", code);
+        let mut console = viewer_with(&bin, &session(folder.path()));
+        console.send("\u{12}");
+        console.wait_for("continue  pi --session s1");
+        assert!(console.text().contains("in /tmp"), "{}", console.text());
+        console.send("j\r");
+        console.wait_for("AGENT HERE");
+        assert!(!console.screen.screen().alternate_screen(), "the screen is left to it");
+        let told = written(&folder.path().join("told"), "END");
+        assert_eq!(told.split('\0').collect::<Vec<_>>(), ["/tmp", "--fork", "s1", "END"]);
+        console.send("\r");
+        console.wait_for(after);
+        if code != 0 {
+            console.send("x");
+        }
+        console.wait_for("FIRST ANSWER");
+        console.send("q");
+        assert_eq!(console.wait_for_exit(), 0);
+        console.assert_restored();
+    }
+}
+
+#[test]
+fn no_id_and_no_folder_of_a_session_is_an_order_to_an_agent_or_a_shell() {
+    for (id, cwd, words) in [
+        ("--dangerously", "/tmp", "none that a command may be given"),
+        ("$(touch X)", "/tmp", "none that a command may be given"),
+        ("s1; touch X", "/tmp", "none that a command may be given"),
+        ("s1", "/tmp/$(touch X)'; touch X #", "pi --session s1"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bin = agent(folder.path(), "pi", 0);
+        let path = session(folder.path());
+        let text = fs::read_to_string(&path).expect("it is there");
+        let text = text.replacen("\"id\":\"s1\"", &format!("\"id\":\"{id}\""), 1);
+        fs::write(&path, text.replacen("\"/tmp\"", &format!("\"{cwd}\""), 1)).expect("a file");
+        let mut console = viewer_with(&bin, &path);
+        console.send("\u{12}");
+        console.wait_for(words);
+        if id == "s1" {
+            console.send("\r");
+            console.wait_for("the folder of the session is not here");
+        }
+        console.send("q");
+        assert_eq!(console.wait_for_exit(), 0);
+        assert!(!folder.path().join("told").exists(), "nothing was run");
+        assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("X").exists());
+    }
+}

@@ -100,10 +100,11 @@ fn a_filter_refuses_facts_of_the_session_and_an_alarm_refuses_slips() {
     for (typed, at, words) in [
         ("wating", 0, "no fact is called wating"),
         ("waiting or src/a.rs", 11, "is text"),
+        ("silent", 0, "as in silent>90s"),
+        ("err or cost", 7, "as in cost>2"),
         ("silent>soon", 7, "10s"),
         ("ctx>much", 4, "80%"),
         ("same-call>=x", 11, "number such as 3"),
-        ("silent", 0, "no fact"),
         ("silent:9", 6, "figure"),
         ("waiting and", 11, "missing"),
         ("not", 3, "missing"),

@@ -22,15 +22,14 @@ const MOST_ROWS: usize = 20_000;
 /// On or off.
 pub fn switch(text: &mut TextPane, scene: &mut Scene<'_>, is_on: bool) {
     text.as_of.is_on = is_on;
-    scene.say(if is_on {
-        "dim is what the model did not see at the cursor"
-    } else {
-        "nothing is dimmed for the cursor's sake"
-    });
+    text.as_of.is_asked = is_on;
+    if !is_on {
+        scene.say("nothing is dimmed for the cursor's sake");
+    }
 }
 
 /// Finds out what of the window is to be dimmed, and what the session had come to.
-pub fn arrange(text: &mut TextPane, scene: &Scene<'_>) {
+pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.as_of.lost.clear();
     let focus = text.view.focus.filter(|_| text.as_of.is_on && !scene.session.indexes.is_behind());
     let known = text.as_of.then.take();
@@ -42,6 +41,13 @@ pub fn arrange(text: &mut TextPane, scene: &Scene<'_>) {
     let Some(sight) = sight else { return };
     let in_sight = text.view.lines.iter().map(|line| line.entry);
     text.as_of.lost = in_sight.filter(|id| sight.has_lost(&scene.session.transcript, *id)).collect();
+    if std::mem::take(&mut text.as_of.is_asked) {
+        scene.say(if text.as_of.lost.is_empty() {
+            "the model had lost nothing of what is in sight at the cursor"
+        } else {
+            "dim is what the model did not see at the cursor"
+        });
+    }
 }
 
 fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> Then {

@@ -63,7 +63,11 @@ fn arrive(
     pattern: &Regex,
     (focus, edge): (Focus, Edge),
 ) -> bool {
+    let before = text.hiding().before();
     reach(text, scene, focus);
+    let mut opened = std::mem::take(&mut text.find.opened);
+    opened.note_way(&before, &text.hiding());
+    text.find.opened = opened;
     refresh_sequence(text, scene);
     let known =
         text.find.search.as_ref().and_then(|search| search.hits.iter().find(|hit| hit.focus == focus));
@@ -137,7 +141,9 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
 
 fn open_fold(text: &mut TextPane, scene: &Scene<'_>, hit: Focus) {
     let Some(key) = scene.session.transcript.get(hit.entry).map(|entry| entry.key.clone()) else { return };
-    if text.folds.get(&key, hit.block) != Fold::Open {
+    let before = text.folds.get(&key, hit.block);
+    if before != Fold::Open {
+        text.find.opened.note_fold(&key, hit.block, before);
         text.folds.set(&key, hit.block, Fold::Open);
         text.cache.forget(hit.entry);
     }
@@ -150,6 +156,9 @@ fn open_nodes(text: &mut TextPane, scene: &Scene<'_>, hit: Focus, rows: &[Row]) 
         return false;
     };
     let is_news = text.folds.open_nodes(&entry.key, hit.block);
+    if is_news {
+        text.find.opened.note_nodes(&entry.key, hit.block);
+    }
     text.cache.forget(hit.entry);
     is_news
 }

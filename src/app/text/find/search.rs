@@ -2,6 +2,7 @@
 
 use tui_input::Input;
 
+use super::opened::Opened;
 use super::{Edge, Sought, Typing, mention};
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
@@ -25,8 +26,8 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action, times: us
     let steps = isize::try_from(times).unwrap_or(MOST_STEPS).min(MOST_STEPS);
     match action {
         Action::Search => {
-            let from = text.position();
-            text.find.typing = Some(Box::new(Typing { text: String::new(), is_new: false, from }));
+            let (from, opened) = (text.position(), text.find.opened.clone());
+            text.find.typing = Some(Box::new(Typing { text: String::new(), is_new: false, from, opened }));
             scene.enter(Mode::Search { input: Input::default() });
         }
         Action::Mention(way) => return seek_mention(text, scene, way),
@@ -80,6 +81,10 @@ pub(crate) fn accept(
 ) -> Vec<Effect> {
     text.find.typing = None;
     if !typed.is_empty() {
+        if let Some(mistake) = text.find.search.as_ref().and_then(|search| search.mistake.as_ref()) {
+            let place = mistake.at + 1;
+            scene.say(format!("no regular expression ({} at {place}): taken literally", mistake.what));
+        }
         return Vec::new();
     }
     if text.find.search.is_some() {
@@ -99,8 +104,13 @@ pub(crate) fn give_up(text: &mut TextPane) -> Vec<Effect> {
     end(text)
 }
 
-/// Ends the search.
+/// Ends the search, and folds again what it opened.
 pub fn end(text: &mut TextPane) -> Vec<Effect> {
+    let opened = std::mem::take(&mut text.find.opened);
+    if !opened.is_empty() {
+        text.view.hold();
+        close(text, opened);
+    }
     text.find.search = None;
     text.find.sought = None;
     text.find.at_hit = None;
@@ -108,9 +118,21 @@ pub fn end(text: &mut TextPane) -> Vec<Effect> {
     vec![Effect::CancelSearch]
 }
 
+fn close(text: &mut TextPane, opened: Opened) {
+    opened.close(text.hiding());
+    text.stale.sequence = true;
+    text.look_changed();
+}
+
 /// To where the reader was when the typing began.
 fn go_back(text: &mut TextPane) {
-    if let Some(from) = text.find.typing.as_ref().map(|typing| typing.from.clone()) {
+    let typing = text.find.typing.as_ref();
+    if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone())) {
+        // What the level or hidden thinking left out is no part of a place.
+        let by_typed = std::mem::replace(&mut text.find.opened, opened);
+        if by_typed.has_other_look_than(&text.find.opened) {
+            close(text, by_typed);
+        }
         text.go_back(&from);
         text.find.sought = None;
     }

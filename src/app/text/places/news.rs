@@ -42,6 +42,7 @@ pub fn settle(text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_known = |seen: &Seen| {
         scene.session.after(seen).iter().any(|id| scene.session.transcript.lane_at(*id).is_none())
     };
+    text.places.is_first_visit = text.places.seen.is_none();
     if !text.places.seen.as_ref().is_some_and(is_known) {
         text.places.seen = None;
     }
