@@ -323,7 +323,7 @@ pub(crate) fn is_narrow(simple: &str) -> bool {
             || word.chars().all(|c| c.is_ascii_digit())
             || word.contains('>')
     };
-    rest.iter().any(|word| narrows(word)) || plain.iter().any(|word| !is_place(word))
+    rest.iter().any(narrows) || plain.iter().any(|word| !is_place(word))
 }
 
 /// The word that says what git is to do: before it, some options have values of their own.

@@ -312,7 +312,7 @@ fn unquoted(sentence: &str) -> String {
 /// Takes `no errors`, `without any errors or warnings` out of a sentence. Answers whether it was there.
 fn take_no_errors(words: &mut Vec<&str>) -> bool {
     let starts = |word: &&str| matches!(*word, "no" | "0" | "zero" | "without");
-    let Some(start) = words.iter().position(|word| starts(word)) else { return false };
+    let Some(start) = words.iter().position(starts) else { return false };
     let behind = words.get(start + 1..).unwrap_or_default();
     let listed = ["any", "errors", "error", "warnings", "failures", "or", "and", "type", "compile", "lint"];
     let length = behind.iter().take_while(|word| listed.contains(word)).count();

@@ -166,11 +166,11 @@ const ALL: Needs = Needs {
     findings: true,
 };
 
-/// What each index of the list answers. A new one must be asked here, too.
-#[expect(clippy::too_many_lines, reason = "one list of questions, some for each index")]
 /// Sentences of all kinds that are judged.
 const CLAIMS: &str = "All tests pass. Committed and pushed. Created `a.rs`.";
 
+/// What each index of the list answers. A new one must be asked here, too.
+#[expect(clippy::too_many_lines, reason = "one list of questions, some for each index")]
 fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, String)> {
     let Indexes {
         account,
