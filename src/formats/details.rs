@@ -18,7 +18,7 @@ use crate::model::text::prefix;
 
 /// Keys whose values decoders use without saying them: they say what a value is, which one it belongs to, or
 /// that somebody signed it.
-const USED: [&str; 23] = [
+const USED: [&str; 25] = [
     "id",
     "type",
     "role",
@@ -38,6 +38,8 @@ const USED: [&str; 23] = [
     "tool_use_id",
     "toolUseID",
     "toolCallId",
+    "call_id",
+    "turn_id",
     "timestamp",
     "signature",
     "thinkingSignature",

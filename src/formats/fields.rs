@@ -169,6 +169,21 @@ pub(crate) const CLAUDE_STREAM: Fields = Fields {
     ],
 };
 
+/// Codex's rollouts. What the payloads have differs by their own types.
+pub(crate) const CODEX: Fields = Fields {
+    common: &["timestamp", "ordinal", "type"],
+    types: &[
+        ("session_meta", CODEX_ENVELOPE),
+        ("response_item", CODEX_ENVELOPE),
+        ("event_msg", CODEX_ENVELOPE),
+        ("turn_context", CODEX_ENVELOPE),
+        ("compacted", CODEX_ENVELOPE),
+        ("token_usage_record", CODEX_ENVELOPE),
+    ],
+};
+
+const CODEX_ENVELOPE: &[&str] = &["payload", "metadata"];
+
 impl Fields {
     /// Notes fields of a record that its type is not known to have.
     pub(crate) fn check(&self, record: &Json<'_>, out: &mut Batch) {

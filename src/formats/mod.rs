@@ -12,6 +12,7 @@ pub(crate) mod anthropic;
 pub mod claude;
 pub mod claude_stream;
 pub mod cline;
+pub(crate) mod codex;
 pub mod decoder;
 pub mod definition;
 pub mod details;
@@ -42,6 +43,7 @@ static DECODERS: &[&dyn Format] = &[
     &claude::Claude,
     &claude_stream::ClaudeStream,
     &cline::Cline,
+    &codex::Codex,
     &opencode::Opencode,
 ];
 

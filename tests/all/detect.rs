@@ -9,7 +9,7 @@ use tv::ingest::Target;
 use super::corpus::{Cut, corpora};
 
 /// Formats whose files lie in corpus folders of the same name.
-const OURS: [&str; 6] = ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "opencode"];
+const OURS: [&str; 7] =
 
 /// Files of our folders that are no sessions: sidecars and what a migration left; databases are recognised
 /// apart by their tables (`rows`).

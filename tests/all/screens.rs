@@ -15,6 +15,7 @@ const SESSIONS: &[(&str, &str, &str)] = &[
     ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "g ] t"),
     ("claude-stream-json", "claude-stream-json/run.jsonl", "g ] t"),
     ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json", "g e"),
+    ("codex", "codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl", "g ] t"),
     ("generic", "generic/chat.jsonl", "g"),
     ("openclaw", "openclaw/gateway-session.jsonl", "g e"),
     ("copilot-cli", "copilot-cli/events.jsonl", "g ] t"),

@@ -37,7 +37,8 @@ pub fn count(transcript: &Transcript) -> PairingCounts {
     let awaited = Awaited::of(transcript);
     let mut counts = PairingCounts::default();
     for id in transcript.order() {
-        let Some(entry) = transcript.get(*id) else { continue };
+        // A copy of another session's entries is told there.
+        let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) else { continue };
         count_entry(entry, awaited.has(transcript, *id), transcript, &mut counts);
     }
     counts.results = counts.paired + counts.orphan_results;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::candidates::Candidate;
 use super::glance::{self, Glance};
 use crate::formats::decoder::{Format, Place};
-use crate::formats::json;
+use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
 use crate::model::found::Found;
 use crate::model::text::Text;
@@ -105,14 +105,16 @@ impl Facts {
         let beside = format.beside(&candidate.path);
         let process = beside.manifest.and_then(|path| self.manifest(&path, &mut glance));
         let listing = self.listing(&candidate, format).unwrap_or_default();
+        let is_part = glance.is_part;
+        let is_child = glance.is_child;
+        let transcript = glance.transcript();
+        let meta = transcript.meta();
+        let is_started = is_child || meta.fact("started by").is_some();
         let is_other =
-            glance.is_child || listing.parent.is_some() || beside.instead.is_some_and(|path| path.exists());
+            is_started || listing.parent.is_some() || beside.instead.is_some_and(|path| path.exists());
         if is_other && !candidate.is_asked {
             return None;
         }
-        let is_part = glance.is_part;
-        let transcript = glance.transcript();
-        let meta = transcript.meta();
         let live = live(beside.lock.and_then(|path| self.lock(&path)), meta.live, process);
         let own = meta.id.clone().filter(|id| candidate.format.is_none() && identifies(id));
         let named = format.named(&candidate.path).map_or(candidate.id.as_str(), |named| named.id);
@@ -166,7 +168,11 @@ fn live(lock: Option<bool>, recorded: Option<bool>, process: Option<i64>) -> Opt
 fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
     let bytes = small(index, INDEX)?;
     let text = String::from_utf8_lossy(&bytes);
-    json::parse(&text).ok().map(|index| format.listings(&index))
+    if let Ok(index) = json::parse(&text) {
+        return Some(format.listings(&index));
+    }
+    // An index that grows has a line for each change.
+    Some(format.listings(&Json::Array(text.lines().filter_map(json::read).collect())))
 }
 
 /// A file of at most `max` bytes.

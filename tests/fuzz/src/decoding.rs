@@ -46,6 +46,10 @@ fn around(format: &str) -> Vec<Place<'static>> {
         "cline" => {
             vec![file("1_a/1_a.json"), file("1_a/scout.messages.json"), file("task/ui_messages.json")]
         }
+        "codex" => vec![
+            line("h/.codex/sessions/rollout-x-01a0fbd7-d0a0-7000-8000-0000000000a2.jsonl"),
+            line("h/.codex/session_index.jsonl"),
+        ],
         "opencode" => vec![
             file("storage/session/p/ses_1.json"),
             file("storage/message/s/msg_01.json"),

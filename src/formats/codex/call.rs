@@ -1,0 +1,116 @@
+//! Calls of the model and their outputs, as response items.
+
+use super::code_mode::{self, Inner};
+use super::deeds::Outcome;
+use super::line::Line;
+use super::output;
+use super::thread::{Thread, piece};
+use crate::formats::json::{self, Json};
+use crate::formats::tools;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::BlockKind;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
+
+/// `function_call`, `custom_tool_call` and their kin.
+pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let written =
+        ["arguments", "input", "action"].iter().map(|name| payload.get(name)).find(|json| !json.is_null());
+    let written = written.unwrap_or(&Json::Null);
+    // Arguments are a text of JSON, the input of a custom tool is a text of its own kind.
+    let parsed = written.str().and_then(|text| json::parse(text).ok()).filter(Json::is_object);
+    let input = parsed.as_ref().unwrap_or(written);
+    let name = name(payload);
+    let (kind, headline) = asked(&name, input);
+    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    body.flags.broken_off = tools::breaks_off(input);
+    let key = call_key(payload, out);
+    thread.deeds.begin(&key);
+    let mut entry = thread.answer(line, out);
+    let call = ToolCall {
+        key,
+        name: Text::clean(&name),
+        kind,
+        headline,
+        input: body,
+        state: ToolState::Pending,
+        started: line.at,
+        lane: None,
+    };
+    entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    thread.emit(entry, out)
+}
+
+/// The name of a tool, with its server's.
+fn name(payload: &Json<'_>) -> String {
+    let name = payload.get("name").filled().unwrap_or(match payload.get("type").str_or_empty() {
+        "local_shell_call" => "local_shell",
+        "tool_search_call" => "tool_search",
+        _ => "",
+    });
+    match payload.get("namespace").filled() {
+        Some(space) => format!("{}__{name}", space.trim_end_matches("__")),
+        None => name.to_owned(),
+    }
+}
+
+/// What a call does and what it asks for. Of code that calls tools, what those do.
+fn asked(name: &str, input: &Json<'_>) -> (ToolKind, Text) {
+    let kind = tools::kind_of(name);
+    let usual = || (kind, tools::headline(kind, input));
+    let Some(code) = input.str().filter(|_| name == "exec") else { return usual() };
+    let inner = code_mode::calls(code);
+    let Some(first) = inner.first() else { return usual() };
+    let is_one_kind = inner.iter().all(|one| one.kind == first.kind);
+    let words: Vec<String> = inner.iter().map(|one| words(one, is_one_kind)).collect();
+    (if is_one_kind { first.kind } else { ToolKind::Run }, Text::clean(&words.join(" ; ")))
+}
+
+fn words(inner: &Inner, is_one_kind: bool) -> String {
+    if is_one_kind && inner.kind != ToolKind::Other || inner.kind == ToolKind::Run {
+        return inner.headline.clone();
+    }
+    format!("{} {}", inner.name, inner.headline).trim_end().to_owned()
+}
+
+fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
+    let id = payload.get("call_id").filled().or_else(|| payload.get("id").filled());
+    id.map_or_else(|| out.origin_key(), Text::clean)
+}
+
+/// What a tool gave back to the model.
+pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let outcome = if payload.has("tools") {
+        let text = found_tools(payload.get("tools"));
+        Outcome { is_output: true, ..Outcome::text(out.output(&text), line.at) }
+    } else {
+        output::read(payload.get("output"), line.at, out)
+    };
+    let call = Text::clean(payload.get("call_id").str_or_empty());
+    thread.close_request();
+    let is_known = thread.deeds.knows(&call);
+    let result = Box::new(thread.deeds.join(&call, outcome, thread.lane.as_ref()));
+    out.push(Edit::Result { call, result, lane: thread.lane.clone() });
+    if is_known { Fate::Merged } else { Fate::Shown }
+}
+
+/// Tools that a search found, a line for each group.
+fn found_tools(tools: &Json<'_>) -> String {
+    let name = |tool: &Json<'_>| tool.get("name").str_or_empty().to_owned();
+    let line = |group: &Json<'_>| {
+        let inner: Vec<String> = group.get("tools").items().iter().map(name).collect();
+        format!("{}  {}\n{}\n", name(group), inner.join(" "), group.get("description").str_or_empty())
+    };
+    tools.items().iter().map(line).collect()
+}
+
+/// The thread of a sub-agent that an output names: `{"agent_id": …, "nickname": …}`.
+pub(crate) fn spawned(payload: &Json<'_>) -> Option<(Text, Option<Text>)> {
+    let output = payload.get("output").string().filter(|text| text.opens_with("{\"agent_id\""))?;
+    let value = json::parse(output).ok()?;
+    Some((value.get("agent_id").text()?, value.get("nickname").text()))
+}

@@ -1,0 +1,171 @@
+//! Code mode: the model asks for one tool, `exec`, with JavaScript that calls the others. What a reader wants to see is
+//! which ones, and with what.
+//!
+//! Invariant: a scan, not a parser: what it does not understand stays as it is written.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use crate::formats::json::{self, Json};
+use crate::formats::tools;
+use crate::model::tool::ToolKind;
+
+/// So many inner calls are named.
+const MOST: usize = 8;
+
+/// A call in the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inner {
+    /// The tool.
+    pub(crate) name: String,
+    /// What it does.
+    pub(crate) kind: ToolKind,
+    /// What it is asked for.
+    pub(crate) headline: String,
+}
+
+/// The calls in a piece of code, in order.
+pub(crate) fn calls(code: &str) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while found.len() < MOST
+        && let Some((_, after)) = rest.split_once("tools.")
+    {
+        rest = after;
+        let name: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let Some(arguments) = after.get(name.len()..).and_then(|after| after.trim_start().strip_prefix('('))
+        else {
+            continue;
+        };
+        if name.is_empty() {
+            continue;
+        }
+        let kind = tools::kind_of(&name);
+        let text = argument(arguments);
+        let source = relaxed(text);
+        let value = source.as_deref().and_then(|source| json::parse(source).ok());
+        let headline = match &value {
+            Some(value) => tools::headline(kind, value),
+            // A patch is mostly put together before it is applied.
+            None if kind == ToolKind::Edit => tools::headline(kind, &Json::Str(code.into())),
+            None => tools::headline(kind, &Json::Str(text.trim().into())),
+        };
+        found.push(Inner { name, kind, headline: headline.as_str().to_owned() });
+    }
+    found
+}
+
+/// The text of a call's arguments, up to the bracket that closes them.
+fn argument(text: &str) -> &str {
+    let mut depth = 0_usize;
+    let mut quote = None;
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some(_) if is_escaped => is_escaped = false,
+            Some(_) if c == '\\' => is_escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None => match c {
+                '"' | '\'' | '`' => quote = Some(c),
+                '(' | '[' | '{' => depth += 1,
+                ')' | ']' | '}' if depth == 0 => return text.get(..at).unwrap_or(text),
+                ')' | ']' | '}' => depth -= 1,
+                _ => {}
+            },
+        }
+    }
+    text
+}
+
+/// A JavaScript literal as JSON: keys in quotes, strings in double ones, no comma at the end. Nothing if it is none.
+fn relaxed(text: &str) -> Option<String> {
+    let text = text.trim();
+    if !text.starts_with(['{', '[', '"', '\'', '`']) {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' | '\'' | '`' => string(&mut chars, c, &mut out)?,
+            '}' | ']' => {
+                while out.ends_with(|c: char| c.is_whitespace() || c == ',') {
+                    out.pop();
+                }
+                out.push(c);
+            }
+            c if c.is_alphabetic() || c == '_' => {
+                let mut word = String::from(c);
+                while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                    word.push(next);
+                }
+                let is_key = out.trim_end().ends_with(['{', ',']);
+                let is_value = matches!(word.as_str(), "true" | "false" | "null");
+                match (is_key, is_value) {
+                    (false, true) => out.push_str(&word),
+                    _ => out.push_str(&format!("\"{word}\"")),
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+/// A string up to the quote that closes it, in double quotes.
+fn string(chars: &mut Peekable<Chars<'_>>, quote: char, out: &mut String) -> Option<()> {
+    out.push('"');
+    while let Some(c) = chars.next().filter(|c| *c != quote) {
+        match c {
+            '\\' => match chars.next()? {
+                other @ ('\'' | '`' | '$') => out.push(other),
+                other => out.extend(['\\', other]),
+            },
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls;
+
+    fn named(code: &str) -> Vec<String> {
+        calls(code).into_iter().map(|inner| format!("{}: {}", inner.name, inner.headline)).collect()
+    }
+
+    #[test]
+    fn inner_calls_are_found_however_they_are_written() {
+        for (code, expected) in [
+            (
+                r#"const r = await tools.exec_command({"cmd":"cargo test"});"#,
+                vec!["exec_command: cargo test"],
+            ),
+            (
+                "await tools.shell_command({ command: 'ls -l', workdir: \"/x\", });",
+                vec!["shell_command: ls -l"],
+            ),
+            ("tools.exec_command({cmd: `echo ${x} \"(\"`})", vec!["exec_command: echo ${x} \"(\""]),
+            (
+                "await Promise.all([tools.exec_command({cmd:\"a\"}), tools.exec_command({cmd:\"b\"})])",
+                vec!["exec_command: a", "exec_command: b"],
+            ),
+            (
+                "const patch = `*** Begin Patch\n*** Update File: src/a.rs\n@@\n`;\nawait tools.apply_patch(patch);",
+                vec!["apply_patch: src/a.rs"],
+            ),
+            ("await tools.wait(cell)", vec!["wait: cell"]),
+            ("text(`no tools. here`)", vec![]),
+            ("tools.", vec![]),
+        ] {
+            assert_eq!(named(code), expected, "{code}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What the program says of a deed: a command that ended, files that were changed, a tool of a server, a search. With
+//! the id of a call it tells more of its result; in code mode it stands for a call that nobody else writes down.
+//!
+//! Invariant: a record gives the same bodies in both cases.
+
+use super::deeds::Outcome;
+use super::line::Line;
+use super::message::{image_at, text_of};
+use super::thread::{Thread, piece};
+use super::twins::{Side, Voice};
+use crate::formats::json::Json;
+use crate::formats::tools;
+use crate::model::body::Body;
+use crate::model::body::written::is_blank;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::BlockKind;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolKind, Verdict, ended};
+
+/// A deed.
+pub(crate) struct Deed {
+    key: Text,
+    name: Name,
+    kind: ToolKind,
+    headline: Text,
+    input: Body,
+    started: Option<Timestamp>,
+    outcome: Outcome,
+}
+
+/// Which event or item tells of a deed, whatever it is called.
+fn subject(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "exec_command_end" | "CommandExecution" => "command",
+        "patch_apply_end" | "FileChange" => "files",
+        "mcp_tool_call_end" | "McpToolCall" => "server",
+        "dynamic_tool_call_response" | "DynamicToolCall" => "tool",
+        "web_search_end" | "web_search_call" | "WebSearch" => "search",
+        "image_generation_end" | "image_generation_call" => "picture",
+        "view_image_tool_call" | "ImageView" => "view",
+        "Extension" => "extension",
+        _ => return None,
+    })
+}
+
+impl Deed {
+    /// Reads what an event says, or the item in it. Nothing if it is about something else.
+    pub(crate) fn read(line: &Line<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
+        let subject = subject(json.get("type").str_or_empty())?;
+        let (name, input) = asked(subject, json);
+        let kind = tools::kind_of(&name);
+        let headline = tools::headline(kind, &input);
+        let tree = out.tree(&headline, input.weight(), || input.to_tree());
+        let output = output(subject, json);
+        let body = out.output(&output);
+        let patch = (subject == "files").then(|| out.prose(&patch(json.get("changes"))));
+        let exit = json.get("exit_code").int();
+        let images = match subject {
+            "picture" => vec![image_at(json.get("result").str_or_empty(), Some("image/png".into()), out)],
+            _ => Vec::new(),
+        };
+        let key = ["call_id", "callId", "id"].iter().find_map(|name| json.get(name).filled());
+        let word = json.get("status").filled().filter(|status| matches!(*status, "declined" | "in_progress"));
+        let started = line.payload.get("started_at_ms").moment();
+        // When it began is not told: that it ended just now says nothing of how long it took.
+        let at = line.at.filter(|_| started.is_some() || json.has("duration"));
+        let outcome = Outcome {
+            patch: patch.filter(|patch| patch.bytes > 0),
+            images,
+            verdict: verdict(json, exit),
+            exit,
+            duration_ms: duration(json.get("duration")),
+            words: word.map(|word| word.replace('_', " ")).into_iter().collect(),
+            ..Outcome::text(body, at)
+        };
+        let key = key.map_or_else(|| out.origin_key(), Text::clean);
+        Some(Self { key, name: Text::clean(&name), kind, headline, input: tree, started, outcome })
+    }
+
+    /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
+    pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+        let is_call = !thread.deeds.begin(&self.key);
+        let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
+        if is_call {
+            let result = Box::new(result);
+            out.push(Edit::Result { call: self.key, result, lane: thread.lane.clone() });
+            return Fate::Merged;
+        }
+        let mut entry = thread.answer(line, out);
+        let call = ToolCall {
+            key: self.key,
+            name: self.name,
+            kind: self.kind,
+            headline: self.headline,
+            input: self.input,
+            state: ended(result),
+            started: self.started,
+            lane: None,
+        };
+        entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+        thread.emit(entry, out)
+    }
+}
+
+/// A search of the web is told by an event and by an item, which may not share an id.
+pub(crate) fn search(
+    line: &Line<'_>,
+    side: Side,
+    json: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
+    let (_, input) = asked("search", json);
+    let print = tools::headline(ToolKind::Fetch, &input);
+    let deed = Deed::read(line, json, out);
+    let key = ["call_id", "id"].iter().find_map(|name| json.get(name).filled());
+    if key.is_some_and(|key| thread.deeds.knows(key)) {
+        return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
+    }
+    if let Some(twin) = thread.twins.take(Voice::Search, side, &print) {
+        let Some(mut deed) = deed else { return Fate::Merged };
+        deed.key = twin.key;
+        return deed.emit(line, thread, out);
+    }
+    let Some(deed) = deed else { return Fate::Merged };
+    thread.twins.wait(Voice::Search, side, &print, (deed.key.clone(), piece(out)));
+    deed.emit(line, thread, out)
+}
+
+/// A picture that the model made.
+pub(crate) fn picture(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let deed = Deed::read(line, line.payload, out);
+    deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out))
+}
+
+/// What was asked for, as the name of a tool and its input.
+fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
+    let object = |names: &[&'static str]| {
+        let members = names.iter().filter(|name| !json.get(name).is_null());
+        Json::Object(members.map(|name| ((*name).into(), json.get(name).clone())).collect())
+    };
+    match subject {
+        "command" => ("exec_command".to_owned(), object(&["command", "cwd"])),
+        "files" => {
+            let paths = json.get("changes").members().iter().map(|(path, _)| Json::Str(path.as_ref().into()));
+            let input = Json::Object(vec![("paths".into(), Json::Array(paths.collect()))]);
+            ("apply_patch".to_owned(), input)
+        }
+        "server" => {
+            let invocation = if json.has("invocation") { json.get("invocation") } else { json };
+            let name = |field: &str| invocation.get(field).str_or_empty();
+            let arguments = invocation.get("arguments").clone();
+            (format!("mcp__{}__{}", name("server"), name("tool")), arguments)
+        }
+        "tool" => (json.get("tool").str_or_empty().to_owned(), json.get("arguments").clone()),
+        "search" | "extension" if json.has("action") || json.has("query") => {
+            let action = json.get("action");
+            let input = if action.is_object() { action.clone() } else { object(&["query"]) };
+            // The action of a search is named as its tool is.
+            let members = input.members().iter().filter(|(name, value)| name != "type" && !value.is_null());
+            ("web_search".to_owned(), Json::Object(members.cloned().collect()))
+        }
+        "extension" => (
+            json.get("kind").filled().unwrap_or("extension").to_owned(),
+            object(&["query", "arguments", "prompt"]),
+        ),
+        "picture" => ("image_generation".to_owned(), object(&["revised_prompt", "saved_path"])),
+        "view" => ("view_image".to_owned(), object(&["path"])),
+        _ => ("web_search".to_owned(), Json::Null),
+    }
+}
+
+/// What came out.
+fn output(subject: &str, json: &Json<'_>) -> String {
+    match subject {
+        "command" => {
+            let texts = ["aggregated_output", "formatted_output", "stdout"];
+            let output = texts.iter().find_map(|name| json.get(name).filled()).unwrap_or_default();
+            let errors =
+                json.get("stderr").filled().filter(|text| !output.contains(*text)).unwrap_or_default();
+            format!("{output}{errors}")
+        }
+        "files" => {
+            let said = ["stdout", "stderr"].iter().filter_map(|name| json.get(name).filled());
+            said.collect::<Vec<_>>().join("\n")
+        }
+        "server" | "tool" => {
+            let result = json.get("result");
+            let content = [result.at(&["Ok", "content"]), result.get("content"), json.get("content_items")];
+            let texts = content
+                .iter()
+                .flat_map(|content| content.items())
+                .filter_map(|part| part.get("text").filled());
+            let text = texts.collect::<Vec<_>>().join("\n");
+            let errors = [result.get("Err"), json.at(&["error", "message"]), json.get("error")];
+            let error = errors.iter().find_map(|error| error.filled()).unwrap_or_default();
+            if text.is_empty() { error.to_owned() } else { text }
+        }
+        "search" | "extension" => {
+            let line = |found: &Json<'_>| {
+                let part = |name: &str| found.get(name).str_or_empty().to_owned();
+                format!("{}  {}\n{}\n", part("title"), part("url"), part("snippet"))
+            };
+            json.get("results").items().iter().map(line).collect()
+        }
+        _ => {
+            let text = text_of(json.get("content"));
+            if is_blank(&*text) { String::new() } else { text.as_str().to_owned() }
+        }
+    }
+}
+
+fn verdict(json: &Json<'_>, exit: Option<i64>) -> Verdict {
+    let has_failed = json.get("status").str() == Some("failed")
+        || json.get("success") == &Json::Bool(false)
+        || exit.is_some_and(|code| code != 0)
+        || json.at(&["result", "Err"]).filled().is_some()
+        || json.at(&["result", "Ok", "isError"]).is_true()
+        || json.at(&["result", "isError"]).is_true()
+        || !json.get("error").is_null();
+    match json.get("status").str() {
+        Some("declined") => Verdict::Refused,
+        _ if has_failed => Verdict::Failed,
+        _ => Verdict::Done,
+    }
+}
+
+/// Seconds and nanoseconds.
+fn duration(json: &Json<'_>) -> Option<u64> {
+    let seconds = json.get("secs").count()?;
+    Some(seconds.saturating_mul(1000).saturating_add(json.get("nanos").count().unwrap_or(0) / 1_000_000))
+}
+
+/// The changes of files as one unified diff.
+fn patch(changes: &Json<'_>) -> String {
+    let mut diff = String::new();
+    for (path, change) in changes.members() {
+        let content = change.get("content").str_or_empty();
+        let count = content.lines().count();
+        let mut whole = |sign: char, head: String| {
+            diff.push_str(&head);
+            for line in content.lines() {
+                diff.push(sign);
+                diff.push_str(line);
+                diff.push('\n');
+            }
+        };
+        match change.get("type").str_or_empty() {
+            "add" => whole('+', format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1,{count} @@\n")),
+            "delete" => whole('-', format!("--- {path}\n+++ /dev/null\n@@ -1,{count} +0,0 @@\n")),
+            _ => {
+                let moved = change.get("move_path").filled().unwrap_or(path);
+                diff.push_str(&format!("--- {path}\n+++ {moved}\n"));
+                diff.push_str(change.get("unified_diff").str_or_empty());
+                if !diff.ends_with('\n') {
+                    diff.push('\n');
+                }
+            }
+        }
+    }
+    diff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::patch;
+    use crate::formats::json::parse;
+
+    #[test]
+    fn changes_of_all_kinds_are_one_diff() {
+        let changes = r#"{"a.rs":{"type":"update","unified_diff":"@@ -1 +1 @@\n-old\n+new\n","move_path":null},"b":{"type":"add","content":"x\ny\n"},"c":{"type":"delete","content":"z"}}"#;
+        let expected = "--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-old\n+new\n--- /dev/null\n+++ b\n@@ -0,0 +1,2 @@\n+x\n+y\n\
+                        --- c\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-z\n";
+        assert_eq!(patch(&parse(changes).unwrap()), expected);
+    }
+}

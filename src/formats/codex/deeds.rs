@@ -1,0 +1,181 @@
+//! What came of calls. The output tells the model, events tell the program: exit codes, durations, changes of files.
+//! Either may come first, and each may come alone.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::model::body::{Body, Image, Key};
+use crate::model::edit::{Batch, Edit};
+use crate::model::fingerprint::Seen;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolResult, ToolState, Verdict};
+
+/// So many results are kept, for what is told of them later.
+const KEPT: usize = 16;
+
+/// What one record tells of a result.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    /// What came out.
+    pub(crate) body: Body,
+    /// Whether it is what the model was given.
+    pub(crate) is_output: bool,
+    /// What was changed, as a unified diff.
+    pub(crate) patch: Option<Body>,
+    /// Images in it.
+    pub(crate) images: Vec<Image>,
+    /// How it ended.
+    pub(crate) verdict: Verdict,
+    /// The exit code of a command.
+    pub(crate) exit: Option<i64>,
+    /// How long it took.
+    pub(crate) duration_ms: Option<u64>,
+    /// What else is worth a word.
+    pub(crate) words: Vec<String>,
+    /// When it was told.
+    pub(crate) at: Option<Timestamp>,
+}
+
+impl Outcome {
+    /// Nothing but a text.
+    pub(crate) fn text(body: Body, at: Option<Timestamp>) -> Self {
+        Self {
+            body,
+            is_output: false,
+            patch: None,
+            images: Vec::new(),
+            verdict: Verdict::Done,
+            exit: None,
+            duration_ms: None,
+            words: Vec::new(),
+            at,
+        }
+    }
+}
+
+/// Calls of a thread and what came of them.
+#[derive(Debug, Default)]
+pub(crate) struct Deeds {
+    known: Seen<()>,
+    open: Vec<Key>,
+    outcome: HashMap<Key, Outcome>,
+    order: VecDeque<Key>,
+}
+
+impl Deeds {
+    /// A call is made. `false` if it is known.
+    pub(crate) fn begin(&mut self, call: &Key) -> bool {
+        let is_new = self.known.insert(call, ()).is_none();
+        if is_new {
+            self.open.push(call.clone());
+        }
+        is_new
+    }
+
+    /// Whether there is such a call.
+    pub(crate) fn knows(&self, call: &str) -> bool {
+        self.known.contains(call)
+    }
+
+    /// Nobody waits for results any more.
+    pub(crate) fn lose(&mut self, out: &mut Batch) {
+        for call in std::mem::take(&mut self.open) {
+            out.push(Edit::State { call, state: ToolState::Lost });
+        }
+    }
+
+    /// Takes in what a record tells, and gives the result as all records so far tell it.
+    pub(crate) fn join(&mut self, call: &Key, new: Outcome, lane: Option<&Name>) -> ToolResult {
+        self.open.retain(|open| open != call);
+        let outcome = if let Some(known) = self.outcome.remove(call) {
+            joined(known, new)
+        } else {
+            if self.order.len() == KEPT
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.outcome.remove(&oldest);
+            }
+            self.order.push_back(call.clone());
+            new
+        };
+        let result = result(call, &outcome, lane);
+        self.outcome.insert(call.clone(), outcome);
+        result
+    }
+}
+
+fn joined(known: Outcome, new: Outcome) -> Outcome {
+    let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
+    let (first, second) = if is_better { (new, known) } else { (known, new) };
+    let verdict = if first.verdict == Verdict::Done { second.verdict } else { first.verdict };
+    let mut words = first.words;
+    words.extend(second.words.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>());
+    // The program measures what the output of a command rounds.
+    let durations = if first.is_output {
+        (second.duration_ms, first.duration_ms)
+    } else {
+        (first.duration_ms, second.duration_ms)
+    };
+    Outcome {
+        body: first.body,
+        is_output: first.is_output,
+        patch: first.patch.or(second.patch),
+        images: if first.images.is_empty() { second.images } else { first.images },
+        verdict,
+        exit: first.exit.or(second.exit),
+        duration_ms: durations.0.or(durations.1),
+        words,
+        at: first.at.max(second.at),
+    }
+}
+
+fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
+    let exit = outcome.exit.filter(|code| *code != 0).map(|code| format!("exit {code}"));
+    let facts: Vec<String> = exit.into_iter().chain(outcome.words.iter().cloned()).collect();
+    let key = match lane {
+        Some(lane) => format!("result of {call} in {lane}"),
+        None => format!("result of {call}"),
+    };
+    ToolResult {
+        key: Text::clean(&key),
+        tool: None,
+        verdict: outcome.verdict,
+        body: outcome.body.clone(),
+        patch: outcome.patch.clone(),
+        images: outcome.images.clone(),
+        facts: Text::clean(&facts.join(" · ")),
+        at: outcome.at,
+        duration_ms: outcome.duration_ms,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Deeds, Outcome};
+    use crate::model::edit::Batch;
+    use crate::model::tool::Verdict;
+
+    #[test]
+    fn output_and_event_are_one_result_in_any_order() {
+        let mut out = Batch::default();
+        let mut outcome = |text: &str| Outcome::text(out.output(text), None);
+        let output = Outcome { is_output: true, duration_ms: Some(2000), ..outcome("cut") };
+        let event = Outcome {
+            verdict: Verdict::Failed,
+            exit: Some(101),
+            duration_ms: Some(1987),
+            patch: Some(out.prose("+a")),
+            ..Outcome::text(out.output("all of it"), None)
+        };
+        let call = "c1".into();
+        for order in [[output.clone(), event.clone()], [event, output]] {
+            let mut deeds = Deeds::default();
+            assert!(deeds.begin(&call) && !deeds.begin(&call));
+            let [_, result] = order.map(|outcome| deeds.join(&call, outcome, None));
+            assert_eq!(result.body.stub.as_str(), "cut", "what the model was given");
+            assert_eq!((result.facts.as_str(), result.verdict), ("exit 101", Verdict::Failed));
+            assert_eq!(result.duration_ms, Some(1987), "measured");
+            assert!(result.patch.is_some());
+        }
+    }
+}

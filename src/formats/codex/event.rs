@@ -1,0 +1,274 @@
+//! What the program saw: `event_msg`, by its type. Since paginated threads much of it is an `item_completed` with an
+//! item of the same meaning.
+
+use super::deed::{self, Deed};
+use super::header;
+use super::lanes::Lanes;
+use super::line::Line;
+use super::message;
+use super::thread::Thread;
+use super::twins::Side;
+use crate::formats::decoder::show_raw;
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::figures::count;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// Events that the program keeps for itself.
+const TRACES: [&str; 14] = [
+    "thread_settings_applied",
+    "collab_waiting_end",
+    "collab_close_end",
+    "collab_resume_end",
+    "collab_agent_interaction_end",
+    "dynamic_tool_call_request",
+    "deprecation_notice",
+    "turn_diff",
+    "mcp_startup_complete",
+    "shutdown_complete",
+    "session_configured",
+    "plan_update",
+    "exec_approval_request",
+    "apply_patch_approval_request",
+];
+
+/// An event.
+pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    match line.kind() {
+        "token_count" => tokens(line, thread, out),
+        "user_message" => message::prompt(line, Side::Event, payload.get("message"), thread, out),
+        "agent_message" => message::answer(line, Side::Event, thread, out),
+        "agent_reasoning" | "agent_reasoning_raw_content" => {
+            message::thought(payload.get("text").str_or_empty(), line, thread, out)
+        }
+        "task_started" | "turn_started" => {
+            if let Some(tokens) = payload.get("model_context_window").count() {
+                thread.meta(MetaEdit::Window(tokens), out);
+            }
+            Fate::Merged
+        }
+        "task_complete" | "turn_complete" => end_of_turn(line, thread, out),
+        "turn_aborted" => aborted(line, thread, out),
+        "thread_rolled_back" => {
+            let turns = payload.get("num_turns").count().unwrap_or(1);
+            thread.take_back(turns, out);
+            let words = format!("took back {}", count(turns, "turn"));
+            thread.line(line, Break::Setting(Text::clean(&words)), out)
+        }
+        "context_compacted" => compacted(line, thread, out),
+        "item_completed" => item(line, payload.get("item"), thread, lanes, out),
+        "web_search_end" => deed::search(line, Side::Event, payload, thread, out),
+        "guardian_assessment" => guardian(line, thread, out),
+        "thread_name_updated" => title(line, thread, out),
+        "thread_goal_updated" => goal(line, thread, out),
+        "collab_agent_spawn_end" | "sub_agent_activity" => sub_agent(line, payload, thread, lanes, out),
+        "entered_review_mode" | "exited_review_mode" => review(line, payload, thread, out),
+        "error" | "stream_error" => {
+            let words = Text::clean(payload.get("message").str_or_empty());
+            thread.line(line, Break::Error(words), out)
+        }
+        "warning" | "background_event" | "undo_completed" => {
+            let text = payload.get("message").filled().unwrap_or("done");
+            thread.text(line, (line.kind(), text), false, out)
+        }
+        kind if TRACES.contains(&kind) => thread.tree(line, kind, out),
+        kind => match Deed::read(line, payload, out) {
+            Some(deed) => deed.emit(line, thread, out),
+            None => unknown(line, "event_msg", kind, out),
+        },
+    }
+}
+
+/// A record of a type that is not known.
+pub(crate) fn unknown(line: &Line<'_>, class: &str, kind: &str, out: &mut Batch) -> Fate {
+    let title = format!("{class}/{kind}");
+    out.unknown(&title);
+    show_raw(line.input, &title, out)
+}
+
+/// What is told of an item that is done.
+fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    match item.get("type").str_or_empty() {
+        "UserMessage" => message::prompt(line, Side::Event, item.get("content"), thread, out),
+        "AgentMessage" => message::answer(line, Side::Event, thread, out),
+        "Reasoning" => {
+            let texts = ["summary_text", "raw_content"].iter().flat_map(|name| item.get(name).items());
+            let fates = texts.filter_map(Json::str).map(|text| message::thought(text, line, thread, out));
+            let fates: Vec<Fate> = fates.collect();
+            if fates.contains(&Fate::Shown) { Fate::Shown } else { Fate::Merged }
+        }
+        "ContextCompaction" => compacted(line, thread, out),
+        "WebSearch" => deed::search(line, Side::Event, item, thread, out),
+        "Extension" if item.get("kind").str() == Some("web.search") => {
+            deed::search(line, Side::Event, item, thread, out)
+        }
+        "SubAgentActivity" | "CollabAgentToolCall" => sub_agent(line, item, thread, lanes, out),
+        "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
+        "Plan" => thread.text(line, ("plan", item.get("text").str_or_empty()), false, out),
+        kind => match Deed::read(line, item, out) {
+            Some(deed) => deed.emit(line, thread, out),
+            None => unknown(line, "item_completed", kind, out),
+        },
+    }
+}
+
+fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let info = line.payload.get("info");
+    if let Some(tokens) = info.get("model_context_window").count() {
+        thread.meta(MetaEdit::Window(tokens), out);
+    }
+    let is_inherited = thread.replay.is_on();
+    if let Some(usage) = thread.counter.count(info, is_inherited) {
+        thread.spend(usage, out);
+    }
+    Fate::Merged
+}
+
+// === turns ===
+
+fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let said = message::last_words(line, thread, out);
+    thread.end_turn(line, out);
+    let error = [payload.at(&["error", "message"]), payload.get("error")];
+    if let Some(error) = error.iter().find_map(|error| error.filled()) {
+        return thread.line(line, Break::Error(Text::clean(error)), out);
+    }
+    if !payload.get("error").is_null() {
+        return thread.line(line, Break::Error(Text::clean(&payload.get("error").to_source())), out);
+    }
+    match payload.get("duration_ms").count() {
+        Some(ms) => {
+            let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
+            entry.key = Text::clean(&format!("{}:took", entry.key));
+            (entry.marks.quiet, entry.marks.trace) = (true, true);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Took(ms))));
+            thread.emit(entry, out)
+        }
+        None => said,
+    }
+}
+
+fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    thread.deeds.lose(out);
+    thread.close_request();
+    let reason = line.payload.get("reason").str_or_empty().replace('_', " ");
+    let words = if reason == "interrupted" { String::new() } else { reason };
+    thread.line(line, Break::Interrupted(Text::clean(&words)), out)
+}
+
+/// A compaction: a line of its own and an event tell of it.
+pub(crate) fn compacted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let is_known = thread.compaction.is_some();
+    let key = thread.compaction.take().unwrap_or_else(|| out.origin_key());
+    thread.compaction = Some(key.clone());
+    thread.close_request();
+    let summary = line.payload.get("message").filled();
+    if is_known && summary.is_none() {
+        return Fate::Merged;
+    }
+    let mut entry = thread.entry(line, key, Role::Harness, out);
+    let what = Break::Compaction {
+        before: thread.counter.context(),
+        after: None,
+        trigger: Text::default(),
+        partial: false,
+    };
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+    if let Some(summary) = summary {
+        let body = out.prose(summary);
+        entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(body)));
+    }
+    thread.emit(entry, out)
+}
+
+// === facts ===
+
+fn title(line: &Line<'_>, thread: &Thread, out: &mut Batch) -> Fate {
+    if let Some(title) = line.payload.get("thread_name").text() {
+        thread.meta(MetaEdit::Title { rank: 2, title }, out);
+    }
+    Fate::Merged
+}
+
+fn goal(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let goal = line.payload.get("goal");
+    let words =
+        format!("goal {}: {}", goal.get("status").str_or_empty(), goal.get("objective").str_or_empty());
+    thread.line(line, Break::Setting(Text::clean(&words)), out)
+}
+
+/// A guardian decides whether a call may be made: it asks and answers under one id.
+fn guardian(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let status = payload.get("status").str_or_empty();
+    let asked =
+        ["command", "tool", "target", "path"].iter().find_map(|name| payload.at(&["action", name]).filled());
+    let risk = payload.get("risk_level").filled().map(|risk| format!(", risk {risk}")).unwrap_or_default();
+    let why = payload.get("rationale").filled().map(|why| format!(": {why}")).unwrap_or_default();
+    let words = format!("guardian {}{risk}{why}  {}", status.replace('_', " "), asked.unwrap_or_default());
+    let key = payload.get("id").filled().map(|id| Text::clean(&format!("guardian:{id}")));
+    let mut entry = thread.entry(line, key.unwrap_or_else(|| out.origin_key()), Role::Harness, out);
+    entry.marks.quiet |= matches!(status, "approved" | "in_progress");
+    entry.marks.trace |= status == "approved";
+    let what = Break::Setting(Text::clean(words.trim_end()));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+    thread.emit(entry, out)
+}
+
+fn review(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let output = json.get("review_output");
+    let hints = [json.get("user_facing_hint"), json.get("review"), json.get("prompt")];
+    let hint = hints.iter().find_map(|hint| hint.filled()).unwrap_or_default();
+    if !output.is_object() {
+        let is_begin = json.get("type").str_or_empty().to_lowercase().starts_with("enter");
+        let words = format!("review {}  {hint}", if is_begin { "begins" } else { "ended" });
+        return thread.line(line, Break::Setting(Text::clean(words.trim_end())), out);
+    }
+    let said = |json: &Json<'_>, name: &str| json.get(name).str_or_empty().to_owned();
+    let mut text =
+        format!("{}\n{}\n", said(output, "overall_correctness"), said(output, "overall_explanation"));
+    for finding in output.get("findings").items() {
+        let place = finding.get("code_location");
+        let lines = place.get("line_range");
+        text.push_str(&format!(
+            "\n{}  {}:{}-{}\n{}\n",
+            said(finding, "title"),
+            said(place, "absolute_file_path"),
+            lines.get("start").count().unwrap_or(0),
+            lines.get("end").count().unwrap_or(0),
+            said(finding, "body")
+        ));
+    }
+    thread.text(line, ("review", &text), false, out)
+}
+
+/// A sub-agent was started by a call.
+fn sub_agent(
+    line: &Line<'_>,
+    json: &Json<'_>,
+    thread: &mut Thread,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
+    let child = ["new_thread_id", "agent_thread_id"].iter().find_map(|name| json.get(name).text());
+    let call = ["call_id", "event_id", "id"].iter().find_map(|name| json.get(name).text());
+    let names = ["new_agent_nickname", "agent_path", "new_agent_role"];
+    let label = names.iter().find_map(|name| json.get(name).text());
+    let is_start = json.get("kind").str().is_none_or(|kind| kind == "started");
+    if let Some(child) = child.filter(|_| is_start) {
+        let call = call.filter(|call| thread.deeds.knows(call));
+        lanes.link(&child, call, label, out);
+    }
+    thread.tree(line, json.get("type").str_or_empty(), out)
+}
+
+/// What a sub-agent's header says of it.
+pub(crate) fn introduce(line: &Line<'_>, thread: &Thread, lanes: &mut Lanes, out: &mut Batch) {
+    if let Some(lane) = &thread.lane {
+        lanes.name(lane, header::label(line.payload), out);
+    }
+}

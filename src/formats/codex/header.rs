@@ -1,0 +1,163 @@
+//! Facts about a thread: its header, which may come again with a change, and how each turn runs.
+
+use super::line::Line;
+use super::places;
+use super::thread::{Thread, piece};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::tool::identifies;
+
+type Fact = (&'static str, fn(Text) -> MetaEdit);
+
+/// Members of a header that are facts.
+const FACTS: [Fact; 2] = [("cwd", MetaEdit::Cwd), ("cli_version", MetaEdit::Version)];
+
+/// `session_meta`, and the bare first line of the first generation. One with another id begins a copy of the thread that
+/// has it; one with the same id changes a fact.
+pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let id = payload.get("id").text().filter(|id| identifies(id));
+    match (&thread.id, &id) {
+        (Some(own), Some(other)) if own != other => {
+            let began = places::time_of(own);
+            thread.replay.until_own_turn(began, Some(other.clone()));
+            return Fate::Merged;
+        }
+        (Some(_), _) => {
+            facts(payload, thread, out);
+            return Fate::Merged;
+        }
+        (None, _) => {}
+    }
+    thread.id.clone_from(&id);
+    if let Some(id) = id {
+        thread.meta(MetaEdit::Id(id), out);
+    }
+    facts(payload, thread, out);
+    let parent = parent(payload);
+    if let Some(parent) = &parent {
+        thread.meta(MetaEdit::Fact { name: "started by", value: parent.clone() }, out);
+    }
+    let said = begins(payload, parent, thread, out);
+    let instructions = payload.at(&["base_instructions", "text"]);
+    let instructions = instructions.filled().or_else(|| payload.get("instructions").filled());
+    let Some(instructions) = instructions else { return said };
+    let mut entry =
+        thread.entry(line, Text::clean(&format!("{}:instructions", out.origin_key())), Role::System, out);
+    entry.marks.quiet = true;
+    let body = out.prose(instructions);
+    entry.blocks.push(Batch::block(piece(out), BlockKind::Text(body)));
+    thread.emit(entry, out)
+}
+
+fn facts(payload: &Json<'_>, thread: &Thread, out: &mut Batch) {
+    for (name, edit) in FACTS {
+        if let Some(value) = payload.get(name).text() {
+            thread.meta(edit(value), out);
+        }
+    }
+    for (name, value) in [
+        ("git branch", payload.at(&["git", "branch"])),
+        ("provider", payload.get("model_provider")),
+        ("program", payload.get("originator")),
+    ] {
+        if let Some(value) = value.text() {
+            thread.meta(MetaEdit::Fact { name, value }, out);
+        }
+    }
+}
+
+/// The thread that started this one.
+fn parent(payload: &Json<'_>) -> Option<Text> {
+    let spawned = payload.at(&["source", "subagent", "thread_spawn", "parent_thread_id"]);
+    let kind = payload.at(&["source", "subagent"]);
+    let other = kind.get("other").filled().or(kind.filled());
+    spawned.text().or_else(|| payload.get("parent_thread_id").text()).or_else(|| {
+        // Reviewers and guardians do not say whose.
+        other.map(|other| Text::clean(&format!("a session, as its {other}")))
+    })
+}
+
+/// What a sub-agent is called.
+pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
+    let agent = payload.at(&["source", "subagent"]);
+    let spawn = agent.get("thread_spawn");
+    let names = [
+        spawn.get("agent_nickname"),
+        spawn.get("agent_role"),
+        payload.get("agent_path"),
+        agent.get("other"),
+        agent,
+    ];
+    names.iter().find_map(|name| name.text())
+}
+
+/// Where the thread begins: in another file, or as a copy of another thread.
+fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let base = payload.get("history_base");
+    let forked = payload.get("forked_from_id").text();
+    if let Some(first) = payload.get("subagent_history_start_ordinal").count() {
+        thread.replay.until_ordinal(first, parent.or(forked));
+    } else if let Some(of) = &forked {
+        let began = thread.id.as_ref().and_then(|id| places::time_of(id));
+        thread.replay.until_own_turn(began, Some(of.clone()));
+    }
+    if !base.is_object() {
+        return Fate::Merged;
+    }
+    thread.counter.forget();
+    let of = base.get("thread_id").str_or_empty();
+    let end = base.get("end_ordinal_exclusive").count().unwrap_or(0);
+    let words = format!(
+        "goes on from record {end} of rollout-…-{of}.jsonl, which is another file and is not read here"
+    );
+    out.notice(Severity::Note, &words);
+    let mut entry = out.new_entry(Text::clean(&format!("{}:base", out.origin_key())), Role::Harness, None);
+    entry.lane.clone_from(&thread.lane);
+    let what = Break::Resumed(Text::clean(&words));
+    entry.blocks.push(Batch::block(piece(out), BlockKind::Break(what)));
+    thread.emit(entry, out)
+}
+
+/// `turn_context`: the model, and under which rules it works.
+pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    if let Some(cwd) = payload.get("cwd").text() {
+        thread.meta(MetaEdit::Cwd(cwd), out);
+    }
+    let model = payload.get("model").text();
+    let is_change = model.is_some() && thread.model.is_some() && thread.model != model;
+    if let Some(model) = model {
+        thread.model = Some(model.clone());
+        thread.meta(MetaEdit::Model(model), out);
+    }
+    let sandbox = payload
+        .at(&["sandbox_policy", "type"])
+        .filled()
+        .or_else(|| payload.at(&["sandbox_policy", "mode"]).filled());
+    let approval = payload.get("approval_policy").filled();
+    if let Some(approval) = approval {
+        thread.meta(MetaEdit::Fact { name: "approval", value: Text::clean(approval) }, out);
+    }
+    if let Some(sandbox) = sandbox {
+        thread.meta(MetaEdit::Fact { name: "sandbox", value: Text::clean(sandbox) }, out);
+    }
+    let parts = [
+        thread.model.as_deref().map(str::to_owned),
+        payload.get("effort").filled().map(|effort| format!("effort {effort}")),
+        approval.map(|approval| format!("approval {approval}")),
+        sandbox.map(|sandbox| format!("sandbox {sandbox}")),
+    ];
+    let setup = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let is_known = std::mem::replace(&mut thread.setup, setup.clone()) == setup;
+    if is_known {
+        return Fate::Merged;
+    }
+    match thread.model.clone().filter(|_| is_change) {
+        Some(model) => thread.line(line, Break::ModelChange(model), out),
+        None => thread.trace(line, &setup, out),
+    }
+}

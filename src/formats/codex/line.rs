@@ -1,0 +1,117 @@
+//! The envelope of a line, which the first generation did without.
+
+use crate::formats::decoder::Input;
+use crate::formats::json::Json;
+use crate::model::timestamp::Timestamp;
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// `session_meta`, or the bare first line of the first generation.
+    Meta,
+    /// `response_item`, or a bare item: what the model said, was told, or asked for.
+    Item,
+    /// `event_msg`: what the program saw.
+    Event,
+    /// `turn_context`: how a turn runs.
+    Turn,
+    /// `compacted`.
+    Compacted,
+    /// `token_usage_record`, which repeats what a `token_count` says.
+    Spent,
+    /// `record_type: state`, which says nothing.
+    State,
+    /// What the program notes for itself, by the name of its type.
+    Note,
+    /// Another type.
+    Unknown,
+}
+
+/// Types that the program writes for itself.
+const NOTES: [&str; 7] = [
+    "world_state",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "retained_context",
+    "security_risk_score",
+    "realtime_item",
+    "rollout_reference",
+];
+
+/// Types of bare items in the first generation.
+const BARE: [&str; 8] = [
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "web_search_call",
+];
+
+/// A line with its envelope read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// The record as the driver gave it.
+    pub(crate) input: Input<'a>,
+    /// What it is.
+    pub(crate) class: Class,
+    /// What it carries.
+    pub(crate) payload: &'a Json<'a>,
+    /// When it was written.
+    pub(crate) at: Option<Timestamp>,
+    /// Its number in the thread, since the fourth generation.
+    pub(crate) ordinal: Option<u64>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the envelope.
+    pub(crate) fn read(input: Input<'a>) -> Self {
+        let json = input.json;
+        let class = class_of(json);
+        let is_bare = !json.has("payload");
+        Self {
+            input,
+            class,
+            payload: if is_bare { json } else { json.get("payload") },
+            at: json.get("timestamp").moment(),
+            ordinal: json.get("ordinal").count(),
+        }
+    }
+
+    /// The type of what it carries.
+    pub(crate) fn kind(&self) -> &'a str {
+        self.payload.get("type").str_or_empty()
+    }
+
+    /// The turn that it names.
+    pub(crate) fn turn(&self) -> Option<&'a str> {
+        let payload = self.payload;
+        let passed = payload.at(&["internal_chat_message_metadata_passthrough", "turn_id"]);
+        payload.get("turn_id").filled().or_else(|| passed.filled())
+    }
+}
+
+/// What a line is, by its type.
+pub(crate) fn class_of(json: &Json<'_>) -> Class {
+    let kind = json.get("type").str_or_empty();
+    if !json.has("payload") {
+        return match kind {
+            _ if BARE.contains(&kind) => Class::Item,
+            "" if json.get("record_type").str() == Some("state") => Class::State,
+            "" if json.has("id") && json.has("timestamp") && json.has("instructions") => Class::Meta,
+            _ => Class::Unknown,
+        };
+    }
+    match kind {
+        "session_meta" => Class::Meta,
+        "response_item" => Class::Item,
+        "event_msg" => Class::Event,
+        "turn_context" => Class::Turn,
+        "compacted" => Class::Compacted,
+        "token_usage_record" => Class::Spent,
+        _ if NOTES.contains(&kind) => Class::Note,
+        _ => Class::Unknown,
+    }
+}

@@ -1,0 +1,389 @@
+//! What is said: prompts, answers, thoughts, and what the program puts before the model under the user's name.
+//!
+//! Invariant: who speaks in a text is told by the text and its own record, so that it reads the same alone.
+
+use std::borrow::Cow;
+
+use super::line::Line;
+use super::thread::{Thread, context_block, key_of, piece};
+use super::twins::{Side, Twin, Voice};
+use crate::formats::inline::decoded_size;
+use crate::formats::json::{Json, Str};
+use crate::model::body::Image;
+use crate::model::body::written::{is_blank, opening};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role, Stop};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// How texts begin that the program writes under the user's name, and what they are called.
+const INJECTED: [(&str, &str); 12] = [
+    ("# AGENTS.md instructions", "AGENTS.md"),
+    ("<environment_context>", "environment"),
+    ("<recommended_plugins>", "recommended plugins"),
+    ("<turn_aborted>", "turn aborted"),
+    ("<skill>", "skill"),
+    ("<skills_instructions>", "skills"),
+    ("<subagent_notification>", "sub-agent"),
+    ("<user_instructions>", "instructions"),
+    ("<permissions instructions>", "permissions"),
+    ("<codex_internal_context", "context"),
+    ("<user_shell_command>", "shell command of the user"),
+    ("<INSTRUCTIONS>", "instructions"),
+];
+/// What an editor writes around a prompt.
+const IDE: &str = "# Context from my IDE setup:";
+const REQUEST: &str = "## My request for Codex:";
+/// Bytes of a text that tell whose it is.
+const BEGIN: usize = 64;
+
+// === messages ===
+
+/// A `message`.
+pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    match line.payload.get("role").str_or_empty() {
+        "user" => user(line, thread, out),
+        "assistant" => answer(line, Side::Item, thread, out),
+        _ => instructions(line, thread, out),
+    }
+}
+
+/// What the program says to the model: `developer`, `system`.
+fn instructions(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let mut entry = thread.entry(line, out.origin_key(), Role::System, out);
+    entry.marks.quiet = true;
+    entry.blocks = parts(line.payload.get("content"), piece(out), out);
+    thread.emit(entry, out)
+}
+
+/// A message of one agent to another.
+pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let name = |field: &str| payload.get(field).str_or_empty().to_owned();
+    let title = format!("message {} → {}", name("author"), name("recipient"));
+    let text = text_of(payload.get("content"));
+    let text = if is_blank(&*text) { "(encrypted)" } else { text.as_str() };
+    thread.text(line, (&title, text), false, out)
+}
+
+/// The model's words, as a response item or as the event about it.
+pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let content = content(line, side);
+    let text = text_of(content);
+    let twin = thread.twins.take(Voice::Answer, side, &text);
+    if side == Side::Event && (twin.is_some() || is_blank(&*text)) {
+        return Fate::Merged;
+    }
+    let mut entry = begun(line, twin.as_ref(), thread, out);
+    let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+    thread.said = Some(Piece::of(text.trim()));
+    entry.blocks = parts(content, piece, out);
+    entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
+        "final_answer" => Stop::Done,
+        "commentary" => Stop::Calls,
+        _ => Stop::Unrecorded,
+    };
+    if twin.is_none() {
+        thread.twins.wait(Voice::Answer, side, &text, (entry.key.clone(), piece));
+    }
+    thread.emit(entry, out)
+}
+
+/// What the model thought, as a response item: its summary, its words, or nothing but their encryption.
+pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let payload = line.payload;
+    let thoughts: Vec<&str> = ["summary", "content"]
+        .iter()
+        .flat_map(|name| payload.get(name).items())
+        .filter_map(|part| part.get("text").filled())
+        .collect();
+    let mut twins = Vec::new();
+    let mut alone = Vec::new();
+    for thought in &thoughts {
+        match thread.twins.take(Voice::Thought, Side::Item, thought) {
+            Some(twin) => twins.push(twin),
+            None => alone.push(*thought),
+        }
+    }
+    let mut twins = twins.into_iter();
+    let first = twins.next();
+    let mut entry = begun(line, first.as_ref(), thread, out);
+    let piece = first.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+    for twin in twins {
+        out.push(Edit::RetirePiece { of: twin.key, piece: twin.piece });
+    }
+    let body = out.prose(&thoughts.join("\n\n"));
+    entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
+    for thought in alone {
+        thread.twins.wait(Voice::Thought, Side::Item, thought, (entry.key.clone(), piece));
+    }
+    thread.emit(entry, out)
+}
+
+/// A thought, as the event about it.
+pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    if text.trim().is_empty() || thread.twins.take(Voice::Thought, Side::Event, text).is_some() {
+        return Fate::Merged;
+    }
+    let mut entry = thread.answer(line, out);
+    let piece = piece(out);
+    let body = out.prose(text);
+    entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
+    thread.twins.wait(Voice::Thought, Side::Event, text, (entry.key.clone(), piece));
+    thread.emit(entry, out)
+}
+
+/// The answer that a text belongs to: where its twin stands, else the request that goes on.
+fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch) -> Entry {
+    match twin {
+        Some(twin) => thread.part(line, &twin.key, out),
+        None => thread.answer(line, out),
+    }
+}
+
+/// The last words of a turn, as its end repeats them.
+pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let text = line.payload.get("last_agent_message").str_or_empty();
+    if text.trim().is_empty() || thread.said == Some(Piece::of(text.trim())) {
+        return Fate::Merged;
+    }
+    let mut entry = thread.answer(line, out);
+    let body = out.prose(text);
+    entry.blocks.push(Batch::block(piece(out), BlockKind::Text(body)));
+    thread.emit(entry, out)
+}
+
+// === the user ===
+
+/// Who speaks in a text under the user's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    /// The user.
+    User,
+    /// The user, by a command that the program ran.
+    Shell,
+    /// The program, with the name of what it says.
+    Program(&'static str),
+}
+
+/// What the user says, or the program in the user's name.
+fn user(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let content = line.payload.get("content");
+    let kinds =
+        line.payload.at(&["internal_chat_message_metadata_passthrough", "content_item_kinds"]).items();
+    let speaker = speaker(content, kinds);
+    let text = text_of(content);
+    if speaker == Speaker::User {
+        return prompt(line, Side::Item, content, thread, out);
+    }
+    let piece = piece(out);
+    let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
+    let title = if let Speaker::Program(title) = speaker {
+        entry.marks.quiet = true;
+        title
+    } else {
+        entry.role = Role::User;
+        "shell command"
+    };
+    entry.blocks.push(context_block(piece, title, &text, out));
+    thread.emit(entry, out)
+}
+
+/// A prompt, as a response item or as the event about it.
+pub(crate) fn prompt(
+    line: &Line<'_>,
+    side: Side,
+    content: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
+    let text = text_of(content);
+    let twin = thread.twins.take(Voice::User, side, &text);
+    if twin.is_some() && side == Side::Event {
+        return Fate::Merged;
+    }
+    let asked = asked(&text).1;
+    if twin.is_none() {
+        thread.begin_turn(asked, out);
+    }
+    let key = twin.as_ref().map_or_else(|| key_of("prompt", out), |twin| twin.key.clone());
+    let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+    let mut entry = thread.entry(line, key, Role::User, out);
+    entry.marks.prompt = !entry.marks.copy;
+    entry.blocks = prompt_blocks(content, piece, out);
+    if side == Side::Event {
+        let images = ["images", "local_images"].iter().flat_map(|name| line.payload.get(name).items());
+        let images: Vec<Image> = images.filter_map(Json::filled).map(|at| image_at(at, None, out)).collect();
+        entry.blocks.extend(images.into_iter().map(|image| Batch::block(piece, BlockKind::Image(image))));
+    }
+    if twin.is_none() {
+        thread.twins.wait(Voice::User, side, &text, (entry.key.clone(), piece));
+    }
+    thread.emit(entry, out)
+}
+
+/// The prompt, with what an editor wrote around it apart.
+fn prompt_blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for part in spoken(content) {
+        match text_in(part) {
+            Some(text) if text.opens_with(IDE) => {
+                let (context, asked) = asked(text);
+                blocks.push(context_block(piece, "from the editor", context.trim(), out));
+                let body = out.prose(asked);
+                blocks.push(Batch::block(piece, BlockKind::Text(body)));
+            }
+            _ => blocks.extend(block(part, piece, out)),
+        }
+    }
+    blocks
+}
+
+/// What an editor wrote around a prompt, and the prompt.
+fn asked(text: &str) -> (&str, &str) {
+    let is_ide = text.trim_start().starts_with(IDE);
+    let split = text.split_once(REQUEST).filter(|_| is_ide);
+    split.map_or(("", text), |(context, asked)| (context, asked.trim()))
+}
+
+/// Whose a message is: its parts are labelled in late versions; else by how it begins.
+fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
+    let begin =
+        content.blocks().iter().find_map(text_in).map(|text| opening(text, BEGIN)).unwrap_or_default();
+    let begin = begin.trim_start();
+    let injected = INJECTED.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, title)| *title);
+    if begin.starts_with("<user_shell_command>") {
+        return Speaker::Shell;
+    }
+    if kinds.is_empty() {
+        return injected.map_or(Speaker::User, Speaker::Program);
+    }
+    let is_typed = kinds.iter().any(|kind| kind.str().is_some_and(|kind| kind.starts_with("user.")));
+    if is_typed { Speaker::User } else { Speaker::Program(injected.unwrap_or("context")) }
+}
+
+// === contents ===
+
+/// What an event or an item says.
+fn content<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
+    let holder = content_holder(line, side);
+    if holder.has("message") { holder.get("message") } else { holder.get("content") }
+}
+
+/// The object that holds the content: the payload, or the item in it.
+fn content_holder<'j>(line: &Line<'j>, side: Side) -> &'j Json<'j> {
+    let is_in_item = side == Side::Event && line.payload.has("item");
+    if is_in_item { line.payload.get("item") } else { line.payload }
+}
+
+/// The text of a part, whichever casing its type has.
+fn text_in<'j, 'a>(part: &'j Json<'a>) -> Option<&'j Str<'a>> {
+    let kind = part.get("type").str_or_empty();
+    let is_text = matches!(kind, "input_text" | "output_text" | "text" | "Text" | "refusal" | "summary_text");
+    part.string().or_else(|| part.get("text").string().filter(|_| is_text || kind.is_empty()))
+}
+
+/// The parts of a content without the tags that the program writes before and behind an image.
+fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
+    let parts = content.blocks();
+    let has_image = parts.iter().any(|part| part.get("type").str() == Some("input_image"));
+    let is_tag = |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
+    parts.iter().filter(move |part| !has_image || !text_in(part).is_some_and(|text| is_tag(text.trim())))
+}
+
+/// All text of a content, one part below the other.
+pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let mut texts = spoken(content).filter_map(text_in);
+    let first = texts.next();
+    let rest: Vec<&Str<'_>> = texts.collect();
+    match first {
+        None => Cow::Owned(String::new().into()),
+        Some(first) if rest.is_empty() => Cow::Borrowed(first),
+        Some(first) => {
+            let mut all = first.as_str().to_owned();
+            for text in rest {
+                if !all.ends_with('\n') {
+                    all.push('\n');
+                }
+                all.push_str(text);
+            }
+            Cow::Owned(all.into())
+        }
+    }
+}
+
+/// The parts of a content as blocks.
+fn parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    spoken(content).filter_map(|part| block(part, piece, out)).collect()
+}
+
+fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
+    if let Some(text) = text_in(part) {
+        let body = (!is_blank(text)).then(|| out.prose_of(text));
+        return body.map(|body| Batch::block(piece, BlockKind::Text(body)));
+    }
+    if let Some(image) = image(part, out) {
+        return Some(Batch::block(piece, BlockKind::Image(image)));
+    }
+    let kind = part.get("type").str_or_empty();
+    if kind == "encrypted_content" {
+        return Some(context_block(piece, "encrypted", "", out));
+    }
+    let title = if kind.is_empty() { "content" } else { kind };
+    out.unknown(&format!("content/{title}"));
+    let title = Text::clean(title);
+    let body = out.tree(&title, part.weight(), || part.to_tree());
+    Some(Batch::block(piece, BlockKind::Raw(Raw { title, body })))
+}
+
+/// An image, inline as a data URL or elsewhere.
+pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
+    let kind = part.get("type").str_or_empty();
+    if !matches!(kind, "input_image" | "image" | "localImage" | "local_image" | "Image") {
+        return None;
+    }
+    let address = ["image_url", "data", "path", "url"].iter().find_map(|name| part.get(name).filled());
+    Some(image_at(address.unwrap_or_default(), part.get("mimeType").text(), out))
+}
+
+/// An image by its address or its data.
+pub(crate) fn image_at(address: &str, mime: Option<Text>, out: &Batch) -> Image {
+    let inline = address.strip_prefix("data:");
+    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
+    let is_data = inline.is_some() || mime.is_some();
+    Image {
+        mime: mime.or(named).unwrap_or_default(),
+        bytes: is_data.then(|| decoded_size(address)),
+        source: (!is_data && !address.is_empty()).then(|| Text::clean(address)),
+        origin: out.origin(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Speaker, asked, speaker};
+    use crate::formats::json::parse;
+
+    #[test]
+    fn the_program_speaks_under_the_users_name() {
+        let who = |text: &str, kinds: &str| {
+            let content = format!(r#"[{{"type":"input_text","text":{}}}]"#, serde_json::json!(text));
+            speaker(&parse(&content).unwrap(), parse(kinds).unwrap().items())
+        };
+        assert_eq!(who("fix it", "[]"), Speaker::User);
+        assert_eq!(who("<environment_context>\n  <cwd>/x</cwd>", "[]"), Speaker::Program("environment"));
+        assert_eq!(who("<div> is broken", "[]"), Speaker::User);
+        assert_eq!(who("<user_shell_command>\n<command>ls</command>", "[]"), Speaker::Shell);
+        assert_eq!(who("be brief", r#"["agents.instructions"]"#), Speaker::Program("context"));
+        assert_eq!(who("<skill> is what I typed", r#"["user.text"]"#), Speaker::User);
+    }
+
+    #[test]
+    fn a_prompt_from_an_editor_stands_behind_its_second_heading() {
+        let text =
+            "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
+        assert_eq!(asked(text).1, "fix it");
+        assert!(asked(text).0.contains("a.rs"));
+        assert_eq!(asked("what does ## My request for Codex: mean?").0, "");
+    }
+}

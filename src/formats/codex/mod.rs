@@ -1,0 +1,218 @@
+//! codex: the rollouts of OpenAI Codex, of the terminal, the editor and the desktop: all four generations, with the
+//! threads of sub-agents.
+//!
+//! **Response items are what happened, events tell more of it.** Most things are written twice; the item makes the entry
+//! and the event joins it, or stands alone where it has no item ([`twins`], [`deeds`]).
+//!
+//! Invariant: a thread reads the same by itself and as a lane of another one.
+
+mod call;
+mod code_mode;
+mod deed;
+mod deeds;
+mod event;
+mod header;
+mod lanes;
+mod line;
+mod message;
+mod output;
+mod places;
+mod replay;
+mod sniff;
+mod thread;
+mod twins;
+mod usage;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::fields::{self, Fields};
+use super::json::Json;
+use super::roots::{Beside, Listing, Named, Root, file_name};
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use lanes::Lanes;
+use line::{Class, Line};
+use thread::Thread;
+use twins::Side;
+
+/// The format.
+pub(crate) struct Codex;
+
+impl Format for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn omits(&self) -> &'static str {
+        "cost (estimated from a price table and marked ~); the words of most thoughts (only encrypted); errors of \
+         requests that were made again; in the first generation times and tokens"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(CodexDecoder::default())
+    }
+
+    fn archives(&self, path: &Path) -> Vec<Pattern> {
+        places::archives(path)
+    }
+
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        places::companions(path)
+    }
+
+    fn home(&self, path: &Path) -> PathBuf {
+        places::home(path)
+    }
+
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        places::of_thread(path, wanted)
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+
+    fn listings(&self, index: &Json<'_>) -> Vec<Listing> {
+        let listing = |line: &Json<'_>| {
+            let id = line.get("id").filled()?.to_owned();
+            Some(Listing { id, title: line.get("thread_name").text(), ..Listing::default() })
+        };
+        // The last line of a thread counts.
+        index.blocks().iter().rev().filter_map(listing).collect()
+    }
+}
+
+/// Decodes one session.
+#[derive(Default)]
+struct CodexDecoder {
+    thread: Thread,
+    children: HashMap<PathBuf, Option<Thread>>,
+    lanes: Lanes,
+}
+
+impl Decoder for CodexDecoder {
+    fn fields(&self) -> &'static Fields {
+        &fields::CODEX
+    }
+
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let Place::CompanionLine(path) = input.place else {
+            return decode(Line::read(input), &mut self.thread, &mut self.lanes, out);
+        };
+        if file_name(path) == places::INDEX {
+            self.rename(input.json, out);
+            return BESIDE;
+        }
+        let is_known = self.children.contains_key(path);
+        if !is_known {
+            let lane = self.lanes.of_file(path);
+            let thread = lane.map(Thread::of_lane);
+            self.children.insert(path.to_owned(), thread);
+        }
+        match self.children.get_mut(path) {
+            Some(Some(thread)) => decode(Line::read(input), thread, &mut self.lanes, out),
+            _ => Fate::Merged,
+        }
+    }
+}
+
+impl CodexDecoder {
+    /// A line of the list of titles.
+    fn rename(&self, json: &Json<'_>, out: &mut Batch) {
+        if let (Some(id), Some(title)) = (json.get("id").text(), json.get("thread_name").text())
+            && self.thread.id == Some(id)
+        {
+            out.meta(MetaEdit::Title { rank: 3, title });
+        }
+    }
+}
+
+fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    if let Some(words) = thread.replay.see(&line) {
+        thread.begin_own();
+        let key = Text::clean(&format!("{}:inherited", out.origin_key()));
+        let mut entry = thread.entry(&line, key, Role::Harness, out);
+        let what = BlockKind::Break(Break::Resumed(words));
+        entry.blocks.push(Batch::block(Piece(0), what));
+        thread.emit(entry, out);
+    }
+    // What a sub-agent inherited stands in its parent's lane.
+    if thread.replay.is_on() && thread.lane.is_some() {
+        thread.counter.count(line.payload.get("info"), true);
+        return Fate::Merged;
+    }
+    let from = out.edits.len();
+    let fate = dispatch(&line, thread, lanes, out);
+    let has_entry = || out.edits.iter().skip(from).any(|edit| matches!(edit, Edit::Entry(_)));
+    if let Some(lane) = thread.lane.clone().filter(|_| has_entry()) {
+        lanes.enter(&lane, out);
+    }
+    fate
+}
+
+fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    match line.class {
+        Class::Meta => {
+            let is_first = thread.id.is_none();
+            let fate = header::session(line, thread, out);
+            if is_first {
+                event::introduce(line, thread, lanes, out);
+            }
+            fate
+        }
+        Class::Item => item(line, thread, lanes, out),
+        Class::Event => event::event(line, thread, lanes, out),
+        Class::Turn => header::turn(line, thread, out),
+        Class::Compacted => event::compacted(line, thread, out),
+        Class::Spent => Fate::Merged,
+        Class::State => Fate::Passed("a mark between lines"),
+        Class::Note => thread.tree(line, line.input.json.get("type").str_or_empty(), out),
+        Class::Unknown => {
+            let kind = line.input.json.get("type").filled().unwrap_or("record without type");
+            event::unknown(line, "type", kind, out)
+        }
+    }
+}
+
+/// A response item.
+fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+    match line.kind() {
+        "message" => message::message(line, thread, out),
+        "reasoning" => message::reasoning(line, thread, out),
+        "agent_message" => message::between_agents(line, thread, out),
+        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+            call::call(line, thread, out)
+        }
+        "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
+            if let Some((child, label)) = call::spawned(line.payload) {
+                let call = line.payload.get("call_id").text();
+                lanes.link(&child, call, label, out);
+            }
+            call::output(line, thread, out)
+        }
+        "web_search_call" => deed::search(line, Side::Item, line.payload, thread, out),
+        "image_generation_call" => deed::picture(line, thread, out),
+        kind @ ("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction"
+        | "compaction_trigger") => thread.tree(line, kind, out),
+        kind => event::unknown(line, "response_item", kind, out),
+    }
+}

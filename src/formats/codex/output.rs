@@ -1,0 +1,208 @@
+//! The outputs of tools in the six shapes in which Codex gives them to the model: what came out, the exit code, and how
+//! long it took.
+
+use std::borrow::Cow;
+
+use super::deeds::Outcome;
+use super::message::{image, text_of};
+use crate::formats::json::{self, Json, Str};
+use crate::model::body::written::opening;
+use crate::model::edit::Batch;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::Verdict;
+
+/// How outputs begin of calls that came to nothing.
+const FAILURES: [&str; 9] = [
+    "apply_patch verification failed",
+    "failed to ",
+    "Failed to ",
+    "execution error",
+    "exec_command failed",
+    "write_stdin failed",
+    "unsupported call",
+    "Error: ",
+    "error: ",
+];
+/// How they begin if somebody did not let them.
+const REFUSALS: [&str; 5] = [
+    "aborted",
+    "exec command rejected by user",
+    "rejected by user",
+    "patch rejected by user",
+    "This action was rejected",
+];
+/// Bytes of an output that may be its head.
+const HEAD: usize = 400;
+
+/// What the lines before an output say of it.
+#[derive(Debug, Default, PartialEq)]
+struct Head {
+    exit: Option<i64>,
+    seconds: Option<f64>,
+    words: Vec<String>,
+    has_failed: bool,
+}
+
+/// Reads the `output` of a call.
+pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
+    let images = output.blocks().iter().filter_map(|part| image(part, out)).collect();
+    let whole = whole(output);
+    let packed = if whole.opens_with("{\"output\"") { json::parse(&whole).ok() } else { None };
+    let outcome = match packed.as_ref().and_then(|packed| Some((packed, packed.get("output").string()?))) {
+        Some((packed, text)) => {
+            let metadata = packed.get("metadata");
+            let head = Head {
+                exit: metadata.get("exit_code").int(),
+                seconds: metadata.get("duration_seconds").number(),
+                ..Head::default()
+            };
+            outcome(head, text, at, out)
+        }
+        None => match headed(&whole) {
+            Some((head, text)) => outcome(head, &text.into(), at, out),
+            None => outcome(Head::default(), &whole, at, out),
+        },
+    };
+    let has_failed = output.get("success") == &Json::Bool(false);
+    let verdict = if has_failed { Verdict::Failed } else { outcome.verdict };
+    Outcome { images, verdict, is_output: true, ..outcome }
+}
+
+/// All text of an output: a string, parts, or an object with its content.
+fn whole<'j, 'a>(output: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let text = text_of(output);
+    let is_named = text.is_empty() && output.has("content");
+    if is_named { text_of(output.get("content")) } else { text }
+}
+
+fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
+    let begin = opening(text, 32);
+    let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
+    let has_head = head.exit.is_some() || head.seconds.is_some();
+    let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed {
+        Verdict::Failed
+    } else if !has_head && begins(&REFUSALS) {
+        Verdict::Refused
+    } else if !has_head && begins(&FAILURES) {
+        Verdict::Failed
+    } else {
+        Verdict::Done
+    };
+    Outcome {
+        verdict,
+        exit: head.exit,
+        // Less than can be written is not nothing.
+        duration_ms: head
+            .seconds
+            .filter(|seconds| *seconds > 0.0)
+            .and_then(|seconds| Json::Number(seconds * 1000.0).count()),
+        words: head.words,
+        ..Outcome::text(out.output_of(text), at)
+    }
+}
+
+/// The lines before `Output:`, and what stands behind them; nothing if they are not of this kind.
+fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
+    const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
+    if !MARKS.iter().any(|mark| whole.opens_with(mark)) {
+        return None;
+    }
+    let text = whole.as_str();
+    let mut head = Head::default();
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n').or(Some((rest, "")).filter(|_| !rest.is_empty())) {
+        if text.len() - rest.len() > HEAD {
+            return None;
+        }
+        rest = after;
+        if line.trim_end() == "Output:" {
+            return Some((head, rest));
+        }
+        head.take(line)?;
+    }
+    Some((head, ""))
+}
+
+impl Head {
+    /// Takes in a line; nothing if it is none of a head.
+    fn take(&mut self, line: &str) -> Option<()> {
+        let line = line.trim();
+        let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
+        if let Some(code) =
+            line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code "))
+        {
+            self.exit = code.trim().parse().ok();
+        } else if let Some(time) = line.strip_prefix("Wall time: ").or(line.strip_prefix("Wall time ")) {
+            self.seconds = number(time);
+        } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
+            self.words.push(format!("still running as {session}"));
+        } else if let Some(cell) = line.strip_prefix("Script running with cell ID ") {
+            self.words.push(format!("still running as cell {cell}"));
+        } else if line.starts_with("Script failed") {
+            self.has_failed = true;
+        } else if let Some(lines) = line.strip_prefix("Total output lines: ") {
+            self.words.push(format!("cut, of {lines} lines"));
+        } else if !(line.is_empty()
+            || line.starts_with("Chunk ID: ")
+            || line.starts_with("Script completed")
+            || line.starts_with("Original token count: "))
+        {
+            return None;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use crate::formats::json::parse;
+    use crate::model::edit::Batch;
+    use crate::model::tool::Verdict;
+
+    #[test]
+    fn all_shapes_give_output_code_and_time() {
+        let quoted = |text: &str| serde_json::json!(text).to_string();
+        for (output, text, exit, ms, verdict) in [
+            (quoted("Exit code: 0\nWall time: 1.1 seconds\nOutput:\nok"), "ok", Some(0), Some(1100), Verdict::Done),
+            (
+                quoted("Chunk ID: a1\nWall time: 0.05 seconds\nProcess exited with code 101\nOriginal token count: 9\nOutput:\nboom"),
+                "boom",
+                Some(101),
+                Some(50),
+                Verdict::Failed,
+            ),
+            (
+                quoted(r#"{"output":"a\nb","metadata":{"exit_code":1,"duration_seconds":0.4}}"#),
+                "a",
+                Some(1),
+                Some(400),
+                Verdict::Failed,
+            ),
+            (
+                r#"[{"type":"input_text","text":"Script completed\nWall time 2.1 seconds\nOutput:\n"},{"type":"input_text","text":"1 failing"}]"#.to_owned(),
+                "1 failing",
+                None,
+                Some(2100),
+                Verdict::Done,
+            ),
+            (quoted("Script failed\nWall time 0.1 seconds\nOutput:\nTypeError"), "TypeError", None, Some(100), Verdict::Failed),
+            (quoted("Plan updated"), "Plan updated", None, None, Verdict::Done),
+            (quoted("apply_patch verification failed: x"), "apply_patch verification failed: x", None, None, Verdict::Failed),
+            (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Refused),
+            (quoted("Exit code: is what it printed\nfirst"), "Exit code: is what it printed", None, None, Verdict::Done),
+            (r#"{"content":"denied","success":false}"#.to_owned(), "denied", None, None, Verdict::Failed),
+        ] {
+            let outcome = read(&parse(&output).unwrap(), None, &mut Batch::default());
+            assert!(outcome.body.stub.trim().starts_with(text), "{output}: {}", outcome.body.stub);
+            assert_eq!((outcome.exit, outcome.duration_ms, outcome.verdict), (exit, ms, verdict), "{output}");
+        }
+    }
+
+    #[test]
+    fn what_still_runs_says_so() {
+        let output = r#""Chunk ID: 7\nWall time: 10.0 seconds\nProcess running with session ID 42\nOutput:\nlistening""#;
+        let outcome = read(&parse(output).unwrap(), None, &mut Batch::default());
+        assert_eq!(outcome.words, ["still running as 42"]);
+    }
+}

@@ -1,0 +1,143 @@
+//! Where Codex keeps sessions: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, the day as the clock on the wall had
+//! it; what was put aside lies in `archived_sessions`; what was idle for a week may be compressed.
+
+use std::path::{Path, PathBuf};
+
+use crate::formats::decoder::Pattern;
+use crate::formats::roots::{Beside, Holds, Named, Root, file_name};
+use crate::model::timestamp::Timestamp;
+
+/// Titles of all threads, a line each.
+pub(crate) const INDEX: &str = "session_index.jsonl";
+const ARCHIVE: &str = "archived_sessions";
+/// Letters of a thread's id.
+const ID: usize = 36;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Where Codex keeps sessions.
+pub(crate) const ROOTS: &[Root] = &[Root {
+    variables: &[("CODEX_HOME", "")],
+    home: ".codex",
+    holds: &[
+        Holds::Files("sessions/*/*/*/rollout-*.jsonl*"),
+        Holds::Files("sessions/rollout-*.jsonl*"),
+        Holds::Files("archived_sessions/**/rollout-*.jsonl*"),
+    ],
+}];
+
+/// The thread of a rollout; the lists of prompts and of titles are none.
+pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
+    let name = file_name(path);
+    if name == INDEX || name == "history.jsonl" {
+        return None;
+    }
+    thread_of(path).map(Named::id).or_else(|| Named::stem(path))
+}
+
+/// The thread that a file is named after: `…-<thread>.jsonl`, or `…-<thread>_<segment>.jsonl` where it goes on after a
+/// turn was taken back.
+pub(crate) fn thread_of(path: &Path) -> Option<&str> {
+    let stem = file_name(path).split('.').next()?;
+    let is_id = |word: &&str| {
+        word.bytes().enumerate().all(|(at, byte)| {
+            if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() }
+        })
+    };
+    let end = |stem: &'_ str| stem.len().checked_sub(ID);
+    let last = stem.get(end(stem)?..).filter(is_id)?;
+    let before = stem.get(..end(stem)?).and_then(|before| before.strip_suffix('_'));
+    let first = before.and_then(|before| before.get(end(before)?..)).filter(is_id);
+    Some(first.unwrap_or(last))
+}
+
+/// The titles.
+pub(crate) fn beside(path: &Path) -> Beside {
+    Beside { index: codex_home(path).map(|home| home.join(INDEX)), ..Beside::default() }
+}
+
+/// Codex's own folder, if the rollout lies where Codex puts it.
+fn codex_home(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).find(|folder| ["sessions", ARCHIVE].contains(&file_name(folder)))?.parent()
+}
+
+/// The folder in which all files of a thread and of its sub-agents lie.
+pub(crate) fn home(path: &Path) -> PathBuf {
+    codex_home(path).or(path.parent()).unwrap_or(path).to_owned()
+}
+
+/// Where a rollout lies once it was put aside.
+pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
+    let archive = codex_home(path).map(|home| Pattern(home.join(ARCHIVE).join(file_name(path))));
+    archive.into_iter().collect()
+}
+
+/// Files that belong to each rollout.
+pub(crate) fn companions(path: &Path) -> Vec<Pattern> {
+    codex_home(path).map(|home| Pattern(home.join(INDEX))).into_iter().collect()
+}
+
+/// Where the rollout of a sub-agent may lie: beside its parent's, in the folder of the day that its id tells, or put
+/// aside. Its folder is that of a clock on a wall somewhere, so those of the days around are looked into as well.
+pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
+    if thread.len() != ID || !thread.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+        return Vec::new();
+    }
+    let mut folders: Vec<PathBuf> = path.parent().map(Path::to_owned).into_iter().collect();
+    if let Some(home) = codex_home(path) {
+        let began = time_of(thread).map(|at| at.0);
+        let days = began.into_iter().flat_map(|at| [at - DAY_MS, at, at + DAY_MS]);
+        let day = |at| {
+            home.join("sessions").join(Timestamp(at).to_rfc3339().get(..10).unwrap_or("").replace('-', "/"))
+        };
+        folders.extend(days.map(day).filter(|folder| Some(folder.as_path()) != path.parent()));
+        folders.push(home.join(ARCHIVE));
+    }
+    let names = [format!("*{thread}.jsonl"), format!("*{thread}.jsonl.zst")];
+    folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
+}
+
+/// When an id was made: those of version 7 begin with milliseconds.
+pub(crate) fn time_of(id: &str) -> Option<Timestamp> {
+    if id.as_bytes().get(14) != Some(&b'7') {
+        return None;
+    }
+    let digits = format!("{}{}", id.get(..8)?, id.get(9..13)?);
+    i64::from_str_radix(&digits, 16).ok().map(Timestamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{named, of_thread, time_of};
+
+    #[test]
+    fn the_thread_is_the_first_id_of_a_name() {
+        let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
+        let thread = Some("01a0f000-0000-7000-8000-00000000000a");
+        for name in [
+            "/s/rollout-2026-10-01T09-00-00-01a0f000-0000-7000-8000-00000000000a.jsonl",
+            "/s/rollout-2026-10-01T09-00-00-01a0f000-0000-7000-8000-00000000000a.jsonl.zst",
+            "/s/rollout-2026-10-01T09-05-00-01a0f000-0000-7000-8000-00000000000a_01a0f111-0000-7000-8000-00000000000b.jsonl",
+        ] {
+            assert_eq!(id(name), thread);
+        }
+        assert_eq!(id("/x/saved.jsonl"), Some("saved"));
+        assert_eq!(id("/home/.codex/history.jsonl"), None);
+        assert_eq!(id("/home/.codex/session_index.jsonl"), None);
+    }
+
+    #[test]
+    fn an_id_tells_the_day_of_its_folder() {
+        let child = "019fa8f6-0000-7000-8000-00000000000c";
+        assert!(time_of(child).unwrap().to_rfc3339().starts_with("2026-07-28"));
+        assert_eq!(time_of("38b123ff-933b-4dfe-bd12-d42671fcb25f"), None);
+        let parent = Path::new("/h/.codex/sessions/2026/07/28/rollout-x.jsonl");
+        let all: Vec<String> =
+            of_thread(parent, child).iter().map(|pattern| pattern.0.display().to_string()).collect();
+        assert!(all.contains(&format!("/h/.codex/sessions/2026/07/28/*{child}.jsonl")), "{all:?}");
+        assert!(all.contains(&format!("/h/.codex/sessions/2026/07/29/*{child}.jsonl")), "{all:?}");
+        assert!(all.contains(&format!("/h/.codex/archived_sessions/*{child}.jsonl.zst")), "{all:?}");
+        assert!(of_thread(parent, "../../etc/passwd").is_empty());
+    }
+}

@@ -1,0 +1,34 @@
+//! Whether a file is a rollout of Codex.
+
+use super::line::{Class, class_of};
+use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::json::Json;
+use crate::formats::roots::file_name;
+use crate::model::record::Shape;
+
+/// Decides by the first lines. A bare message alone may be anybody's; the name of the file breaks the tie.
+pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
+    let lines = if probe.lines.is_empty() { probe.elements } else { probe.lines };
+    let yes = |confidence, reason: &str| Verdict::yes(confidence, Shape::Lines, reason);
+    if lines.iter().any(is_enveloped) {
+        let is_paginated = lines.iter().any(|line| line.has("ordinal"));
+        let reason = if is_paginated { "lines of a rollout with ordinals" } else { "lines of a rollout" };
+        return yes(Confidence::Certain, reason);
+    }
+    let is_header = |line: &Json<'_>| class_of(line) == Class::Meta;
+    let is_state = |line: &Json<'_>| class_of(line) == Class::State;
+    if lines.first().is_some_and(is_header) || lines.iter().any(is_state) {
+        return yes(Confidence::Certain, "a rollout without envelopes");
+    }
+    let is_item = |line: &Json<'_>| class_of(line) == Class::Item;
+    if file_name(probe.path).contains("rollout-") && lines.iter().any(is_item) {
+        return yes(Confidence::Likely, "items of a model's answers, in a file that is named as a rollout");
+    }
+    Verdict::no("no line of a rollout")
+}
+
+fn is_enveloped(line: &Json<'_>) -> bool {
+    line.get("payload").is_object()
+        && !matches!(class_of(line), Class::Unknown | Class::State)
+        && line.has("timestamp")
+}

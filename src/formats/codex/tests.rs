@@ -1,0 +1,264 @@
+//! What threads of lines decode to, where it depends on more than one of them.
+
+use std::path::Path;
+
+use super::Codex;
+use crate::formats::decoder::{Format, Place, feed};
+use crate::model::edit::{Batch, saturating_u32};
+use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::tool::{ToolState, Verdict};
+use crate::model::transcript::Transcript;
+
+/// Feeds lines of a file, and lines of files beside it.
+fn transcript(files: &[(Place<'_>, &[String])]) -> Transcript {
+    let mut decoder = Codex.decoder();
+    let mut out = Batch::default();
+    for (number, (place, lines)) in (0..).zip(files) {
+        let mut at = 0;
+        for line in *lines {
+            let origin = Origin { file: FileId(number), at, len: saturating_u32(line.len()), line: 0 };
+            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, *place, &mut out);
+            at += line.len() as u64 + 1;
+        }
+    }
+    decoder.finish(&mut out);
+    let mut transcript = Transcript::new();
+    transcript.apply(out);
+    transcript.settle();
+    transcript
+}
+
+fn alone(lines: &[String]) -> Transcript {
+    transcript(&[(Place::Line, lines)])
+}
+
+fn line(kind: &str, payload: &str) -> String {
+    format!(r#"{{"timestamp":"2026-03-02T09:00:00.000Z","type":"{kind}","payload":{payload}}}"#)
+}
+
+fn item(payload: &str) -> String {
+    line("response_item", payload)
+}
+
+fn event(payload: &str) -> String {
+    line("event_msg", payload)
+}
+
+fn said(role: &str, text: &str) -> String {
+    item(&format!(
+        r#"{{"type":"message","role":"{role}","content":[{{"type":"output_text","text":"{text}"}}]}}"#
+    ))
+}
+
+fn tokens(input: u64, output: u64) -> String {
+    event(&format!(
+        r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}"#
+    ))
+}
+
+fn texts(transcript: &Transcript) -> Vec<String> {
+    let text = |entry: &Entry| -> Vec<String> {
+        let blocks = entry.blocks.iter().filter_map(|block| match &block.kind {
+            BlockKind::Text(body) | BlockKind::Thinking(body) => Some(body.stub.as_str().to_owned()),
+            BlockKind::Call(call) => Some(format!("{}: {}", call.name, call.headline)),
+            _ => None,
+        });
+        blocks.collect()
+    };
+    transcript.entries().flat_map(text).collect()
+}
+
+#[test]
+fn a_text_and_its_event_are_one_block_in_any_order() {
+    let agent = event(r#"{"type":"agent_message","message":"Done."}"#);
+    let thought = event(r#"{"type":"agent_reasoning","text":"hm"}"#);
+    let reasoning = item(
+        r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}"#,
+    );
+    let user = event(r#"{"type":"user_message","message":"Go"}"#);
+    let first = [
+        user.clone(),
+        said("user", "Go"),
+        thought.clone(),
+        reasoning.clone(),
+        agent.clone(),
+        said("assistant", "Done."),
+    ];
+    let second = [said("user", "Go"), user, reasoning, thought, said("assistant", "Done."), agent];
+    for lines in [first, second] {
+        let transcript = alone(&lines);
+        assert_eq!(texts(&transcript), ["Go", "hm", "Done."]);
+        assert_eq!((transcript.tally().shown, transcript.tally().merged), (2, 4));
+        assert_eq!(transcript.turns().len(), 1);
+    }
+    let twice = alone(&[said("assistant", "Again."), said("assistant", "Again.")]);
+    assert_eq!(texts(&twice), ["Again.", "Again."], "said twice is no copy");
+}
+
+#[test]
+fn tags_around_an_image_are_not_said() {
+    let parts =
+        ["look\\n", "<image>", "</image>"].map(|text| format!(r#"{{"type":"input_text","text":"{text}"}}"#));
+    let image = r#"{"type":"input_image","image_url":"data:image/png;base64,aGk="}"#;
+    let [words, open, close] = parts;
+    let message =
+        item(&format!(r#"{{"type":"message","role":"user","content":[{words},{open},{image},{close}]}}"#));
+    let outcome =
+        event(r#"{"type":"user_message","message":"look\n","images":["data:image/png;base64,aGk="]}"#);
+    for lines in [[message.clone(), outcome.clone()], [outcome, message]] {
+        let transcript = alone(&lines);
+        let blocks: Vec<usize> = transcript.entries().map(|entry| entry.blocks.len()).collect();
+        assert_eq!(blocks, [2], "a text and an image");
+    }
+}
+
+#[test]
+fn tokens_go_to_the_request_that_spent_them() {
+    let call = |id: &str| {
+        item(&format!(r#"{{"type":"function_call","name":"shell","arguments":"{{}}","call_id":"{id}"}}"#))
+    };
+    let output =
+        |id: &str| item(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":"ok"}}"#));
+    let spent = |lines: &[String]| -> Vec<Option<u64>> {
+        let transcript = alone(lines);
+        let answers = transcript.entries().filter(|entry| !entry.marks.prompt);
+        answers.map(|entry| entry.usage.as_ref().map(|usage| usage.total())).collect()
+    };
+    let late = [
+        said("user", "Go"),
+        call("a"),
+        output("a"),
+        tokens(10, 1),
+        call("b"),
+        tokens(30, 2),
+        output("b"),
+        said("assistant", "ok"),
+        tokens(60, 3),
+        tokens(60, 3),
+    ];
+    assert_eq!(spent(&late), [Some(11), Some(21), Some(31)]);
+    // Early versions count before they write the items.
+    let early = [
+        said("user", "Go"),
+        tokens(10, 1),
+        call("a"),
+        output("a"),
+        tokens(30, 2),
+        call("b"),
+        output("b"),
+        tokens(60, 3),
+        said("assistant", "ok"),
+    ];
+    assert_eq!(spent(&early), [Some(11), Some(21), Some(31)]);
+}
+
+#[test]
+fn turns_that_were_taken_back_are_undone() {
+    let back = event(r#"{"type":"thread_rolled_back","num_turns":1}"#);
+    let lines = [
+        said("user", "one"),
+        said("assistant", "1"),
+        said("user", "two"),
+        said("assistant", "2"),
+        back,
+        said("user", "three"),
+    ];
+    let undone: Vec<bool> = alone(&lines).entries().map(|entry| entry.marks.undone).collect();
+    assert_eq!(undone, [false, false, true, true, false, false]);
+}
+
+#[test]
+fn deeds_without_a_call_are_calls_below_the_code_that_did_them() {
+    let code = item(
+        r#"{"type":"custom_tool_call","name":"exec","input":"await tools.exec_command({cmd:\"ls\"})","call_id":"c1"}"#,
+    );
+    let deed = event(
+        r#"{"type":"item_completed","item":{"type":"CommandExecution","id":"exec-1","command":["bash","-lc","ls"],"status":"failed","aggregated_output":"no","exit_code":2,"duration":{"secs":1,"nanos":0}}}"#,
+    );
+    let outcome = event(
+        r#"{"type":"exec_command_end","call_id":"exec-1","command":["bash","-lc","ls"],"aggregated_output":"no","exit_code":2}"#,
+    );
+    let output = item(
+        r#"{"type":"custom_tool_call_output","call_id":"c1","output":"Script completed\nWall time 1.5 seconds\nOutput:\nno"}"#,
+    );
+    let transcript = alone(&[code, deed, outcome, output]);
+    assert_eq!(texts(&transcript), ["exec: ls", "exec_command: ls"]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    assert_eq!(calls.len(), 2);
+    assert!(matches!(&calls[0].state, ToolState::Done(result) if result.duration_ms == Some(1500)));
+    assert!(matches!(&calls[1].state, ToolState::Failed(result) if result.facts.as_str() == "exit 2"));
+    assert_eq!(transcript.entries().count(), 1);
+}
+
+#[test]
+fn a_sub_agent_is_a_lane_of_its_parent() {
+    let child = "01a0fbd7-d0a0-7000-8000-0000000000a2";
+    let meta = |id: &str, more: &str| line("session_meta", &format!(r#"{{"id":"{id}","cwd":"/x"{more}}}"#));
+    let spawn = item(
+        r#"{"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"look\"}","call_id":"c1"}"#,
+    );
+    let output = item(&format!(
+        r#"{{"type":"function_call_output","call_id":"c1","output":"{{\"agent_id\":\"{child}\",\"nickname\":\"Ada\"}}"}}"#
+    ));
+    let path = format!("/s/rollout-x-{child}.jsonl");
+    let packed = format!("/s/rollout-x-{child}.jsonl.zst");
+    let own = [
+        meta(child, r#","source":{"subagent":{"thread_spawn":{"parent_thread_id":"p"}}}"#),
+        said("assistant", "seen"),
+    ];
+    let parent = [meta("01a0fbd7-8280-7000-8000-0000000000a1", ""), spawn, output];
+    let transcript = transcript(&[
+        (Place::Line, &parent),
+        (Place::CompanionLine(Path::new(&path)), &own),
+        (Place::CompanionLine(Path::new(&packed)), &own),
+    ]);
+    let lanes: Vec<_> =
+        transcript.lanes().iter().map(|lane| (lane.label.clone(), lane.call.clone())).collect();
+    assert_eq!(lanes, [("Ada".into(), Some("c1".into()))]);
+    assert_eq!(texts(&transcript).iter().filter(|text| *text == "seen").count(), 1);
+    assert_eq!(transcript.meta().id.as_deref(), Some("01a0fbd7-8280-7000-8000-0000000000a1"));
+}
+
+#[test]
+fn titles_come_from_the_list_of_threads() {
+    let id = "01a0fbd7-8280-7000-8000-0000000000a1";
+    let meta = [line("session_meta", &format!(r#"{{"id":"{id}"}}"#)), said("user", "the first prompt")];
+    let index = [
+        format!(r#"{{"id":"{id}","thread_name":"old","updated_at":"2026-06-11T02:44:29Z"}}"#),
+        format!(r#"{{"id":"{id}","thread_name":"new","updated_at":"2026-06-12T02:44:29Z"}}"#),
+        r#"{"id":"another","thread_name":"other"}"#.to_owned(),
+    ];
+    let place = Place::CompanionLine(Path::new("/h/.codex/session_index.jsonl"));
+    let transcript = transcript(&[(Place::Line, &meta), (place, &index)]);
+    assert_eq!(transcript.meta().title().map(|title| title.as_str()), Some("new"));
+    assert_eq!(transcript.tally().records(), 2, "it is no part of the session");
+}
+
+#[test]
+fn an_interruption_loses_what_is_open() {
+    let call = item(r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"a"}"#);
+    let aborted = event(r#"{"type":"turn_aborted","reason":"interrupted"}"#);
+    let transcript = alone(&[call, aborted]);
+    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| call.state.clone()).collect();
+    assert_eq!(states, [ToolState::Lost]);
+}
+
+#[test]
+fn a_refusal_is_no_failure_and_a_compaction_is_one_line() {
+    let call = item(r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"a"}"#);
+    let output =
+        item(r#"{"type":"function_call_output","call_id":"a","output":"exec command rejected by user"}"#);
+    let compacted = line("compacted", r#"{"message":"","replacement_history":[]}"#);
+    let event = event(r#"{"type":"context_compacted"}"#);
+    let transcript = alone(&[call, output, compacted, event]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    assert!(matches!(&calls[0].state, ToolState::Refused(result) if result.verdict == Verdict::Refused));
+    let is_compaction = |entry: &&Entry| {
+        matches!(
+            entry.blocks.first().map(|block| &block.kind),
+            Some(BlockKind::Break(Break::Compaction { .. }))
+        )
+    };
+    assert_eq!(transcript.entries().filter(is_compaction).count(), 1);
+}

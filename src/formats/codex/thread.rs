@@ -1,0 +1,255 @@
+//! What earlier lines of a thread said: which request goes on, what waits for its twin, what the turns hold.
+//!
+//! **Items of one request are one entry.** A request ends where its results begin, or where the user speaks; the count
+//! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
+//! next entry, which takes its name.
+
+use super::deeds::Deeds;
+use super::line::Line;
+use super::replay::Replay;
+use super::twins::Twins;
+use super::usage::Counter;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent, Stop};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::usage::Usage;
+
+/// Characters of a title that is made from a prompt.
+const TITLE_CHARS: usize = 120;
+/// A part belongs to one of so many entries.
+const NEWEST: usize = 32;
+
+/// The memory of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Thread {
+    /// The sub-agent, if the thread is not the session's own.
+    pub(crate) lane: Option<Name>,
+    /// Its id.
+    pub(crate) id: Option<Text>,
+    /// The model that answers.
+    pub(crate) model: Option<Name>,
+    /// Inherited records.
+    pub(crate) replay: Replay,
+    /// Tokens.
+    pub(crate) counter: Counter,
+    /// Calls.
+    pub(crate) deeds: Deeds,
+    /// Texts that are written twice.
+    pub(crate) twins: Twins,
+    /// The line of the last compaction, until somebody speaks.
+    pub(crate) compaction: Option<Key>,
+    /// The model's last words.
+    pub(crate) said: Option<Piece>,
+    /// How the last turn ran.
+    pub(crate) setup: String,
+    request: Option<Request>,
+    next_key: Option<Key>,
+    turns: Vec<Vec<(Key, Role, Marks)>>,
+    has_prompt: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Request {
+    key: Key,
+    is_open: bool,
+    is_counted: bool,
+}
+
+impl Thread {
+    /// The thread of a sub-agent.
+    pub(crate) fn of_lane(lane: Name) -> Self {
+        Self { lane: Some(lane), ..Self::default() }
+    }
+
+    /// A fact about the session: a sub-agent's are not the session's.
+    pub(crate) fn meta(&self, edit: MetaEdit, out: &mut Batch) {
+        if self.lane.is_none() {
+            out.meta(edit);
+        }
+    }
+
+    /// An entry for a line, without blocks.
+    pub(crate) fn entry(&self, line: &Line<'_>, key: Key, role: Role, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(key, role, line.at);
+        entry.lane.clone_from(&self.lane);
+        let is_copy = self.replay.is_on();
+        (entry.marks.copy, entry.marks.quiet, entry.marks.trace) = (is_copy, is_copy, is_copy);
+        entry
+    }
+
+    /// Emits an entry, or a part of one. What the model says below an entry that is seen is not said above it.
+    pub(crate) fn emit(&mut self, entry: Entry, out: &mut Batch) -> Fate {
+        if entry.role != Role::Assistant && !entry.marks.trace {
+            self.close_request();
+        }
+        if self.turns.is_empty() {
+            self.turns.push(Vec::new());
+        }
+        let newest = self.turns.iter().rev().take(2).flat_map(|turn| turn.iter().rev()).take(NEWEST);
+        let is_known = newest.into_iter().any(|(key, ..)| *key == entry.key);
+        if let Some(turn) = self.turns.last_mut().filter(|_| !is_known) {
+            turn.push((entry.key.clone(), entry.role, entry.marks));
+        }
+        out.entry(entry);
+        if is_known { Fate::Merged } else { Fate::Shown }
+    }
+
+    /// What was inherited has ended: nothing of it goes on.
+    pub(crate) fn begin_own(&mut self) {
+        self.request = None;
+        self.next_key = None;
+        self.twins = Twins::default();
+    }
+
+    /// The user asks for something.
+    pub(crate) fn begin_turn(&mut self, words: &str, out: &mut Batch) {
+        self.request = None;
+        self.next_key = None;
+        self.compaction = None;
+        if self.turns.is_empty() {
+            self.turns.push(Vec::new());
+        }
+        self.turns.push(Vec::new());
+        if !self.has_prompt && !self.replay.is_on() {
+            self.has_prompt = true;
+            self.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) }, out);
+        }
+    }
+
+    /// The last turns were taken back: says so of their entries.
+    pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
+        let count = usize::try_from(turns).unwrap_or(usize::MAX).min(self.turns.len().saturating_sub(1));
+        let from = self.turns.len() - count;
+        for (key, role, marks) in self.turns.drain(from..).flatten() {
+            let mut entry = out.new_entry(key, role, None);
+            entry.lane.clone_from(&self.lane);
+            entry.marks = Marks { undone: true, ..marks };
+            out.entry(entry);
+        }
+        self.request = None;
+    }
+
+    // === requests ===
+
+    /// The entry of the request that goes on, or of the next one.
+    pub(crate) fn answer(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
+        self.compaction = None;
+        let open = self.request.take().filter(|request| request.is_open);
+        let request = open.unwrap_or_else(|| match self.next_key.take() {
+            Some(key) => Request { key, is_open: true, is_counted: true },
+            None => Request { key: key_of("answer", out), is_open: true, is_counted: false },
+        });
+        let entry = self.part_of(line, request.key.clone(), out);
+        self.request = Some(request);
+        entry
+    }
+
+    /// A part of an answer that is there: that of the request which goes on, if it is the last one.
+    pub(crate) fn part(&mut self, line: &Line<'_>, key: &Key, out: &Batch) -> Entry {
+        if let Some(request) = self.request.as_mut().filter(|request| request.key == *key) {
+            request.is_open = true;
+        }
+        self.part_of(line, key.clone(), out)
+    }
+
+    fn part_of(&self, line: &Line<'_>, key: Key, out: &Batch) -> Entry {
+        let mut entry = self.entry(line, key, Role::Assistant, out);
+        entry.model.clone_from(&self.model);
+        entry.ended = line.at;
+        entry
+    }
+
+    /// A result came: what the model says next is said in another request.
+    pub(crate) fn close_request(&mut self) {
+        if let Some(request) = &mut self.request {
+            request.is_open = false;
+        }
+    }
+
+    /// The model had said all.
+    pub(crate) fn end_turn(&mut self, line: &Line<'_>, out: &mut Batch) {
+        if let Some(key) = self.request.take().map(|request| request.key) {
+            let mut entry = self.part_of(line, key, out);
+            entry.ended = None;
+            entry.stop = Stop::Done;
+            out.entry(entry);
+        }
+    }
+
+    /// Tokens that were spent since the last count.
+    pub(crate) fn spend(&mut self, usage: Usage, out: &mut Batch) {
+        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
+            request.is_counted = true;
+            request.key.clone()
+        } else {
+            self.close_request();
+            let key = key_of("answer", out);
+            self.next_key = Some(key.clone());
+            key
+        };
+        out.push(Edit::Usage { of, usage: Box::new(usage), model: self.model.clone() });
+    }
+
+    // === what the program says ===
+
+    /// A line across.
+    pub(crate) fn line(&mut self, line: &Line<'_>, what: Break, out: &mut Batch) -> Fate {
+        self.block(line, BlockKind::Break(what), false, out)
+    }
+
+    /// A small fact that leaves no row below level 4.
+    pub(crate) fn trace(&mut self, line: &Line<'_>, what: &str, out: &mut Batch) -> Fate {
+        self.block(line, BlockKind::Break(Break::Setting(Text::clean(what))), true, out)
+    }
+
+    /// A value of the program that leaves no row below level 4.
+    pub(crate) fn tree(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
+        let title = Text::clean(title);
+        let payload = line.payload;
+        let body = out.tree(&title, payload.weight(), || payload.to_tree());
+        self.block(line, BlockKind::Raw(Raw { title, body }), true, out)
+    }
+
+    /// A text of the program under a title.
+    pub(crate) fn text(
+        &mut self,
+        line: &Line<'_>,
+        (title, text): (&str, &str),
+        is_quiet: bool,
+        out: &mut Batch,
+    ) -> Fate {
+        let body = out.output(text.trim());
+        let raw = Raw { title: Text::clean(title), body };
+        let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
+        entry.marks.quiet |= is_quiet;
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        self.emit(entry, out)
+    }
+
+    fn block(&mut self, line: &Line<'_>, kind: BlockKind, is_trace: bool, out: &mut Batch) -> Fate {
+        let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
+        entry.marks.quiet |= is_trace;
+        entry.marks.trace |= is_trace;
+        entry.blocks.push(Batch::block(Piece(0), kind));
+        self.emit(entry, out)
+    }
+}
+
+/// A name for an entry that several records bring: what is left of a broken one has the record's own.
+pub(crate) fn key_of(what: &str, out: &Batch) -> Key {
+    Text::clean(&format!("{}:{what}", out.origin_key()))
+}
+
+/// The piece that a record brings to its entry.
+pub(crate) fn piece(out: &Batch) -> Piece {
+    Piece::of(&out.origin_key())
+}
+
+/// A text that the program put before the model.
+pub(crate) fn context_block(piece: Piece, title: &str, text: &str, out: &mut Batch) -> Block {
+    let body = out.output(text);
+    let raw = Raw { title: Text::clean(title), body };
+    Block { sent: Sent::Whole, ..Batch::block(piece, BlockKind::Raw(raw)) }
+}

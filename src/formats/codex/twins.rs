@@ -1,0 +1,89 @@
+//! Texts that are written twice: as what the model said or was told, and as what the program saw. The program's event
+//! mostly comes first, a line or two before.
+//!
+//! Invariant: each text makes one block, whichever of the two comes first; one that has no twin keeps its own.
+
+use std::collections::VecDeque;
+
+use crate::model::body::Key;
+use crate::model::entry::Piece;
+
+/// So many texts wait for their twins.
+const NEAR: usize = 16;
+
+/// Whose text it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Voice {
+    /// The user's.
+    User,
+    /// The model's, to the user.
+    Answer,
+    /// The model's, to itself.
+    Thought,
+    /// A search of the web.
+    Search,
+}
+
+/// Which of the two records it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// A response item.
+    Item,
+    /// An event.
+    Event,
+}
+
+/// A text, and the block that it made.
+#[derive(Clone, Debug)]
+pub(crate) struct Twin {
+    /// The entry.
+    pub(crate) key: Key,
+    /// The piece of the entry.
+    pub(crate) piece: Piece,
+    voice: Voice,
+    side: Side,
+    print: Piece,
+}
+
+/// The texts of late.
+#[derive(Debug, Default)]
+pub(crate) struct Twins(VecDeque<Twin>);
+
+impl Twins {
+    /// Keeps a text until its twin comes.
+    pub(crate) fn wait(&mut self, voice: Voice, side: Side, text: &str, (key, piece): (Key, Piece)) {
+        if self.0.len() == NEAR {
+            self.0.pop_front();
+        }
+        self.0.push_back(Twin { key, piece, voice, side, print: print(text) });
+    }
+
+    /// The text that the other side wrote, if it did; it waits no longer.
+    pub(crate) fn take(&mut self, voice: Voice, side: Side, text: &str) -> Option<Twin> {
+        let print = print(text);
+        let is_twin = |twin: &Twin| twin.voice == voice && twin.side != side && twin.print == print;
+        let at = self.0.iter().position(is_twin)?;
+        self.0.remove(at)
+    }
+}
+
+/// What distinguishes texts; white space around them does not.
+fn print(text: &str) -> Piece {
+    Piece::of(text.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Side, Twins, Voice};
+    use crate::model::entry::Piece;
+
+    #[test]
+    fn each_text_has_one_twin() {
+        let mut twins = Twins::default();
+        twins.wait(Voice::Answer, Side::Event, "Done.\n", ("a".into(), Piece(1)));
+        assert!(twins.take(Voice::Answer, Side::Event, "Done.").is_none(), "not of its own side");
+        assert!(twins.take(Voice::Thought, Side::Item, "Done.").is_none(), "not another voice");
+        assert_eq!(twins.take(Voice::Answer, Side::Item, "Done.").unwrap().key.as_str(), "a");
+        assert!(twins.take(Voice::Answer, Side::Item, "Done.").is_none(), "said again");
+    }
+}
