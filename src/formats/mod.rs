@@ -21,6 +21,7 @@ pub mod fields;
 pub(crate) mod generic;
 pub(crate) mod inline;
 pub mod json;
+pub(crate) mod kimi;
 pub mod openclaw;
 pub(crate) mod opencode;
 pub mod pi;
@@ -44,6 +45,7 @@ static DECODERS: &[&dyn Format] = &[
     &claude_stream::ClaudeStream,
     &cline::Cline,
     &codex::Codex,
+    &kimi::KimiCode,
     &opencode::Opencode,
 ];
 

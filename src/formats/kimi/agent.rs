@@ -1,0 +1,230 @@
+//! What earlier records of one agent said: which step goes on, which calls wait, who it is.
+
+use crate::formats::json::Json;
+use crate::formats::tools;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
+use crate::model::fingerprint::Seen;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::model::usage::Usage;
+
+/// Characters of a title that is made from a prompt.
+const TITLE_CHARS: usize = 120;
+
+/// The memory of one agent.
+#[derive(Debug, Default)]
+pub(crate) struct Agent {
+    /// The sub-agent, if it is not the session's own.
+    pub(crate) lane: Option<Name>,
+    /// The model that answers.
+    pub(crate) model: Option<Name>,
+    step: Option<Step>,
+    open: Vec<Key>,
+    known: Seen<()>,
+    has_prompt: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    key: Key,
+    is_new: bool,
+    is_counted: bool,
+}
+
+impl Step {
+    /// What is left of a broken record has the record's own name.
+    fn new(out: &Batch) -> Self {
+        let key = Text::clean(&format!("{}:step", out.origin_key()));
+        Self { key, is_new: true, is_counted: false }
+    }
+}
+
+impl Agent {
+    /// A sub-agent.
+    pub(crate) fn of_lane(lane: Name) -> Self {
+        Self { lane: Some(lane), ..Self::default() }
+    }
+
+    /// A fact about the session: a sub-agent's are not the session's.
+    pub(crate) fn meta(&self, edit: MetaEdit, out: &mut Batch) {
+        if self.lane.is_none() {
+            out.meta(edit);
+        }
+    }
+
+    /// Another model answers.
+    pub(crate) fn set_model(&mut self, model: Option<Name>, out: &mut Batch) {
+        if let Some(model) = model.filter(|model| self.model.as_ref() != Some(model)) {
+            self.meta(MetaEdit::Model(model.clone()), out);
+            self.model = Some(model);
+        }
+    }
+
+    /// An entry without blocks.
+    pub(crate) fn entry(&self, key: Key, role: Role, at: Option<Timestamp>, out: &Batch) -> Entry {
+        let mut entry = out.new_entry(key, role, at);
+        entry.lane.clone_from(&self.lane);
+        entry
+    }
+
+    /// The user asks for something.
+    pub(crate) fn prompt(&mut self, words: &str, at: Option<Timestamp>, out: &mut Batch) -> Entry {
+        self.step = None;
+        if !self.has_prompt {
+            self.has_prompt = true;
+            self.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) }, out);
+        }
+        let mut entry = self.entry(out.origin_key(), Role::User, at, out);
+        entry.marks.prompt = true;
+        entry
+    }
+
+    // === steps ===
+
+    /// A request begins; its entry comes with the first thing that the model says.
+    pub(crate) fn begin_step(&mut self, out: &Batch) {
+        self.step = Some(Step::new(out));
+    }
+
+    /// The entry of the step that goes on, and whether it is new.
+    pub(crate) fn answer(&mut self, at: Option<Timestamp>, out: &Batch) -> (Entry, Fate) {
+        let step = self.step.get_or_insert_with(|| Step::new(out));
+        let fate = if std::mem::take(&mut step.is_new) { Fate::Shown } else { Fate::Merged };
+        let key = step.key.clone();
+        (self.part(key, at, out), fate)
+    }
+
+    /// A part of an answer.
+    pub(crate) fn part(&self, key: Key, at: Option<Timestamp>, out: &Batch) -> Entry {
+        let mut entry = self.entry(key, Role::Assistant, at, out);
+        entry.model.clone_from(&self.model);
+        entry.ended = at;
+        entry
+    }
+
+    /// Why the answer of the step ended.
+    pub(crate) fn stop(&mut self, stop: Stop, out: &mut Batch) {
+        if let Some(step) = self.step.as_ref().filter(|step| !step.is_new) {
+            let mut entry = self.part(step.key.clone(), None, out);
+            entry.stop = stop;
+            out.entry(entry);
+        }
+    }
+
+    /// What the step spent; what comes for a step that was counted is spent beside it.
+    pub(crate) fn spend(&mut self, usage: Usage, model: Option<Name>, is_of_step: bool, out: &mut Batch) {
+        let step = self.step.as_mut().filter(|step| is_of_step && !step.is_counted);
+        let of = step.map_or_else(
+            || out.origin_key(),
+            |step| {
+                step.is_counted = true;
+                step.key.clone()
+            },
+        );
+        let model = model.or_else(|| self.model.clone());
+        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+    }
+
+    // === calls ===
+
+    /// A call of this name with this input.
+    pub(crate) fn call(
+        &mut self,
+        (id, name): (&str, &str),
+        input: &Json<'_>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> ToolCall {
+        let kind = tools::kind_of(name);
+        let headline = tools::headline(kind, input);
+        let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+        body.flags.broken_off = tools::breaks_off(input);
+        let key = Text::clean(id);
+        if self.known.insert(&key, ()).is_none() {
+            self.open.push(key.clone());
+        }
+        ToolCall {
+            key,
+            name: Text::clean(name),
+            kind,
+            headline,
+            input: body,
+            state: ToolState::Pending,
+            started: at,
+            lane: None,
+        }
+    }
+
+    /// A call has its result. Whether there is such a call.
+    pub(crate) fn end_call(&mut self, id: &Key) -> bool {
+        self.open.retain(|open| open != id);
+        self.known.contains(id)
+    }
+
+    /// Nobody waits for results any more.
+    pub(crate) fn lose(&mut self, out: &mut Batch) {
+        for call in std::mem::take(&mut self.open) {
+            out.push(Edit::State { call, state: ToolState::Lost });
+        }
+    }
+
+    // === what the program says ===
+
+    /// A line across.
+    pub(crate) fn line(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
+    }
+
+    /// A small fact that leaves no row below level 4.
+    pub(crate) fn trace(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        self.block(out.origin_key(), BlockKind::Break(what), true, at, out)
+    }
+
+    /// A value of the program that leaves no row below level 4.
+    pub(crate) fn tree(&self, title: &str, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let title = Text::clean(title);
+        let body = out.tree(&title, json.weight(), || json.to_tree());
+        self.block(out.origin_key(), BlockKind::Raw(Raw { title, body }), true, at, out)
+    }
+
+    /// A text of the program under a title.
+    pub(crate) fn text(
+        &self,
+        (title, text): (&str, &str),
+        is_quiet: bool,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Fate {
+        let body = out.output(text);
+        let mut entry = self.entry(out.origin_key(), Role::Harness, at, out);
+        entry.marks.quiet = is_quiet;
+        let raw = Raw { title: Text::clean(title), body };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn block(
+        &self,
+        key: Key,
+        kind: BlockKind,
+        is_trace: bool,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Fate {
+        let mut entry = self.entry(key, Role::Harness, at, out);
+        (entry.marks.quiet, entry.marks.trace) = (is_trace, is_trace);
+        entry.blocks.push(Batch::block(Piece(0), kind));
+        out.entry(entry);
+        Fate::Shown
+    }
+}
+
+/// The piece that a record brings to its entry.
+pub(crate) fn piece(out: &Batch) -> Piece {
+    Piece::of(&out.origin_key())
+}

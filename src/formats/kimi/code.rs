@@ -1,0 +1,405 @@
+//! kimi-code: the wire of Kimi Code: operations on its context. What the user says is appended as a message, what the
+//! model does is told by the events of its loop; other records speak of the same, or of the program.
+
+mod sniff;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::agent::{Agent, piece};
+use super::content::{block, blocks, images, text_of};
+use super::places;
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use crate::formats::json::Json;
+use crate::formats::roots::{Beside, Named, Root, folder_name};
+use crate::model::body::written::is_blank;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolResult, Verdict as Ending};
+use crate::model::usage::Usage;
+
+/// The format.
+pub(crate) struct KimiCode;
+
+impl Format for KimiCode {
+    fn name(&self) -> &'static str {
+        "kimi-code"
+    }
+
+    fn omits(&self) -> &'static str {
+        "cost (estimated from a price table and marked ~)"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(KimiCodeDecoder::default())
+    }
+
+    /// The wires of sub-agents, and the state of the session, which has its title.
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        let folder = places::session_folder(path).filter(|_| places::agent_of(path) == Some("main"));
+        let files = ["state.json", "agents/*/wire.jsonl"];
+        folder.into_iter().flat_map(|folder| files.map(|file| Pattern(folder.join(file)))).collect()
+    }
+
+    fn home(&self, path: &Path) -> PathBuf {
+        places::session_folder(path).or(path.parent()).unwrap_or(path).to_owned()
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        places::ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+}
+
+/// Records that the program keeps for itself.
+const TRACES: [&str; 9] = [
+    "tools.set_active_tools",
+    "llm.tools_snapshot",
+    "token_counting.measured",
+    "token_counting.turn_recorded",
+    "runtime.set_binding",
+    "plugin.session_start",
+    "tools.update_store",
+    "full_compaction.cancel",
+    "goal.update",
+];
+
+/// Decodes one session.
+#[derive(Default)]
+struct KimiCodeDecoder {
+    main: Wire,
+    others: HashMap<PathBuf, Wire>,
+}
+
+/// What earlier records of a wire said.
+#[derive(Default)]
+struct Wire {
+    agent: Agent,
+    /// The last prompt, until it is appended to the context.
+    prompted: Option<Piece>,
+    is_cancelled: bool,
+    trigger: Text,
+    prompt_of_system: Option<Piece>,
+}
+
+impl Decoder for KimiCodeDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        match input.place {
+            Place::File(_) => {
+                let json = input.json;
+                if let Some(title) = json.get("title").text() {
+                    let rank = if json.get("isCustomTitle").is_true() { 3 } else { 1 };
+                    out.meta(MetaEdit::Title { rank, title });
+                }
+                if let Some(cwd) = json.get("workDir").text() {
+                    out.meta(MetaEdit::Cwd(cwd));
+                }
+                BESIDE
+            }
+            Place::CompanionLine(path) => {
+                let is_known = self.others.contains_key(path);
+                if !is_known {
+                    let agent = Agent::of_lane(Text::clean(folder_name(path)));
+                    self.others.insert(path.to_owned(), Wire { agent, ..Wire::default() });
+                }
+                match self.others.get_mut(path) {
+                    Some(wire) => wire.decode(input, out),
+                    None => Fate::Merged,
+                }
+            }
+            _ => self.main.decode(input, out),
+        }
+    }
+}
+
+impl Wire {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
+        let kind = json.get("type").str_or_empty();
+        match kind {
+            "metadata" | "full_compaction.complete" => Fate::Merged,
+            "turn.prompt" | "turn.steer" => self.prompt(json.get("input"), json.get("origin"), at, out),
+            "context.append_message" => self.message(json.get("message"), at, out),
+            "context.append_loop_event" => {
+                self.step(json.get("event"), at, out).unwrap_or_else(|| unknown(input, "loop event", out))
+            }
+            "usage.record" => {
+                let usage = usage(json.get("usage"));
+                let is_of_step = json.get("usageScope").str() == Some("turn");
+                let model = self.agent.model.clone().or_else(|| json.get("model").text());
+                self.agent.spend(usage, model, is_of_step, out);
+                Fate::Merged
+            }
+            "llm.request" => {
+                self.agent.set_model(json.get("model").text(), out);
+                Fate::Merged
+            }
+            "config.update" | "profile.bind" => self.configure(json, at, out),
+            "permission.set_mode" => {
+                let mode = json.get("mode").text().unwrap_or_default();
+                self.agent.meta(MetaEdit::Fact { name: "permission mode", value: mode.clone() }, out);
+                self.agent.trace(Break::Setting(Text::clean(&format!("permission mode: {mode}"))), at, out)
+            }
+            "permission.record_approval_result" => self.approval(json, at, out),
+            "plan_mode.enter" | "plan_mode.exit" | "plan_mode.cancel" => {
+                let words = kind.replace(['.', '_'], " ");
+                self.agent.line(Break::Setting(Text::clean(&words)), at, out)
+            }
+            "full_compaction.begin" => {
+                self.trigger = json.get("source").text().unwrap_or_default();
+                Fate::Merged
+            }
+            "context.apply_compaction" => self.compaction(json, at, out),
+            "turn.cancel" => {
+                self.agent.lose(out);
+                if std::mem::replace(&mut self.is_cancelled, true) {
+                    return Fate::Merged;
+                }
+                self.agent.line(Break::Interrupted(Text::default()), at, out)
+            }
+            "turn.ended" => self.ended(json, at, out),
+            _ if TRACES.contains(&kind) => self.agent.tree(kind, json, at, out),
+            _ => unknown(input, "type", out),
+        }
+    }
+
+    // === messages ===
+
+    /// What the user asks; it is appended to the context as well, mostly with the next record.
+    fn prompt(
+        &mut self,
+        content: &Json<'_>,
+        origin: &Json<'_>,
+        at: Option<Timestamp>,
+        out: &mut Batch,
+    ) -> Fate {
+        self.is_cancelled = false;
+        let words = text_of(content);
+        if !is_asked(origin) {
+            return self.agent.text((title_of(origin), &words), true, at, out);
+        }
+        let mut entry = self.agent.prompt(&words, at, out);
+        entry.blocks = blocks(content, piece(out), out);
+        self.prompted = Some(Piece::of(&words));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn message(&mut self, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let content = message.get("content");
+        let words = text_of(content);
+        let origin = message.get("origin");
+        match message.get("role").str_or_empty() {
+            "user" if self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() => Fate::Merged,
+            "user" if is_asked(origin) => {
+                let fate = self.prompt(content, origin, at, out);
+                self.prompted = None;
+                fate
+            }
+            "user" => self.agent.text((title_of(origin), &words), true, at, out),
+            "assistant" => {
+                let (mut entry, fate) = self.agent.answer(at, out);
+                entry.blocks = blocks(content, piece(out), out);
+                out.entry(entry);
+                fate
+            }
+            role => {
+                let title = if role.is_empty() { "message" } else { role };
+                self.agent.text((title, &words), true, at, out)
+            }
+        }
+    }
+
+    // === the loop ===
+
+    fn step(&mut self, event: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Option<Fate> {
+        Some(match event.get("type").str_or_empty() {
+            "step.begin" => {
+                self.is_cancelled = false;
+                self.agent.begin_step(out);
+                Fate::Merged
+            }
+            "content.part" => {
+                let (mut entry, fate) = self.agent.answer(at, out);
+                entry.blocks.extend(block(event.get("part"), piece(out), out));
+                out.entry(entry);
+                fate
+            }
+            "tool.call" => {
+                let (mut entry, fate) = self.agent.answer(at, out);
+                let id = event.get("toolCallId").str_or_empty();
+                let name = event.get("name").str_or_empty();
+                let call = self.agent.call((id, name), event.get("args"), at, out);
+                entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+                out.entry(entry);
+                fate
+            }
+            "tool.result" => self.result(event, at, out),
+            "step.end" => {
+                self.agent.stop(Stop::of(event.get("finishReason").str_or_empty()), out);
+                Fate::Merged
+            }
+            "step.retry" | "step.error" => {
+                let words = ["error", "message"].iter().find_map(|name| event.get(name).filled());
+                self.agent.line(Break::Error(Text::clean(words.unwrap_or("the step failed"))), at, out)
+            }
+            _ => return None,
+        })
+    }
+
+    fn result(&mut self, event: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let call = Text::clean(event.get("toolCallId").str_or_empty());
+        let is_known = self.agent.end_call(&call);
+        let result = event.get("result");
+        let output = text_of(result.get("output"));
+        let note = result.get("note").str_or_empty();
+        let is_error = result.get("isError").is_true();
+        let is_refused = is_error && (output.contains("rejected by the user") || output.contains("denied"));
+        let key = match &self.agent.lane {
+            Some(lane) => format!("result of {call} in {lane}"),
+            None => format!("result of {call}"),
+        };
+        announce(&call, &output, out);
+        let result = ToolResult {
+            key: Text::clean(&key),
+            tool: None,
+            verdict: match (is_error, is_refused) {
+                (false, _) => Ending::Done,
+                (true, true) => Ending::Refused,
+                (true, false) => Ending::Failed,
+            },
+            body: if is_blank(&*output) { out.output(note) } else { out.output_of(&*output) },
+            patch: None,
+            images: images(result.get("output"), out),
+            facts: Text::default(),
+            at,
+            duration_ms: None,
+        };
+        out.push(Edit::Result { call, result: Box::new(result), lane: self.agent.lane.clone() });
+        if is_known { Fate::Merged } else { Fate::Shown }
+    }
+
+    // === the program ===
+
+    fn configure(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        self.agent.set_model(json.get("modelAlias").text(), out);
+        let places = [json.get("cwd"), json.at(&["environmentDisclosure", "cwd"])];
+        if let Some(cwd) = places.iter().find_map(|place| place.text()) {
+            self.agent.meta(MetaEdit::Cwd(cwd), out);
+        }
+        if let Some(profile) = json.get("profileName").text() {
+            self.agent.meta(MetaEdit::Fact { name: "profile", value: profile }, out);
+        }
+        let Some(prompt) = json.get("systemPrompt").filled() else {
+            return self.agent.tree(json.get("type").str_or_empty(), json, at, out);
+        };
+        if self.prompt_of_system.replace(Piece::of(prompt)) == Some(Piece::of(prompt)) {
+            return Fate::Merged;
+        }
+        let mut entry = self.agent.entry(out.origin_key(), Role::System, at, out);
+        entry.marks.quiet = true;
+        let body = out.prose(prompt);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn approval(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let decision = json.at(&["result", "decision"]).str_or_empty();
+        let names = [json.at(&["result", "selectedLabel"]), json.at(&["result", "scope"])];
+        let more = names.iter().find_map(|name| name.filled()).unwrap_or_default();
+        let words = format!("permission {decision} {more}  {}", json.get("action").str_or_empty());
+        let what = Break::Setting(Text::clean(words.trim_end()));
+        if decision == "approved" { self.agent.trace(what, at, out) } else { self.agent.line(what, at, out) }
+    }
+
+    fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
+        let what = Break::Compaction {
+            before: json.get("tokensBefore").count(),
+            after: json.get("tokensAfter").count(),
+            trigger: std::mem::take(&mut self.trigger),
+            partial: false,
+        };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
+        if let Some(summary) = json.get("summary").filled() {
+            let body = out.prose(summary);
+            entry.blocks.push(Batch::block(Piece(1), BlockKind::Text(body)));
+        }
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn ended(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        self.agent.stop(Stop::Done, out);
+        let reason = json.get("reason").str_or_empty();
+        match json.get("durationMs").count() {
+            _ if reason == "failed" || reason == "error" => {
+                let why = [json.get("error"), json.at(&["error", "message"])];
+                let why = why.iter().find_map(|why| why.filled()).unwrap_or("the turn failed");
+                self.agent.line(Break::Error(Text::clean(why)), at, out)
+            }
+            Some(ms) => self.agent.trace(Break::Took(ms), at, out),
+            None => Fate::Merged,
+        }
+    }
+}
+
+/// The result of a call that started a sub-agent begins with its name.
+fn announce(call: &Text, output: &str, out: &mut Batch) {
+    let Some(rest) = output.strip_prefix("agent_id: ") else { return };
+    let mut lines = rest.lines();
+    let name: Name = Text::clean(lines.next().unwrap_or_default().trim());
+    let label = lines.next().and_then(|line| line.strip_prefix("actual_subagent_type: ")).map(Text::clean);
+    if !name.is_blank() {
+        out.meta(MetaEdit::Lane { name, label, call: Some(call.clone()) });
+    }
+}
+
+fn unknown(input: Input<'_>, class: &str, out: &mut Batch) -> Fate {
+    let json = input.json;
+    let kinds = [json.at(&["event", "type"]), json.get("type")];
+    let kind = kinds.iter().find_map(|kind| kind.filled()).unwrap_or("record without type");
+    out.unknown(&format!("{class}/{kind}"));
+    show_raw(input, kind, out)
+}
+
+/// Whether a human or a calling agent asks; older records do not say who does.
+fn is_asked(origin: &Json<'_>) -> bool {
+    let is_of_agent = origin.get("name").str() == Some("subagent");
+    origin.is_null() || origin.get("kind").str() == Some("user") || is_of_agent
+}
+
+/// What the program adds to the context.
+fn title_of<'j>(origin: &'j Json<'_>) -> &'j str {
+    let names = [origin.get("variant"), origin.get("name"), origin.get("kind")];
+    names.into_iter().find_map(|name| name.filled()).unwrap_or("context")
+}
+
+fn usage(json: &Json<'_>) -> Usage {
+    Usage {
+        input: json.get("inputOther").count(),
+        output: json.get("output").count(),
+        cache_read: json.get("inputCacheRead").count(),
+        cache_write: json.get("inputCacheCreation").count(),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What records of Kimi Code decode to, where it depends on more than one of them.
+
+use std::path::Path;
+
+use super::KimiCode;
+use crate::formats::decoder::{Format, Place, feed};
+use crate::model::edit::{Batch, saturating_u32};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::transcript::Transcript;
+
+fn transcript(files: &[(Place<'_>, &[&str])]) -> Transcript {
+    let mut decoder = KimiCode.decoder();
+    let mut out = Batch::default();
+    for (number, (place, lines)) in (0..).zip(files) {
+        let mut at = 0;
+        for line in *lines {
+            let origin = Origin { file: FileId(number), at, len: saturating_u32(line.len()), line: 0 };
+            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, *place, &mut out);
+            at += line.len() as u64 + 1;
+        }
+    }
+    decoder.finish(&mut out);
+    let mut transcript = Transcript::new();
+    transcript.apply(out);
+    transcript.settle();
+    transcript
+}
+
+const PROMPT: &str = r#"{"type":"turn.prompt","input":[{"type":"text","text":"go"}],"origin":{"kind":"user"},"time":1790000000000}"#;
+const APPENDED: &str = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"go"}],"origin":{"kind":"user"}},"time":1790000000001}"#;
+const SPENT: &str = r#"{"type":"usage.record","model":"kimi-k2","usage":{"inputOther":10,"output":5,"inputCacheRead":2,"inputCacheCreation":0},"usageScope":"turn","time":1790000000003}"#;
+
+#[test]
+fn a_prompt_and_its_message_are_one() {
+    let prompts = |lines: &[&str]| {
+        let transcript = transcript(&[(Place::Line, lines)]);
+        transcript.entries().filter(|entry| entry.marks.prompt).count()
+    };
+    assert_eq!(prompts(&[PROMPT, APPENDED]), 1);
+    assert_eq!(prompts(&[APPENDED]), 1);
+    assert_eq!(prompts(&[PROMPT, APPENDED, PROMPT, APPENDED]), 2);
+    let injected = APPENDED.replace(r#"{"kind":"user"}"#, r#"{"kind":"injection","variant":"plan_mode"}"#);
+    assert_eq!(prompts(&[&injected]), 0);
+}
+
+#[test]
+fn usage_is_counted_by_its_own_records() {
+    let begin = r#"{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s"},"time":1790000000001}"#;
+    let part = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"hi"}},"time":1790000000002}"#;
+    let end = r#"{"type":"context.append_loop_event","event":{"type":"step.end","usage":{"inputOther":10,"output":5,"inputCacheRead":2},"finishReason":"end_turn"},"time":1790000000002}"#;
+    let beside = SPENT.replace("turn", "session");
+    let transcript = transcript(&[(Place::Line, &[begin, part, end, SPENT, &beside])]);
+    let own: Vec<u64> =
+        transcript.entries().filter_map(|entry| Some(entry.usage.as_ref()?.total())).collect();
+    assert_eq!(own, [17]);
+    let sum = transcript.totals().sum();
+    assert_eq!(sum.input.total + sum.output.total + sum.cache_read.total, 34);
+}
+
+#[test]
+fn sub_agents_are_lanes_of_the_call_that_names_them() {
+    let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"Agent_1","name":"Agent","args":{"prompt":"look"}},"time":1790000000001}"#;
+    let result = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Agent_1","result":{"output":"agent_id: agent-0\nactual_subagent_type: explore\nstatus: completed"}},"time":1790000000002}"#;
+    let path = Path::new("/s/agents/agent-0/wire.jsonl");
+    let own = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"seen"}},"time":1790000000002}"#;
+    let state = Path::new("/s/state.json");
+    let transcript = transcript(&[
+        (Place::Line, &[PROMPT, call, result]),
+        (Place::CompanionLine(path), &[own]),
+        (Place::File(state), &[r#"{"title":"A title","isCustomTitle":true,"workDir":"/w"}"#]),
+    ]);
+    let lanes: Vec<_> =
+        transcript.lanes().iter().map(|lane| (lane.label.clone(), lane.call.clone())).collect();
+    assert_eq!(lanes, [("explore".into(), Some("Agent_1".into()))]);
+    let is_seen = |entry: &Entry| {
+        entry.lane.as_deref() == Some("agent-0")
+            && matches!(entry.blocks.first().map(|block| &block.kind), Some(BlockKind::Text(_)))
+    };
+    assert!(transcript.entries().any(is_seen));
+    assert_eq!(transcript.meta().title().map(|title| title.as_str()), Some("A title"));
+}

@@ -1,0 +1,79 @@
+//! The parts of messages and outputs.
+
+use std::borrow::Cow;
+
+use crate::formats::inline::decoded_size;
+use crate::formats::json::{Json, Str};
+use crate::model::body::Image;
+use crate::model::body::written::is_blank;
+use crate::model::edit::Batch;
+use crate::model::entry::{Block, BlockKind, Piece, Raw};
+use crate::model::text::Text;
+
+/// A part as a block. Nothing if it is blank.
+pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
+    let kind = match (part.get("type").str_or_empty(), part.string()) {
+        (_, Some(text)) => BlockKind::Text((!is_blank(text)).then(|| out.prose_of(text))?),
+        ("text", _) => {
+            let text = part.get("text").string_or_empty();
+            BlockKind::Text((!is_blank(text)).then(|| out.prose_of(text))?)
+        }
+        ("think", _) => BlockKind::Thinking(out.prose_of(part.get("think").string_or_empty())),
+        ("image_url" | "image", _) => BlockKind::Image(image(part, out)),
+        (other, _) => {
+            let known = ["audio_url", "video_url", "file"].contains(&other);
+            let title = if other.is_empty() { "part" } else { other };
+            if !known {
+                out.unknown(&format!("part/{title}"));
+            }
+            let title = Text::clean(title);
+            let body = out.tree(&title, part.weight(), || part.to_tree());
+            BlockKind::Raw(Raw { title, body })
+        }
+    };
+    Some(Batch::block(piece, kind))
+}
+
+/// All parts as blocks.
+pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    content.blocks().iter().filter_map(|part| block(part, piece, out)).collect()
+}
+
+/// All text of a content.
+pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let mut texts =
+        content.blocks().iter().filter_map(|part| part.string().or_else(|| part.get("text").string()));
+    let first = texts.next();
+    let rest: Vec<&str> = texts.map(Str::as_str).collect();
+    match first {
+        None => Cow::Owned("".into()),
+        Some(first) if rest.is_empty() => Cow::Borrowed(first),
+        Some(first) => {
+            let all: Vec<&str> = std::iter::once(first.as_str()).chain(rest).collect();
+            Cow::Owned(all.join("\n").into())
+        }
+    }
+}
+
+/// Images of a content.
+pub(crate) fn images(content: &Json<'_>, out: &Batch) -> Vec<Image> {
+    let is_image = |part: &&Json<'_>| matches!(part.get("type").str(), Some("image_url" | "image"));
+    content.items().iter().filter(is_image).map(|part| image(part, out)).collect()
+}
+
+fn image(part: &Json<'_>, out: &Batch) -> Image {
+    let places = [
+        part.at(&["image_url", "url"]),
+        part.at(&["imageUrl", "url"]),
+        part.get("image_url"),
+        part.get("url"),
+    ];
+    let address = places.iter().find_map(|place| place.filled()).unwrap_or_default();
+    let inline = address.strip_prefix("data:");
+    Image {
+        mime: inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean).unwrap_or_default(),
+        bytes: inline.map(|_| decoded_size(address)),
+        source: (inline.is_none() && !address.is_empty()).then(|| Text::clean(address)),
+        origin: out.origin(),
+    }
+}

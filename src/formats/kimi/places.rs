@@ -1,0 +1,73 @@
+//! Where Kimi Code keeps sessions: a folder for each, in a folder for each place of work.
+
+use std::path::Path;
+
+use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
+
+const WIRE: &str = "wire.jsonl";
+const STATE: &str = "state.json";
+
+/// Where Kimi Code keeps sessions.
+pub(crate) const ROOTS: &[Root] = &[Root {
+    variables: &[],
+    home: ".kimi-code",
+    holds: &[Holds::Files("sessions/*/*/agents/main/wire.jsonl")],
+}];
+
+/// A session is named as its folder. What the model is shown, and the state, are none.
+pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
+    let name = file_name(path);
+    if name != WIRE {
+        let is_beside = name == STATE;
+        return Named::stem(path).filter(|_| !is_beside);
+    }
+    let folder = match agent_of(path) {
+        Some("main") => session_folder(path)?,
+        Some(_) => return None,
+        None => path.parent()?,
+    };
+    Some(Named::id(file_name(folder))).filter(|named| !named.id.is_empty())
+}
+
+/// The agent whose wire it is, in Kimi Code.
+pub(crate) fn agent_of(path: &Path) -> Option<&str> {
+    let is_agent = path.parent()?.parent().is_some_and(|agents| file_name(agents) == "agents");
+    is_agent.then(|| folder_name(path))
+}
+
+/// The folder of a session of Kimi Code.
+pub(crate) fn session_folder(path: &Path) -> Option<&Path> {
+    agent_of(path)?;
+    path.ancestors().nth(3)
+}
+
+/// The state of a session, which has its title.
+pub(crate) fn beside(path: &Path) -> Beside {
+    let folder = session_folder(path).or(path.parent());
+    let manifest = folder.filter(|_| file_name(path) == WIRE).map(|folder| folder.join(STATE));
+    Beside { manifest, ..Beside::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{beside, named};
+
+    #[test]
+    fn a_session_is_named_as_its_folder() {
+        let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
+        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/state.json"), None);
+        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/main/wire.jsonl"), Some("session_2"));
+        assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/agent-0/wire.jsonl"), None);
+        assert_eq!(id("/elsewhere/saved.jsonl"), Some("saved"));
+    }
+
+    #[test]
+    fn the_state_lies_in_the_folder_of_the_session() {
+        let state = |path: &str| beside(Path::new(path)).manifest.map(|path| path.display().to_string());
+        assert_eq!(state("/k/s/a/b/wire.jsonl").as_deref(), Some("/k/s/a/b/state.json"));
+        assert_eq!(state("/k/s/a/b/agents/main/wire.jsonl").as_deref(), Some("/k/s/a/b/state.json"));
+        assert_eq!(state("/k/saved.jsonl"), None);
+    }
+}
