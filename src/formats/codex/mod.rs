@@ -151,7 +151,7 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
         thread.begin_own();
         let key = Text::clean(&format!("{}:inherited", out.origin_key()));
         let mut entry = thread.entry(&line, key, Role::Harness, out);
-        let what = BlockKind::Break(Break::Resumed(words));
+        let what = BlockKind::Break(Break::Setting(words));
         entry.blocks.push(Batch::block(Piece(0), what));
         thread.emit(entry, out);
     }

@@ -58,13 +58,11 @@ impl Counts {
 pub(crate) struct Counter {
     /// Nothing if the thread went on from another file, whose sum is not known.
     before: Option<Counts>,
-    /// Tokens in the context, as the last request told.
-    context: Option<u64>,
 }
 
 impl Default for Counter {
     fn default() -> Self {
-        Self { before: Some(Counts::default()), context: None }
+        Self { before: Some(Counts::default()) }
     }
 }
 
@@ -74,17 +72,10 @@ impl Counter {
         self.before = None;
     }
 
-    /// Tokens in the context.
-    pub(crate) fn context(&self) -> Option<u64> {
-        self.context
-    }
-
     /// What was spent since the last count. Nothing for a repeated one, and for one that is inherited.
     pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<Usage> {
         let total = info.get("total_token_usage");
         let last = info.get("last_token_usage");
-        // After a compaction and at the start of a turn it is an estimate of the context, with no other figure.
-        self.context = last.get("total_tokens").count().filter(|tokens| *tokens > 0).or(self.context);
         if !total.is_object() {
             return None;
         }

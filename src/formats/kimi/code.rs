@@ -92,7 +92,6 @@ struct Wire {
     /// The last prompt, until it is appended to the context.
     prompted: Option<Piece>,
     is_cancelled: bool,
-    trigger: Text,
     prompt_of_system: Option<Piece>,
 }
 
@@ -161,8 +160,8 @@ impl Wire {
                 self.agent.line(Break::Setting(Text::clean(&words)), at, out)
             }
             "full_compaction.begin" => {
-                self.trigger = json.get("source").text().unwrap_or_default();
-                Fate::Merged
+                let words = format!("compaction, {}", json.get("source").str_or_empty());
+                self.agent.trace(Break::Setting(Text::clean(&words)), at, out)
             }
             "context.apply_compaction" => self.compaction(json, at, out),
             "turn.cancel" => {
@@ -328,12 +327,12 @@ impl Wire {
         if decision == "approved" { self.agent.trace(what, at, out) } else { self.agent.line(what, at, out) }
     }
 
-    fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+    fn compaction(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
         let what = Break::Compaction {
             before: json.get("tokensBefore").count(),
             after: json.get("tokensAfter").count(),
-            trigger: std::mem::take(&mut self.trigger),
+            trigger: Text::default(),
             partial: false,
         };
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
