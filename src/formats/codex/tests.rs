@@ -7,6 +7,7 @@ use crate::formats::decoder::{Format, Place, feed};
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
@@ -231,7 +232,7 @@ fn titles_come_from_the_list_of_threads() {
     ];
     let place = Place::CompanionLine(Path::new("/h/.codex/session_index.jsonl"));
     let transcript = transcript(&[(Place::Line, &meta), (place, &index)]);
-    assert_eq!(transcript.meta().title().map(|title| title.as_str()), Some("new"));
+    assert_eq!(transcript.meta().title().map(Text::as_str), Some("new"));
     assert_eq!(transcript.tally().records(), 2, "it is no part of the session");
 }
 

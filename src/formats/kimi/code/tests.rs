@@ -7,6 +7,7 @@ use crate::formats::decoder::{Format, Place, feed};
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 fn transcript(files: &[(Place<'_>, &[&str])]) -> Transcript {
@@ -78,5 +79,5 @@ fn sub_agents_are_lanes_of_the_call_that_names_them() {
             && matches!(entry.blocks.first().map(|block| &block.kind), Some(BlockKind::Text(_)))
     };
     assert!(transcript.entries().any(is_seen));
-    assert_eq!(transcript.meta().title().map(|title| title.as_str()), Some("A title"));
+    assert_eq!(transcript.meta().title().map(Text::as_str), Some("A title"));
 }
