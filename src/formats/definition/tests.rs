@@ -3,7 +3,7 @@ use super::rule::Definition;
 use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
 use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
-use crate::model::entry::BlockKind;
+use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::{Origin, Record};
 use crate::model::transcript::Transcript;
 
@@ -208,7 +208,7 @@ fn the_sample_of_the_manual_is_read_as_it_says() {
     let (transcript, out) = read_lines(sample("toml"), &lines);
     assert!(out.tally.unknown.is_empty() && out.tally.faulty == 0, "{:?}", out.tally.unknown);
     let states: Vec<&str> =
-        transcript.entries().flat_map(|entry| entry.calls()).map(|call| call.state.word()).collect();
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
     assert_eq!(states, ["done", "failed"]);
     assert_eq!(transcript.totals().sum().cache_read.known(), Some(820));
     assert_eq!(transcript.meta().title().unwrap().as_str(), "How many orders came?");
@@ -231,11 +231,7 @@ fn a_draft_reads_what_was_said_and_joins_calls_with_results() {
     let (sound, _) = read_lines(own, &lines);
     let (transcript, draft) = drafted(copilot);
     let paired = |transcript: &Transcript| {
-        transcript
-            .entries()
-            .flat_map(|entry| entry.calls())
-            .filter(|call| call.state.result().is_some())
-            .count()
+        transcript.entries().flat_map(Entry::calls).filter(|call| call.state.result().is_some()).count()
     };
     let said = |transcript: &Transcript| {
         let texts = transcript.entries().filter(|entry| entry.role.word() != "harness");
