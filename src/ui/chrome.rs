@@ -53,7 +53,7 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
 fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
     let (sign, input, tail) = line(app)?;
     let tail = match &app.reader.screen.message {
-        Some(message) => format!("{tail} {} ", message.text),
+        Some(message) => format!("  {} {tail}", message.text),
         None => tail,
     };
     Some((sign, input, tail))

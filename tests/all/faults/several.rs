@@ -192,7 +192,7 @@ fn five_growing_sessions_are_read_in_turn_with_few_open_files() {
         console.send(&format!("\u{15}{}", WORDS[number - 1]));
         console.wait_for("1 of 5");
         console.send("\r");
-        console.wait_for(&format!("pi › PAINT the {}", WORDS[number - 1]));
+        console.wait_for(&format!("tmp › PAINT the {}", WORDS[number - 1]));
         for other in 1..6 {
             append(&path(other), &line("assistant", &format!("ROUND {round} OF {other}"), 100 + round));
         }
