@@ -45,7 +45,7 @@ use super::text::sequence::{Sequence, Wanted, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
 use super::text::wrapping::Wrapping;
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
@@ -228,7 +228,9 @@ impl TextPane {
     /// the calls whose sub-agents went on.
     pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered || !touched.moved.is_empty() {
-            self.details.clear();
+            let anew = touched.moved.iter().chain(&touched.added).chain(&touched.changed);
+            let anew: Vec<&Entry> = anew.filter_map(|id| transcript.get(*id)).collect();
+            self.details.forget(&anew);
         }
         if touched.reordered {
             self.cache.clear();

@@ -27,9 +27,27 @@ pub struct KnownDetails {
 }
 
 impl KnownDetails {
-    /// Records were read anew: they may be others by now.
-    pub fn clear(&mut self) {
+    /// All records were read anew: they may be others by now.
+    pub(crate) fn clear(&mut self) {
         *self = Self { is_whole: self.is_whole, ..Self::default() };
+    }
+
+    /// These entries were read anew, and what was known at the places of their records may be of others. All others
+    /// stay: rows that go for a moment would move what is read.
+    pub(crate) fn forget(&mut self, anew: &[&Entry]) {
+        if anew.len() > KEPT {
+            return self.clear();
+        }
+        for (_, origin) in anew
+            .iter()
+            .flat_map(|entry| (0..entry.blocks.len()).flat_map(|block| records_below(entry, block)))
+        {
+            self.asked.remove(&origin);
+            if self.known.remove(&origin).is_some() {
+                self.order.retain(|known| *known != origin);
+                self.bytes = self.bytes.saturating_sub(u64::from(origin.len));
+            }
+        }
     }
 
     /// What is known of these blocks of an entry.

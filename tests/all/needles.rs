@@ -97,7 +97,17 @@ fn add(text: &str, words: &mut HashSet<String>) {
 /// Words that decoders write themselves: into plans that were written as text, for stored outputs, and for changes of
 /// files that have no call of their own (`/dev/null`).
 const OWN: [&str; 11] = [
-    "todos", "content", "status", "completed", "in_progress", "pending", "lines", "bytes", "inline", "paths", "dev",
+    "todos",
+    "content",
+    "status",
+    "completed",
+    "in_progress",
+    "pending",
+    "lines",
+    "bytes",
+    "inline",
+    "paths",
+    "dev",
 ];
 
 /// The number in the mark of a character that is not seen.

@@ -84,7 +84,9 @@ fn colours_are_those_that_the_terminal_has() {
         (console.raw_text(), console)
     };
     let colours = |raw: &str| {
-        regex::Regex::new(r"\x1b\[[0-9;]*?\b(3[0-7]|4[0-7]|9[0-7]|38;|48;)[0-9;]*m").expect("a pattern").is_match(raw)
+        regex::Regex::new(r"\x1b\[[0-9;]*?\b(3[0-7]|4[0-7]|9[0-7]|38;|48;)[0-9;]*m")
+            .expect("a pattern")
+            .is_match(raw)
     };
     assert!(colours(&shown(&[]).0), "256 colours where nothing else is said");
     assert!(!shown(&[]).0.contains("[38;2;"));
