@@ -75,6 +75,11 @@ impl KnownDetails {
         records.filter(|origin| !self.known.contains_key(origin) && self.asked.insert(*origin)).collect()
     }
 
+    /// Whether an answer is still to come.
+    pub(crate) fn awaits_any(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
     /// Takes what was asked for. Answers whether there is more to be seen.
     pub(crate) fn take(&mut self, is_whole: bool, found: Vec<(Origin, Details)>) -> bool {
         let mut is_seen = false;

@@ -10,6 +10,7 @@ use crate::render::row::Level;
 /// Asks for what is in sight and not known, each record once.
 pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     if text.level < Level::Full {
+        text.view.keep_place();
         return None;
     }
     let is_whole = text.level == Level::Raw;
@@ -20,6 +21,9 @@ pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
         let within = text.sequence.portions().at(line.place).blocks();
         origins.extend(text.details.unasked(entry, within));
     }
+    if !text.details.awaits_any() {
+        text.view.keep_place();
+    }
     (!origins.is_empty()).then_some(Effect::Details { origins, is_whole })
 }
 
@@ -27,5 +31,6 @@ pub fn ask(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
 pub fn take(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
     if text.details.take(is_whole, found) {
         text.cache.clear();
+        text.view.restore_place();
     }
 }

@@ -124,6 +124,8 @@ pub struct Viewport {
     /// Whether nothing is below them; set likewise. Entries without rows are nothing.
     pub(crate) is_at_end: bool,
     motions: Vec<Motion>,
+    /// Where the anchor stood before the end came into the window. Rows that are still being read may bring it back.
+    unclamped: Option<Anchor>,
     /// Whether following goes on if the end is still in sight after the next arrangement.
     would_follow: bool,
 }
@@ -132,6 +134,7 @@ impl Viewport {
     /// Another transcript of the session is shown, with its entries under other numbers.
     pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
         self.anchor = self.anchor.moved(moved);
+        self.unclamped = None;
         self.focus = self.focus.and_then(|focus| focus.moved(moved));
         self.selection = self.selection.and_then(|selection| selection.moved(moved));
         self.lines.clear();
@@ -184,8 +187,15 @@ impl Viewport {
 
     /// Fills the window: carries out the motions that were asked for, then collects `height` lines.
     pub fn arrange(&mut self, rows: &mut dyn Rows, height: usize) {
-        self.fill(rows, height);
-        for motion in std::mem::take(&mut self.motions) {
+        let held = self.anchor;
+        let is_clamped = self.fill(rows, height);
+        let motions = std::mem::take(&mut self.motions);
+        if !motions.is_empty() {
+            self.unclamped = None;
+        } else if is_clamped && !self.follows() {
+            self.unclamped.get_or_insert(held);
+        }
+        for motion in motions {
             self.carry_out(motion, rows, height);
         }
         self.is_at_end = self.ends_with(rows);
@@ -193,12 +203,23 @@ impl Viewport {
         self.settle_selection(rows);
     }
 
+    /// All rows are there: where the window stands now is where it stays.
+    pub(crate) fn keep_place(&mut self) {
+        self.unclamped = None;
+    }
+
+    /// Rows came that were being read: what the end had moved stands again where it stood.
+    pub(crate) fn restore_place(&mut self) {
+        self.anchor = self.unclamped.take().unwrap_or(self.anchor);
+    }
+
     // === filling ===
 
-    fn fill(&mut self, rows: &mut dyn Rows, height: usize) {
+    /// Whether the end came into the window, so that its last row stands at its foot and not the anchor at its line.
+    fn fill(&mut self, rows: &mut dyn Rows, height: usize) -> bool {
         self.lines.clear();
         if height == 0 || rows.is_empty() {
-            return;
+            return false;
         }
         let wanted = match self.anchor {
             Anchor::Tail => None,
@@ -217,10 +238,11 @@ impl Viewport {
             Some(top) => self.fill_down(rows, top, height),
             None => self.fill_from_end(rows, height),
         }
-        if self.lines.len() < height {
-            // The end came into the window: the last row stands at its foot.
+        let is_clamped = self.lines.len() < height;
+        if is_clamped {
             self.fill_from_end(rows, height);
         }
+        is_clamped
     }
 
     fn fill_down(&mut self, rows: &mut dyn Rows, top: Spot, height: usize) {

@@ -74,6 +74,7 @@ impl SidePane for Views {
             Answer::Say(words) => scene.say(words),
             Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),
             Answer::Done => lead(self, text, scene),
+            Answer::Unfolded => {}
         }
         Some(Vec::new())
     }

@@ -265,7 +265,7 @@ impl Page for Brief {
             (Action::LevelUp, Some(Key::More(part) | Key::Row(part, _))) => self.open(scene, part, false),
             _ => return Answer::Pass,
         }
-        Answer::Done
+        Answer::Unfolded
     }
 
     /// It is read from its top, wherever the reader is in the session.
