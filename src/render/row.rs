@@ -114,7 +114,7 @@ impl Times {
         match self {
             Self::None => 0,
             Self::Minutes => 7,
-            Self::Seconds => 10,
+            Self::Seconds => 9,
         }
     }
 }
