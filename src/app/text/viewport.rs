@@ -124,8 +124,9 @@ pub struct Viewport {
     /// Whether nothing is below them; set likewise. Entries without rows are nothing.
     pub(crate) is_at_end: bool,
     motions: Vec<Motion>,
-    /// Where the anchor stood before the end came into the window. Rows that are still being read may bring it back.
-    unclamped: Option<Anchor>,
+    /// Where the anchor stood before the end came into the window, and where it stands since. Rows that are still
+    /// being read may bring it back, unless somebody has moved it.
+    unclamped: Option<(Anchor, Anchor)>,
     /// Whether following goes on if the end is still in sight after the next arrangement.
     would_follow: bool,
 }
@@ -190,16 +191,20 @@ impl Viewport {
         let held = self.anchor;
         let is_clamped = self.fill(rows, height);
         let motions = std::mem::take(&mut self.motions);
-        if !motions.is_empty() {
+        if !motions.is_empty() || self.unclamped.is_some_and(|(_, since)| since != held) {
             self.unclamped = None;
-        } else if is_clamped && !self.follows() {
-            self.unclamped.get_or_insert(held);
+        }
+        if motions.is_empty() && is_clamped && !self.follows() {
+            self.unclamped.get_or_insert((held, held));
         }
         for motion in motions {
             self.carry_out(motion, rows, height);
         }
         self.is_at_end = self.ends_with(rows);
         self.settle(rows);
+        if let Some((_, since)) = &mut self.unclamped {
+            *since = self.anchor;
+        }
         self.settle_selection(rows);
     }
 
@@ -210,7 +215,9 @@ impl Viewport {
 
     /// Rows came that were being read: what the end had moved stands again where it stood.
     pub(crate) fn restore_place(&mut self) {
-        self.anchor = self.unclamped.take().unwrap_or(self.anchor);
+        if let Some((before, _)) = self.unclamped.take().filter(|(_, since)| *since == self.anchor) {
+            self.anchor = before;
+        }
     }
 
     // === filling ===
