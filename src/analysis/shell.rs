@@ -52,7 +52,7 @@ pub(crate) enum Join {
 
 /// A simple command with what stands before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step<'a> {
+pub(crate) struct SimpleCommand<'a> {
     pub(crate) text: &'a str,
     pub(crate) join: Join,
 }
@@ -63,11 +63,11 @@ pub(crate) fn simple_commands(command: &str) -> Vec<&str> {
 }
 
 /// The simple commands of a command with what joins them; of `sh -c "…"` those within.
-pub(crate) fn steps_within(command: &str) -> Vec<Step<'_>> {
+pub(crate) fn steps_within(command: &str) -> Vec<SimpleCommand<'_>> {
     steps(command).into_iter().flat_map(within).collect()
 }
 
-fn within(step: Step<'_>) -> Vec<Step<'_>> {
+fn within(step: SimpleCommand<'_>) -> Vec<SimpleCommand<'_>> {
     let Some(inner) = given_to_a_shell(step.text) else { return vec![step] };
     let mut inner = steps(inner);
     if let Some(first) = inner.first_mut() {
@@ -76,8 +76,8 @@ fn within(step: Step<'_>) -> Vec<Step<'_>> {
     inner
 }
 
-fn steps(command: &str) -> Vec<Step<'_>> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
+fn steps(command: &str) -> Vec<SimpleCommand<'_>> {
+    let mut steps: Vec<SimpleCommand<'_>> = Vec::new();
     let (mut quote, mut is_escaped, mut start, mut before) = (None, false, 0, ' ');
     let (mut join, mut here, mut resume) = (Join::Then, None, 0);
     for (at, c) in command.char_indices() {
@@ -102,7 +102,7 @@ fn steps(command: &str) -> Vec<Step<'_>> {
                 let length = here.take().map_or(0, |end| here_document(rest, end));
                 resume = at + 1 + length;
                 if quote.is_none() {
-                    steps.extend(command.get(start..at).map(|text| Step { text, join }));
+                    steps.extend(command.get(start..at).map(|text| SimpleCommand { text, join }));
                     (join, start) = (Join::Then, resume);
                 }
             }
@@ -114,7 +114,7 @@ fn steps(command: &str) -> Vec<Step<'_>> {
                 let text = command.get(start..at).unwrap_or_default();
                 // Two signs are one: between them is nothing.
                 let is_second = text.is_empty() && last == c && matches!(c, '&' | '|');
-                steps.push(Step { text, join });
+                steps.push(SimpleCommand { text, join });
                 join = match c {
                     '&' if is_second => Join::And,
                     '|' if is_second => Join::Or,
@@ -129,7 +129,7 @@ fn steps(command: &str) -> Vec<Step<'_>> {
             _ => {}
         }
     }
-    steps.extend(command.get(start..).map(|text| Step { text, join }));
+    steps.extend(command.get(start..).map(|text| SimpleCommand { text, join }));
     steps.retain(|step| !step.text.trim().is_empty());
     steps
 }
@@ -208,7 +208,7 @@ pub(crate) fn bare(simple: &str) -> &str {
 }
 
 /// Whether a step may not have run, though all went well.
-pub(crate) fn is_conditional(step: &Step<'_>) -> bool {
+pub(crate) fn is_conditional(step: &SimpleCommand<'_>) -> bool {
     let first = step.text.split_whitespace().next();
     step.join == Join::Or || matches!(first, Some("then" | "else" | "elif"))
 }
@@ -371,7 +371,7 @@ fn is_test(name: &str, first: &str, second: &str, rest: &[&str]) -> bool {
 }
 
 /// How a step of a command ended, by how all of it did.
-pub(crate) fn end_of(steps: &[Step<'_>], number: usize, is_well: bool) -> Option<bool> {
+pub(crate) fn end_of(steps: &[SimpleCommand<'_>], number: usize, is_well: bool) -> Option<bool> {
     let behind = steps.get(number + 1..)?;
     if is_well {
         // What `&&` joins went well, all of it.
@@ -381,8 +381,8 @@ pub(crate) fn end_of(steps: &[Step<'_>], number: usize, is_well: bool) -> Option
     // What failed may be something that stands before it, so that it never ran.
     let is_first = loop {
         match before.next() {
-            Some(Step { join: Join::And, .. }) => {}
-            Some(Step { join: Join::Then, .. }) | None => break true,
+            Some(SimpleCommand { join: Join::And, .. }) => {}
+            Some(SimpleCommand { join: Join::Then, .. }) | None => break true,
             Some(_) => break false,
         }
         let is_setting = before.clone().next().is_some_and(|step| prepares(step.text));

@@ -31,7 +31,7 @@ pub(crate) use gaps::QUIET_MS;
 pub(crate) use lanes::Lane;
 pub(crate) use path::Paths;
 pub(crate) use questions::Request;
-pub(crate) use rows::Row;
+pub(crate) use rows::TimelineRow;
 pub(crate) use span::{Ending, Span, SpanId};
 
 use ends::Ends;
@@ -324,7 +324,7 @@ impl Timeline {
         }
         if std::mem::take(&mut self.busy_is_stale) {
             self.busy = Busy::default();
-            for span in self.rows.list().iter().flat_map(Row::spans).filter(|span| span.is_busy()) {
+            for span in self.rows.list().iter().flat_map(TimelineRow::spans).filter(|span| span.is_busy()) {
                 self.busy.add(span.id.from, span.end(None));
             }
         }

@@ -28,7 +28,7 @@ use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 pub use part::unframed;
-use part::{Part, shifts, started};
+use part::{TextPart, shifts, started};
 
 /// The fate of a small file that gives facts about the session, or none: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
@@ -354,7 +354,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     } else {
         let at = text.len() - started.len() + started.trim_end().len() - trimmed.len();
         let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
-        feed_text(decoder, Part { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
+        feed_text(decoder, TextPart { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
     };
     outcomes.retain(|(fate, _)| is_counted(*fate, place));
     let mut left = record.bytes.len();
@@ -367,7 +367,12 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     }
 }
 
-fn feed_text(decoder: &mut dyn Decoder, part: Part<'_>, place: Place<'_>, out: &mut Batch) -> Vec<Outcome> {
+fn feed_text(
+    decoder: &mut dyn Decoder,
+    part: TextPart<'_>,
+    place: Place<'_>,
+    out: &mut Batch,
+) -> Vec<Outcome> {
     let text = part.text;
     let damage = match json::parse(text) {
         Ok(value) => return vec![(decode(decoder, &value, place, out), text.len())],
@@ -399,7 +404,7 @@ fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mu
 /// Some agents lose the newline between two records.
 fn feed_several(
     decoder: &mut dyn Decoder,
-    part: Part<'_>,
+    part: TextPart<'_>,
     mut ranges: Vec<Range<usize>>,
     place: Place<'_>,
     out: &mut Batch,

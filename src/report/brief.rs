@@ -8,7 +8,7 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
-use crate::analysis::brief::rows::{self, Part, Row, Sources, Times, word_of};
+use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
 use crate::analysis::brief::{
     Brief, Change, Claim as Claimed, Failure, TestRun, last_answer, prompts, text_of,
 };
@@ -19,7 +19,7 @@ use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 
-/// Rows of a part of the text; the rest is counted. JSON and Markdown have all.
+/// Rows of a section of the text; the rest is counted. JSON and Markdown have all.
 const ROWS: usize = 12;
 
 /// How it is written.
@@ -104,11 +104,11 @@ impl Gathered {
             writeln!(out, "{}", rows::line(title))?;
         }
         let sources = self.sources(reading);
-        for part in Part::ALL {
-            let rows = sources.rows(part);
-            let mut label = part.word();
+        for section in Section::ALL {
+            let rows = sources.rows(section);
+            let mut label = section.word();
             for (number, row) in rows.iter().take(ROWS).enumerate() {
-                writeln!(out, "{label:<9} {}{}", part.lead(number), row.words())?;
+                writeln!(out, "{label:<9} {}{}", section.lead(number), row.words())?;
                 label = "";
             }
             if rows.len() > ROWS {
@@ -129,10 +129,12 @@ impl Gathered {
         writeln!(out, "## {}", plain(title))?;
         let sources = self.sources(reading);
         // What an agent did in vain is of no use to who reads its change.
-        for part in Part::ALL.into_iter().filter(|part| !matches!(part, Part::Waste | Part::Claims)) {
-            for (number, row) in sources.rows(part).iter().enumerate() {
+        for section in
+            Section::ALL.into_iter().filter(|section| !matches!(section, Section::Waste | Section::Claims))
+        {
+            for (number, row) in sources.rows(section).iter().enumerate() {
                 if number == 0 {
-                    writeln!(out, "\n### {}\n", capitalised(part.word()))?;
+                    writeln!(out, "\n### {}\n", capitalised(section.word()))?;
                 }
                 writeln!(out, "- {}", markdown(row).trim_end())?;
             }
@@ -339,7 +341,7 @@ fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
     }
 }
 
-fn markdown(row: &Row) -> String {
+fn markdown(row: &BriefRow) -> String {
     match (row.code.as_str(), plain(&row.text)) {
         ("", text) => text,
         (words, text) => format!("{} {text}", code(words)),

@@ -90,7 +90,7 @@ pub(crate) struct LaneFigures {
 
 /// Running figures of a part.
 #[derive(Clone, Default)]
-struct Part {
+struct PartSum {
     entries: u64,
     turns: u64,
     calls: u64,
@@ -107,7 +107,7 @@ pub(crate) fn is_message(entry: &Entry) -> bool {
 pub(crate) fn active(transcript: &Transcript) -> PartFigures {
     let abandoned = &transcript.branches().abandoned;
     let is_active = |id: &&EntryId| !abandoned.contains(id) && transcript.lane_at(**id).is_none();
-    let mut part = Part::default();
+    let mut part = PartSum::default();
     part.count_all(transcript.order().iter().filter(is_active), transcript);
     // Usage recorded beside the entries belongs to no branch or lane: it counts if there is only one.
     if abandoned.is_empty() && transcript.lanes().is_empty() {
@@ -118,7 +118,7 @@ pub(crate) fn active(transcript: &Transcript) -> PartFigures {
 
 /// The branches by number.
 pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
-    let mut started: HashMap<usize, Part> = HashMap::new();
+    let mut started: HashMap<usize, PartSum> = HashMap::new();
     for lane in transcript.lanes() {
         if let Some(branch) = branch_of(lane, transcript) {
             started.entry(branch.number).or_default().count_all(&lane.entries, transcript);
@@ -126,7 +126,7 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
     }
     let figures = |branch: &Branch| {
         let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.to_string());
-        let mut part = Part::default();
+        let mut part = PartSum::default();
         let left = branch.entries.iter().filter(|id| transcript.branches().abandoned.contains(id));
         part.count_all(left, transcript);
         let own = PartFigures::from(&part);
@@ -151,17 +151,17 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
 
 /// The sub-agents in the order in which they were seen.
 pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
-    let parts: BTreeMap<&Name, Part> = transcript
+    let parts: BTreeMap<&Name, PartSum> = transcript
         .lanes()
         .iter()
         .map(|lane| {
-            let mut part = Part::default();
+            let mut part = PartSum::default();
             part.count_all(&lane.entries, transcript);
             (&lane.name, part)
         })
         .collect();
     let figures = |lane: &LaneFacts| {
-        let mut total = Part::default();
+        let mut total = PartSum::default();
         for part in transcript.with_nested(lane).iter().filter_map(|lane| parts.get(&lane.name)) {
             total.join(part);
         }
@@ -174,7 +174,7 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
             branch: branch_of(lane, transcript).map(|branch| branch.number),
             started: entries().filter_map(|entry| entry.at).min().map(Timestamp::to_rfc3339),
             ended: entries().filter_map(Entry::end).max().map(Timestamp::to_rfc3339),
-            own: PartFigures::from(parts.get(&lane.name).unwrap_or(&Part::default())),
+            own: PartFigures::from(parts.get(&lane.name).unwrap_or(&PartSum::default())),
             total: PartFigures::from(&total),
         }
     };
@@ -186,7 +186,7 @@ fn branch_of<'a>(lane: &LaneFacts, transcript: &'a Transcript) -> Option<&'a Bra
     transcript.branches().of(transcript.root_caller(lane)?)
 }
 
-impl Part {
+impl PartSum {
     fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, transcript: &Transcript) {
         for entry in ids.into_iter().filter_map(|id| transcript.get(*id)) {
             self.count(entry);
@@ -214,8 +214,8 @@ impl Part {
     }
 }
 
-impl From<&Part> for PartFigures {
-    fn from(part: &Part) -> Self {
+impl From<&PartSum> for PartFigures {
+    fn from(part: &PartSum) -> Self {
         Self {
             entries: part.entries,
             turns: part.turns,

@@ -8,7 +8,7 @@ use tv::analysis::money::cost;
 use tv::analysis::money::cost::usd;
 use tv::analysis::money::spending::Spending;
 use tv::analysis::money::spending::amount::Amount;
-use tv::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
+use tv::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
 use tv::analysis::phrases;
 use tv::ingest::Target;
 use tv::model::entry::EntryId;
@@ -63,7 +63,7 @@ fn check(name: &str, target: &Target) -> Option<usize> {
         let amount = row.map(|row| row.amount).unwrap_or_default();
         let place = format!("{name}, turn {}", number + 1);
         assert_eq!(of_json(&turns[number]["usage"]), of_amount(&amount), "{place}");
-        let (mine, theirs) = (spent.cost(), row.map_or_else(|| amount.money.cost(), Row::cost));
+        let (mine, theirs) = (spent.cost(), row.map_or_else(|| amount.money.cost(), StatementRow::cost));
         assert_eq!(phrases::cost(&mine), phrases::cost(&theirs), "{place}");
         let written = turns[number]["cost"]["usd"].as_f64();
         assert!((written.unwrap_or(0.0) - mine.usd.unwrap_or(0.0)).abs() < ROUNDED, "{place}");

@@ -6,7 +6,7 @@ use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, stil
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
-    self, Does, Join, Step, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
+    self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
 };
 use crate::model::body::Body;
 use crate::model::change;
@@ -217,7 +217,7 @@ impl Noted<'_> {
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_running = still_runs(&facts, &output);
         let steps = steps_within(&command);
-        let shown = |step: &Step<'_>| does(step.text).filter(|_| !is_conditional(step));
+        let shown = |step: &SimpleCommand<'_>| does(step.text).filter(|_| !is_conditional(step));
         let is_judged_by_output =
             steps.iter().any(|step| matches!(does(step.text), Some(Does::Test | Does::Commit | Does::Push)));
         let is_away = |body: &Body| body.is_away();
@@ -269,11 +269,12 @@ impl Noted<'_> {
 
     /// Takes in the tests that a command ran. Answers whether there are any of which the end is known, or which are
     /// all that can be said of it.
-    fn test(&mut self, call: &ToolCall, steps: &[Step<'_>], output: &str, facts: String) -> bool {
+    fn test(&mut self, call: &ToolCall, steps: &[SimpleCommand<'_>], output: &str, facts: String) -> bool {
         let is_done = matches!(call.state, ToolState::Done(_));
-        let is_test =
-            |(_, step): &(usize, &Step<'_>)| does(step.text) == Some(Does::Test) && !is_conditional(step);
-        let tests: Vec<(usize, &Step<'_>)> = steps.iter().enumerate().filter(is_test).collect();
+        let is_test = |(_, step): &(usize, &SimpleCommand<'_>)| {
+            does(step.text) == Some(Does::Test) && !is_conditional(step)
+        };
+        let tests: Vec<(usize, &SimpleCommand<'_>)> = steps.iter().enumerate().filter(is_test).collect();
         let Some((last, _)) = tests.last() else { return false };
         let said = end_of_tests(output).filter(|(passed, _)| !passed || !is_cut(steps, *last));
         let exit = end_of(steps, *last, is_done);
@@ -283,7 +284,7 @@ impl Noted<'_> {
         }
         // Tests that could not even begin end like those that failed: only a summary says so.
         let passed = said.as_ref().map(|(passed, _)| *passed).or(exit.filter(|is_well| *is_well));
-        let of = |step: &Step<'_>| words_of(bare(step.text));
+        let of = |step: &SimpleCommand<'_>| words_of(bare(step.text));
         let command = tests.iter().map(|(_, step)| of(step)).collect::<Vec<_>>().join("; ");
         let folder = steps.iter().map(of).rfind(|text| text.starts_with("cd ")).unwrap_or_default();
         let tests = Tests {
@@ -308,7 +309,7 @@ fn words_of(command: &str) -> String {
 }
 
 /// Whether a part of the output is cut away that may tell of failures: then what is left proves nothing.
-fn is_cut(steps: &[Step<'_>], number: usize) -> bool {
+fn is_cut(steps: &[SimpleCommand<'_>], number: usize) -> bool {
     let behind = steps.get(number + 1..).unwrap_or_default();
     behind.iter().take_while(|step| step.join == Join::Pipe).any(|step| {
         let text = step.text.trim();
@@ -337,7 +338,7 @@ fn may_do_anything(call: &ToolCall) -> bool {
     }
 }
 
-fn may_of(command: &str, steps: &[Step<'_>]) -> May {
+fn may_of(command: &str, steps: &[SimpleCommand<'_>]) -> May {
     let unknown = || steps.iter().filter(|step| does(step.text).is_none() && !only_reads(step.text));
     let says = |words: &[&str]| unknown().any(|step| words.iter().any(|word| step.text.contains(word)));
     let is_conditional = steps.iter().any(is_conditional);

@@ -1,4 +1,4 @@
-//! The brief in words: rows of its parts, each with the entry that it is about.
+//! The brief in words: rows of its sections, each with the entry that it is about.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ use crate::model::transcript::Transcript;
 /// Characters of a row that may be long.
 const ROW: usize = 140;
 
-/// A part of the brief.
+/// A section of the brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum Section {
     /// The prompts.
     Asked,
     /// Files that were changed.
@@ -44,7 +44,7 @@ pub(crate) enum Part {
     Claims,
 }
 
-impl Part {
+impl Section {
     /// All of them, in order.
     pub(crate) const ALL: [Self; 10] = [
         Self::Asked,
@@ -95,7 +95,7 @@ pub(crate) enum Tone {
 
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct BriefRow {
     /// What is written as code: a path, a hash, a command.
     pub(crate) code: String,
     /// The rest.
@@ -106,7 +106,7 @@ pub(crate) struct Row {
     pub(crate) entry: Option<EntryId>,
 }
 
-impl Row {
+impl BriefRow {
     fn of(text: String, entry: Option<EntryId>) -> Self {
         Self { text, entry, ..Self::default() }
     }
@@ -135,73 +135,73 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// The first rows of a part, and how many it has.
-    pub(crate) fn first(&self, part: Part, most: usize) -> (Vec<Row>, usize) {
-        if part == Part::Asked {
+    /// The first rows of a section, and how many it has.
+    pub(crate) fn first(&self, section: Section, most: usize) -> (Vec<BriefRow>, usize) {
+        if section == Section::Asked {
             // An entry may have to be unpacked.
             return (self.asked(most), self.transcript.turns().len());
         }
-        let mut rows = self.rows(part);
+        let mut rows = self.rows(section);
         let all = rows.len();
         rows.truncate(most);
         (rows, all)
     }
 
-    /// The rows of a part, all of them.
-    pub(crate) fn rows(&self, part: Part) -> Vec<Row> {
+    /// The rows of a section, all of them.
+    pub(crate) fn rows(&self, section: Section) -> Vec<BriefRow> {
         let facts = self.brief.facts();
-        match part {
-            Part::Asked => self.asked(usize::MAX),
-            Part::Files => facts.files.iter().map(|(path, change)| file(path, change)).collect(),
-            Part::Commits => {
-                let row = |commit: &super::Commit| Row {
+        match section {
+            Section::Asked => self.asked(usize::MAX),
+            Section::Files => facts.files.iter().map(|(path, change)| file(path, change)).collect(),
+            Section::Commits => {
+                let row = |commit: &super::Commit| BriefRow {
                     code: commit.hash.clone(),
                     text: line(&commit.subject),
                     entry: Some(commit.entry),
-                    ..Row::default()
+                    ..BriefRow::default()
                 };
                 facts.commits.iter().map(row).collect()
             }
-            Part::Commands => {
-                let row = |command: &super::Command| Row {
+            Section::Commands => {
+                let row = |command: &super::Command| BriefRow {
                     code: line(&command.text),
                     entry: Some(command.entry),
-                    ..Row::default()
+                    ..BriefRow::default()
                 };
                 grouped(facts.commands.iter().map(row))
             }
-            Part::Tests => tests(facts),
-            Part::Failed => {
+            Section::Tests => tests(facts),
+            Section::Failed => {
                 // There is room for some: what nobody mended comes first.
                 let (mended, unmended): (Vec<&Failure>, Vec<&Failure>) =
                     facts.failed.iter().partition(|failed| failed.mended.is_some());
                 unmended.into_iter().chain(mended).map(failed).collect()
             }
-            Part::Open => self.open(&facts.open),
-            Part::Cost => vec![self.cost()],
-            Part::Waste => self.waste(),
-            Part::Claims => {
+            Section::Open => self.open(&facts.open),
+            Section::Cost => vec![self.cost()],
+            Section::Waste => self.waste(),
+            Section::Claims => {
                 let answer = last_answer(self.transcript);
                 self.claims.iter().map(|one| claim(one, answer)).collect()
             }
         }
     }
 
-    fn asked(&self, most: usize) -> Vec<Row> {
-        let row = |(id, entry): (EntryId, &Entry)| Row::of(line(&text_of(entry)), Some(id));
+    fn asked(&self, most: usize) -> Vec<BriefRow> {
+        let row = |(id, entry): (EntryId, &Entry)| BriefRow::of(line(&text_of(entry)), Some(id));
         prompts(self.transcript).take(most).map(row).collect()
     }
 
-    fn open(&self, open: &[Open]) -> Vec<Row> {
+    fn open(&self, open: &[Open]) -> Vec<BriefRow> {
         let row = |call: &Open| {
             let is_lost = word_of(self.transcript, call) == "lost";
             let end = if is_lost { "never got a result" } else { "has no result yet" };
-            Row::of(format!("{} · {end}", line(&call.what)), Some(call.entry))
+            BriefRow::of(format!("{} · {end}", line(&call.what)), Some(call.entry))
         };
         grouped(open.iter().map(row))
     }
 
-    fn cost(&self) -> Row {
+    fn cost(&self) -> BriefRow {
         let cost = self.account.cost(self.transcript);
         let words = match cost.usd {
             Some(usd) => format!("{} {}", phrases::usd(usd), cost.source.word()),
@@ -215,25 +215,25 @@ impl Sources<'_> {
             times.waiting_ms.filter(|ms| *ms > 0).map(|ms| format!("{} waiting for you", duration(ms))),
             times.span_ms().map(|ms| format!("{} from first to last", duration(ms))),
         ];
-        Row::of(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), None)
+        BriefRow::of(parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), None)
     }
 
-    fn waste(&self) -> Vec<Row> {
+    fn waste(&self) -> Vec<BriefRow> {
         let loops = self.loops.loops();
         let row = |run: &crate::analysis::loops::Run<'_>| {
-            Row::of(line(&loop_words(run, "x")), run.first().map(|(entry, _)| entry))
+            BriefRow::of(line(&loop_words(run, "x")), run.first().map(|(entry, _)| entry))
         };
         let mut rows = grouped(loops.iter().map(row));
         let roots = &self.transcript.branches().roots;
         if !roots.is_empty() {
             let many = if roots.len() == 1 { "abandoned branch" } else { "abandoned branches" };
-            rows.push(Row::of(format!("{} {many}", roots.len()), roots.first().copied()));
+            rows.push(BriefRow::of(format!("{} {many}", roots.len()), roots.first().copied()));
         }
         let (misses, usd) = self.cache_misses();
         if misses > 0 {
             let usd = if usd > 0.0 { format!(", ~{}", phrases::usd(usd)) } else { String::new() };
             let many = if misses == 1 { "missed cache" } else { "missed caches" };
-            rows.push(Row::of(format!("{misses} {many}{usd}"), self.costliest_miss()));
+            rows.push(BriefRow::of(format!("{misses} {many}{usd}"), self.costliest_miss()));
         }
         rows
     }
@@ -258,8 +258,8 @@ impl Sources<'_> {
 }
 
 /// Equal rows are one, which leads to the last of them.
-fn grouped(rows: impl Iterator<Item = Row>) -> Vec<Row> {
-    let mut groups: Vec<(Row, usize)> = Vec::new();
+fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
+    let mut groups: Vec<(BriefRow, usize)> = Vec::new();
     let mut numbers = HashMap::new();
     for row in rows {
         let number = *numbers.entry(row.words()).or_insert(groups.len());
@@ -268,11 +268,11 @@ fn grouped(rows: impl Iterator<Item = Row>) -> Vec<Row> {
             None => groups.push((row, 1)),
         }
     }
-    let row = |(row, times): (Row, usize)| {
+    let row = |(row, times): (BriefRow, usize)| {
         let times = (times > 1).then(|| format!("{times} times"));
         let parts = [Some(row.text).filter(|text| !text.is_empty()), times];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        Row { text, ..row }
+        BriefRow { text, ..row }
     };
     groups.into_iter().map(row).collect()
 }
@@ -323,23 +323,23 @@ pub(crate) fn word_of(transcript: &Transcript, open: &Open) -> &'static str {
     call.map_or("lost", |call| Awaited::of(transcript).word(transcript, open.entry, call))
 }
 
-fn file(path: &str, change: &Change) -> Row {
+fn file(path: &str, change: &Change) -> BriefRow {
     let lines = match change.lines {
         Some((added, removed)) => format!("+{added} -{removed}"),
         None if change.writes > 0 => "written".to_owned(),
         None => "edited".to_owned(),
     };
     let calls = count((change.edits + change.writes) as u64, "call");
-    Row {
+    BriefRow {
         code: path.to_owned(),
         text: format!("{lines}  {calls}"),
         entry: Some(change.last),
-        ..Row::default()
+        ..BriefRow::default()
     }
 }
 
 /// How often tests ran, and how the last run ended.
-fn tests(facts: &Facts) -> Vec<Row> {
+fn tests(facts: &Facts) -> Vec<BriefRow> {
     let Some(last) = facts.tests.last() else { return Vec::new() };
     let TestRun { command, passed, summary, facts: known, entry, .. } = last;
     let summary = summary.as_ref().map(|summary| format!(" ({})", line(summary))).unwrap_or_default();
@@ -351,10 +351,10 @@ fn tests(facts: &Facts) -> Vec<Row> {
     };
     let runs = count(facts.tests.len() as u64, "run");
     let text = format!("{runs}, the last {end}: {}{summary}", line(command));
-    vec![Row { text, tone, entry: Some(*entry), ..Row::default() }]
+    vec![BriefRow { text, tone, entry: Some(*entry), ..BriefRow::default() }]
 }
 
-fn failed(failure: &Failure) -> Row {
+fn failed(failure: &Failure) -> BriefRow {
     let Failure { what, facts, word, times, entry, mended, is_error, .. } = failure;
     let times = if *times > 1 { format!(" x{times}") } else { String::new() };
     let state = if *word == "refused" && facts != "refused" { "  refused" } else { "" };
@@ -365,18 +365,18 @@ fn failed(failure: &Failure) -> Row {
     };
     let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
     let text = format!("{}{times}{facts}{state}{end}", line(what));
-    Row { text, tone, entry: Some(*entry), ..Row::default() }
+    BriefRow { text, tone, entry: Some(*entry), ..BriefRow::default() }
 }
 
 /// A claim leads to what shows it, or to where it was made.
-fn claim(claim: &Claim, answer: Option<EntryId>) -> Row {
+fn claim(claim: &Claim, answer: Option<EntryId>) -> BriefRow {
     let tone = match claim.verdict {
         Verdict::Proven => Tone::Good,
         Verdict::Unproven => Tone::Plain,
         Verdict::Contradicted => Tone::Bad,
     };
     let text = format!("{:<12} {}", claim.verdict.word(), line(&claim.text));
-    Row { text, tone, entry: claim.by.or(answer), ..Row::default() }
+    BriefRow { text, tone, entry: claim.by.or(answer), ..BriefRow::default() }
 }
 
 /// The first line of a text, in so much room as a row has.

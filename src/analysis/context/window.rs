@@ -28,7 +28,7 @@ use weigh::{Class, Sizes};
 
 /// A request of a lane, or a compaction between two of them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row {
+pub enum ContextRow {
     /// A request.
     Request(Box<Request>),
     /// A compaction.
@@ -104,7 +104,7 @@ pub struct TokenCount {
     pub(crate) is_recorded: bool,
 }
 
-impl Row {
+impl ContextRow {
     /// The entry that it stands for.
     pub(crate) fn entry(&self) -> EntryId {
         match self {
@@ -214,7 +214,7 @@ impl Windows {
     }
 
     /// Requests and compactions of a lane, in the order of the file.
-    pub(crate) fn rows(&self, lane: Option<&Name>) -> &[Row] {
+    pub(crate) fn rows(&self, lane: Option<&Name>) -> &[ContextRow] {
         self.track(lane).map(Track::rows).unwrap_or_default()
     }
 

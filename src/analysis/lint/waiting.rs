@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::scene::Wait;
-use crate::model::entry::glance::Step;
+use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
@@ -55,7 +55,7 @@ impl Waiting {
     /// Who waits for what this entry is.
     pub(super) fn take_for(&mut self, entry: &Entry) -> BTreeSet<EntryId> {
         let mut found = self.next.remove(&entry.lane).unwrap_or_default();
-        if Step::of(entry) != Step::None {
+        if Boundary::of(entry) != Boundary::None {
             found.extend(self.answer.remove(&entry.lane).unwrap_or_default());
         }
         found

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use super::{Lane, Row, Span, SpanId, Timeline, What};
+use super::{Lane, Span, SpanId, Timeline, TimelineRow, What};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
@@ -25,7 +25,7 @@ impl Timeline {
     }
 
     /// A row.
-    pub(crate) fn row(&self, number: usize) -> Option<&Row> {
+    pub(crate) fn row(&self, number: usize) -> Option<&TimelineRow> {
         self.rows.get(number)
     }
 

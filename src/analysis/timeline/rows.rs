@@ -8,7 +8,7 @@ use crate::model::timestamp::Timestamp;
 
 /// A row.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct TimelineRow {
     /// The lane in which it is shown.
     pub(crate) lane: usize,
     /// What it shows.
@@ -22,7 +22,7 @@ pub struct Row {
     settled: usize,
 }
 
-impl Row {
+impl TimelineRow {
     /// An empty one.
     fn new(lane: usize, what: What, number: usize) -> Self {
         Self { lane, what, number, spans: Vec::new(), sums: Vec::new(), settled: 0 }
@@ -98,7 +98,7 @@ impl Row {
 /// All rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    list: Vec<Row>,
+    list: Vec<TimelineRow>,
     /// Rows of a lane that show the same, the uppermost first.
     alike: HashMap<(usize, What), Vec<usize>>,
     /// Rows whose sums do not hold.
@@ -107,12 +107,12 @@ pub(super) struct Rows {
 
 impl Rows {
     /// In the order in which they were needed.
-    pub(super) fn list(&self) -> &[Row] {
+    pub(super) fn list(&self) -> &[TimelineRow] {
         &self.list
     }
 
     /// The row of a number.
-    pub(super) fn get(&self, number: usize) -> Option<&Row> {
+    pub(super) fn get(&self, number: usize) -> Option<&TimelineRow> {
         self.list.get(number)
     }
 
@@ -129,7 +129,7 @@ impl Rows {
             return (number, false);
         }
         let number = self.list.len();
-        self.list.push(Row::new(lane, what, alike.len()));
+        self.list.push(TimelineRow::new(lane, what, alike.len()));
         alike.push(number);
         (number, true)
     }

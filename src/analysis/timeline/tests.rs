@@ -179,7 +179,7 @@ fn of_calls_side_by_side_the_last_to_end_is_on_the_path() {
         .rows
         .list()
         .iter()
-        .flat_map(super::rows::Row::spans)
+        .flat_map(super::rows::TimelineRow::spans)
         .find(|span| span.ending == Ending::Failed);
     assert_eq!(bad.map(|span| Fixture::seconds(span.to.unwrap())), Some(30));
 }
@@ -245,7 +245,7 @@ fn results_that_were_stamped_at_once_are_bounds() {
     let mut fixture = Fixture::default();
     let calls = [("a", "bash", Some(2)), ("b", "bash", Some(2)), ("c", "bash", Some(2))];
     fixture.prompt("p", 0).say("m", None, 2, &calls).results(&[("a", 9), ("b", 9)]).results(&[("c", 9)]);
-    let spans = fixture.timeline.rows.list().iter().flat_map(super::rows::Row::spans);
+    let spans = fixture.timeline.rows.list().iter().flat_map(super::rows::TimelineRow::spans);
     let bounds: Vec<(u32, bool)> =
         spans.filter_map(|span| Some((span.id.block?, span.to_is_bound))).collect();
     assert_eq!(bounds, [(1, true), (2, true), (3, false)]);

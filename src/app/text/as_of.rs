@@ -13,7 +13,7 @@ use ratatui::text::Span;
 use crate::analysis::account::{self, Figures};
 use crate::analysis::context::ContextUse;
 use crate::analysis::context::window::weigh::{Class, parts};
-use crate::analysis::context::window::{Request, Row as WindowRow, Windows, shares};
+use crate::analysis::context::window::{ContextRow, Request, Windows, shares};
 use crate::analysis::money::cost::Cost;
 use crate::model::entry::{Block, BlockKind, EntryId, Sent};
 use crate::model::figures;
@@ -160,5 +160,5 @@ fn words(block: &Block, class: Class) -> (Option<String>, String) {
 
 fn request_of(windows: &Windows, id: EntryId) -> Option<&Request> {
     let (lane, number) = windows.row_at(id)?;
-    windows.rows(lane).get(number).and_then(WindowRow::request).filter(|request| request.entry == id)
+    windows.rows(lane).get(number).and_then(ContextRow::request).filter(|request| request.entry == id)
 }

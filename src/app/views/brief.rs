@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use crate::analysis::brief::rows::{Part, Row, Sources, Times, Tone};
+use crate::analysis::brief::rows::{BriefRow, Section, Sources, Times, Tone};
 use crate::analysis::brief::{last_answer, text_of};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
@@ -20,11 +20,11 @@ use crate::render::row::{self, Look};
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 
-/// Columns of the names of parts.
+/// Columns of the names of sections.
 const LABEL: usize = 9;
-/// Rows of a part that are shown until it is opened, on low screens and on high ones.
+/// Rows of a section that are shown until it is opened, on low screens and on high ones.
 const ROWS: (usize, usize) = (3, 8);
-/// Lines of the page for each row of a part: the answer is to be seen, too.
+/// Lines of the page for each row of a section: the answer is to be seen, too.
 const LINES_A_ROW: usize = 6;
 /// Rows of the last answer at most.
 const ANSWER: usize = 2_000;
@@ -36,19 +36,19 @@ const HINTS: &[Hint] = &[(&[Action::LevelDown, Action::LevelUp], "all rows, some
 pub(crate) struct Brief {
     list: List<Key>,
     /// Their first rows, and how many they have.
-    parts: Vec<(Part, Vec<Row>, usize)>,
+    sections: Vec<(Section, Vec<BriefRow>, usize)>,
     answer: Option<(EntryId, Vec<Line<'static>>)>,
     /// Parts of which all rows are shown.
-    opened: BTreeSet<Part>,
+    opened: BTreeSet<Section>,
     made: Option<Made>,
 }
 
 /// Names a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
-    Row(Part, usize),
-    /// The rest of a part.
-    More(Part),
+    Row(Section, usize),
+    /// The rest of a section.
+    More(Section),
     Answer(usize),
     Gap,
 }
@@ -67,7 +67,7 @@ impl Default for Brief {
     fn default() -> Self {
         Self {
             list: List::with_headings(|key| *key != Key::Gap),
-            parts: Vec::new(),
+            sections: Vec::new(),
             answer: None,
             opened: BTreeSet::new(),
             made: None,
@@ -99,12 +99,12 @@ impl Brief {
             windows: &scene.indexes.windows,
             claims: &claims,
         };
-        let part = |part: Part| {
-            let most = if self.opened.contains(&part) { usize::MAX } else { scene.height };
-            let (rows, all) = sources.first(part, most);
-            (part, rows, all)
+        let section = |section: Section| {
+            let most = if self.opened.contains(&section) { usize::MAX } else { scene.height };
+            let (rows, all) = sources.first(section, most);
+            (section, rows, all)
         };
-        self.parts = Part::ALL.into_iter().map(part).collect();
+        self.sections = Section::ALL.into_iter().map(section).collect();
         self.answer = said.map(|(id, text)| (id, lines_of(scene, &text)));
         self.list_rows();
     }
@@ -112,10 +112,10 @@ impl Brief {
     fn list_rows(&mut self) {
         let most = self.most_rows();
         let mut keys = Vec::new();
-        for (part, _, all) in &self.parts {
-            let shown = if self.opened.contains(part) || *all <= most { *all } else { most - 1 };
-            keys.extend((0..shown).map(|number| Key::Row(*part, number)));
-            keys.extend((shown < *all).then_some(Key::More(*part)));
+        for (section, _, all) in &self.sections {
+            let shown = if self.opened.contains(section) || *all <= most { *all } else { most - 1 };
+            keys.extend((0..shown).map(|number| Key::Row(*section, number)));
+            keys.extend((shown < *all).then_some(Key::More(*section)));
         }
         if let Some((_, lines)) = &self.answer {
             keys.push(Key::Gap);
@@ -124,23 +124,23 @@ impl Brief {
         self.list.set(keys, false);
     }
 
-    /// Rows of a part: as many as let all of the page be seen at once, or few.
+    /// Rows of a section: as many as let all of the page be seen at once, or few.
     fn most_rows(&self) -> usize {
         let height = self.made.map_or(0, |made| made.height);
         let answer = self.answer.as_ref().map_or(0, |(_, lines)| lines.len() + 1);
-        let lines = |most: usize| self.parts.iter().map(|(.., all)| (*all).min(most)).sum::<usize>();
+        let lines = |most: usize| self.sections.iter().map(|(.., all)| (*all).min(most)).sum::<usize>();
         let few = (height / LINES_A_ROW).clamp(ROWS.0, ROWS.1);
         let all = (few + 1..height).take_while(|most| lines(*most) + answer < height).last();
         all.unwrap_or(few)
     }
 
-    fn row(&self, part: Part, number: usize) -> Option<&Row> {
-        self.parts.iter().find(|(of, ..)| *of == part)?.1.get(number)
+    fn row(&self, section: Section, number: usize) -> Option<&BriefRow> {
+        self.sections.iter().find(|(of, ..)| *of == section)?.1.get(number)
     }
 
     fn entry(&self, key: Key) -> Option<EntryId> {
         match key {
-            Key::Row(part, number) => self.row(part, number)?.entry,
+            Key::Row(section, number) => self.row(section, number)?.entry,
             Key::Answer(_) => self.answer.as_ref().map(|(id, _)| *id),
             Key::More(_) | Key::Gap => None,
         }
@@ -151,17 +151,17 @@ impl Brief {
         let label = |word: &str| Span::styled(format!("{word:<LABEL$} "), theme.dim);
         let room = scene.columns().saturating_sub(LABEL + 1).max(1);
         match key {
-            Key::Row(part, number) => {
-                let Some(row) = self.row(part, number) else { return Line::default() };
-                let label = label(if number == 0 { part.word() } else { "" });
-                let lead = part.lead(number);
+            Key::Row(section, number) => {
+                let Some(row) = self.row(section, number) else { return Line::default() };
+                let label = label(if number == 0 { section.word() } else { "" });
+                let lead = section.lead(number);
                 let room = room.saturating_sub(lead.len());
                 let mut spans = vec![label, Span::styled(lead, theme.dim)];
-                spans.extend(row_spans(scene, part, row, room));
+                spans.extend(row_spans(scene, section, row, room));
                 Line::from(spans)
             }
-            Key::More(part) => {
-                let all = self.parts.iter().find(|(of, ..)| *of == part).map_or(0, |(.., all)| *all);
+            Key::More(section) => {
+                let all = self.sections.iter().find(|(of, ..)| *of == section).map_or(0, |(.., all)| *all);
                 let words = format!("+ {} more", (all + 1).saturating_sub(self.most_rows()));
                 Line::from(vec![label(""), Span::styled(words, theme.dim)])
             }
@@ -175,17 +175,17 @@ impl Brief {
         }
     }
 
-    fn open(&mut self, scene: &PageScene<'_>, part: Part, is_open: bool) {
+    fn open(&mut self, scene: &PageScene<'_>, section: Section, is_open: bool) {
         if is_open {
-            self.opened.insert(part);
+            self.opened.insert(section);
         } else {
-            self.opened.remove(&part);
+            self.opened.remove(&section);
         }
         let chosen = self.list.chosen().copied();
         self.made = None;
         self.refresh(scene);
         if let Some(Key::More(_)) = chosen {
-            self.list.choose_key(&Key::Row(part, self.most_rows() - 1));
+            self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
         }
     }
 }
@@ -210,13 +210,13 @@ fn lines_of(scene: &PageScene<'_>, text: &str) -> Vec<Line<'static>> {
     rows.into_iter().map(|row| row.line).collect()
 }
 
-fn row_spans(scene: &PageScene<'_>, part: Part, row: &Row, room: usize) -> Vec<Span<'static>> {
+fn row_spans(scene: &PageScene<'_>, section: Section, row: &BriefRow, room: usize) -> Vec<Span<'static>> {
     let theme = scene.theme;
     let cut = theme.glyphs().cut;
-    let style = match (part, row.tone) {
+    let style = match (section, row.tone) {
         (_, Tone::Bad) => theme.bad,
         (_, Tone::Good) => theme.good,
-        (Part::Asked, _) => theme.voice.user,
+        (Section::Asked, _) => theme.voice.user,
         _ => Style::default(),
     };
     if row.code.is_empty() {
@@ -224,14 +224,14 @@ fn row_spans(scene: &PageScene<'_>, part: Part, row: &Row, room: usize) -> Vec<S
     }
     // Of a path the middle goes first, so that its figures are seen.
     let beside = if row.text.is_empty() { 0 } else { wrap::width(&row.text) + 2 };
-    let code = match part {
-        Part::Files => wrap::fit_path(&row.code, room.saturating_sub(beside).max(12), cut),
+    let code = match section {
+        Section::Files => wrap::fit_path(&row.code, room.saturating_sub(beside).max(12), cut),
         _ => row.code.clone(),
     };
     let spans = [
         Span::styled(code, style),
         Span::raw("  "),
-        Span::styled(row.text.clone(), if part == Part::Commits { style } else { theme.dim }),
+        Span::styled(row.text.clone(), if section == Section::Commits { style } else { theme.dim }),
     ];
     wrap::fit(&spans, room, cut)
 }
@@ -260,9 +260,13 @@ impl Page for Brief {
             return Answer::Done;
         }
         match (action, self.list.chosen().copied()) {
-            (Action::Expand | Action::ToggleFold, Some(Key::More(part)))
-            | (Action::LevelDown, Some(Key::More(part) | Key::Row(part, _))) => self.open(scene, part, true),
-            (Action::LevelUp, Some(Key::More(part) | Key::Row(part, _))) => self.open(scene, part, false),
+            (Action::Expand | Action::ToggleFold, Some(Key::More(section)))
+            | (Action::LevelDown, Some(Key::More(section) | Key::Row(section, _))) => {
+                self.open(scene, section, true);
+            }
+            (Action::LevelUp, Some(Key::More(section) | Key::Row(section, _))) => {
+                self.open(scene, section, false);
+            }
             _ => return Answer::Pass,
         }
         Answer::Unfolded

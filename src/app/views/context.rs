@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::Table;
-use crate::analysis::context::window::{Row, Sums};
+use crate::analysis::context::window::{ContextRow, Sums};
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
@@ -52,7 +52,7 @@ impl Context {
         }
         let is_other = self.made.as_ref().is_none_or(|(_, lane)| *lane != self.lane);
         self.made = Some(wanted);
-        let keys = windows.rows(self.lane.as_ref()).iter().map(Row::entry).collect();
+        let keys = windows.rows(self.lane.as_ref()).iter().map(ContextRow::entry).collect();
         if is_other {
             // Rows of another lane have nothing to do with the place of the cursor.
             self.rows.set(keys, false);

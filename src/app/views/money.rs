@@ -11,7 +11,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use super::table::{Column, Order, Table};
 use crate::analysis::money::spending::Charge;
-use crate::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
+use crate::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::{start_of_lane, start_of_turn};
@@ -69,7 +69,7 @@ pub(crate) struct Money {
     sorted: (usize, Order),
     rows: List<Item>,
     statement: Statement,
-    sums: Vec<Row>,
+    sums: Vec<StatementRow>,
     /// Whether they are of several days.
     is_dated: bool,
     places: HashMap<Group, usize>,
@@ -173,7 +173,7 @@ impl Money {
             let items = self.facts.iter().enumerate().map(item).collect();
             return self.rows.set(items, false);
         }
-        let mut order: Vec<&Row> = self.sums.iter().collect();
+        let mut order: Vec<&StatementRow> = self.sums.iter().collect();
         let (column, direction) = self.sorted;
         if column != WHEN {
             order.sort_by_key(|row| figure(&row.amount, column));
@@ -212,7 +212,7 @@ impl Money {
         self.sum_up(scene);
     }
 
-    fn row_of(&self, group: &Group) -> Option<&Row> {
+    fn row_of(&self, group: &Group) -> Option<&StatementRow> {
         self.sums.get(*self.places.get(group)?)
     }
 

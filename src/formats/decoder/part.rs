@@ -36,7 +36,7 @@ pub fn unframed(line: &str) -> &str {
 
 /// A part of a record's text.
 #[derive(Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub(crate) struct TextPart<'a> {
     /// Where the record is.
     pub(crate) record: Origin,
     /// What is not UTF-8 in it.
@@ -47,7 +47,7 @@ pub(crate) struct Part<'a> {
     pub(crate) text: &'a str,
 }
 
-impl Part<'_> {
+impl TextPart<'_> {
     /// What is in a range of it, without blanks around and without the frame of an event.
     pub(crate) fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();

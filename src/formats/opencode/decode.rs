@@ -143,10 +143,10 @@ impl OpencodeDecoder {
         if self.messages.part(&recorded, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
     }
 
-    fn row(&mut self, row: rows::Row<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
+    fn row(&mut self, row: rows::DatabaseRow<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
         match row {
-            rows::Row::Message { info, parts } => self.whole(&info, &parts, out),
-            rows::Row::Line(line) => {
+            rows::DatabaseRow::Message { info, parts } => self.whole(&info, &parts, out),
+            rows::DatabaseRow::Line(line) => {
                 let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
                 entry.lane = self.sessions.lane_of(&Text::clean(json.get("sessionID").str_or_empty()), out);
                 entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));

@@ -11,7 +11,7 @@ use crate::model::entry::Break;
 use crate::model::text::Text;
 
 /// What a row is.
-pub(super) enum Row<'a> {
+pub(super) enum DatabaseRow<'a> {
     /// A message with its parts.
     Message {
         /// The message.
@@ -24,7 +24,7 @@ pub(super) enum Row<'a> {
 }
 
 /// Reads a row; `None` if it is none, or of an unknown type.
-pub(super) fn read<'a>(json: &Json<'a>) -> Option<Row<'a>> {
+pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
     if !json.has("sessionID") || json.has("messageID") || json.has("role") {
         return None;
     }
@@ -38,15 +38,15 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<Row<'a>> {
         "shell" => message(json, "shell", vec![shell(json)]),
         "assistant" => message(json, "assistant", assistant_parts(json)),
         "compaction" => compaction(json),
-        "agent-switched" => Row::Line(setting(format!("agent {}", text("agent")))),
-        "model-switched" => Row::Line(Break::ModelChange(model(json).text().unwrap_or_default())),
+        "agent-switched" => DatabaseRow::Line(setting(format!("agent {}", text("agent")))),
+        "model-switched" => DatabaseRow::Line(Break::ModelChange(model(json).text().unwrap_or_default())),
         "location-switched" => {
             let place = json.at(&["location", "directory"]).filled().unwrap_or("another place");
-            Row::Line(setting(format!("works in {place}")))
+            DatabaseRow::Line(setting(format!("works in {place}")))
         }
         "idle" => match text("outcome") {
-            "interrupted" => Row::Line(Break::Interrupted(Text::default())),
-            outcome => Row::Line(setting(format!("turn {outcome}"))),
+            "interrupted" => DatabaseRow::Line(Break::Interrupted(Text::default())),
+            outcome => DatabaseRow::Line(setting(format!("turn {outcome}"))),
         },
         _ => return None,
     })
@@ -68,7 +68,7 @@ fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     if model.is_object() { model.get("id") } else { model }
 }
 
-fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Row<'a> {
+fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> DatabaseRow<'a> {
     let same = ["id", "sessionID", "agent", "cost", "finish", "error"];
     let mut info: Vec<(&'static str, Json<'a>)> =
         same.into_iter().filter(|name| json.has(name)).map(|name| (name, json.get(name).clone())).collect();
@@ -80,7 +80,7 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Row
         ("modelID", model(json).clone()),
         ("time", object(times)),
     ]);
-    Row::Message { info: object(info), parts }
+    DatabaseRow::Message { info: object(info), parts }
 }
 
 /// Tokens with their total, by which the first model tells that reasoning lies beside output.
@@ -202,7 +202,7 @@ fn tool<'a>(item: &Json<'a>) -> Json<'a> {
 }
 
 /// The line, and the summary after it. A compaction that failed is an answer with an error.
-fn compaction<'a>(json: &Json<'a>) -> Row<'a> {
+fn compaction<'a>(json: &Json<'a>) -> DatabaseRow<'a> {
     let is_running = json.get("status").str() == Some("running");
     let is_auto = json.get("reason").str() == Some("auto");
     let line = object([("type", string("compaction")), ("auto", Json::Bool(is_auto))]);
@@ -212,7 +212,7 @@ fn compaction<'a>(json: &Json<'a>) -> Row<'a> {
     let parts =
         if is_failed { Vec::new() } else { std::iter::once(line).chain(has_text.then_some(text)).collect() };
     let mut row = message(json, "assistant", parts);
-    if let (Row::Message { info: Json::Object(members), .. }, false) = (&mut row, is_running) {
+    if let (DatabaseRow::Message { info: Json::Object(members), .. }, false) = (&mut row, is_running) {
         let done = object([("created", time(json).clone()), ("completed", time(json).clone())]);
         members.push((Cow::Borrowed("time"), done));
     }

@@ -48,7 +48,7 @@ pub(crate) enum Compaction {
 
 /// What an entry is to the calls before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Boundary {
     /// The model was asked again.
     Answer,
     /// The history was replaced, and the calls with it.
@@ -57,7 +57,7 @@ pub(crate) enum Step {
     None,
 }
 
-impl Step {
+impl Boundary {
     /// What an entry is.
     pub(crate) fn of(entry: &Entry) -> Self {
         let is_whole =
@@ -103,9 +103,9 @@ impl Kept {
     }
 
     /// What the entry is to the calls before it.
-    pub(crate) fn step(self) -> Step {
+    pub(crate) fn boundary(self) -> Boundary {
         let Glance { marks, is_answer, compaction, .. } = self.into();
-        Step::by(marks, is_answer, || compaction == Compaction::Whole)
+        Boundary::by(marks, is_answer, || compaction == Compaction::Whole)
     }
 }
 

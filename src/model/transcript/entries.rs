@@ -1,10 +1,10 @@
 //! Entries come, are sent again in pieces, and go.
 
-use super::merge::{Part, merge_blocks, merge_head, move_bodies};
+use super::merge::{Extent, merge_blocks, merge_head, move_bodies};
 use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::glance::Step;
+use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Piece, Role};
 use crate::model::tool::ToolCall;
 use crate::model::tool::identifies;
@@ -75,7 +75,7 @@ impl Transcript {
         let mut entry = old.clone();
         let was_trace = entry.marks.trace;
         let is_moved = entry.marks != new.marks || (entry.parent.is_none() && new.parent.is_some());
-        let part = Part::of(&old.blocks, &new.blocks);
+        let part = Extent::of(&old.blocks, &new.blocks);
         merge_head(&mut entry, &new, part);
         merge_blocks(&mut entry, new.blocks);
         if entry == *old {
@@ -101,7 +101,7 @@ impl Transcript {
         touched.reordered |= was_trace != entry.marks.trace;
         self.change_lane(id, &previous, &entry, touched);
         self.see_model(&entry);
-        self.see_step_again(id, &previous, &entry);
+        self.see_boundary_again(id, &previous, &entry);
         self.adopt_strays_of(id, touched);
         if is_moved {
             self.unsettle();
@@ -116,12 +116,12 @@ impl Transcript {
         let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
             return Some(new);
         };
-        let is_compaction = Step::of(&new) == Step::Compaction;
+        let is_compaction = Boundary::of(&new) == Boundary::Compaction;
         let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
         new.blocks.retain(|block| block.call().is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
         let before = entry.clone();
-        merge_head(entry, &new, Part::FURTHER);
+        merge_head(entry, &new, Extent::FURTHER);
         let head = entry.clone();
         let is_same = head == before && new.blocks.is_empty();
         self.adopt_strays(id, &mut new, touched);
@@ -165,9 +165,9 @@ impl Transcript {
     }
 
     /// An entry that was there is another one now.
-    fn see_step_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
+    fn see_boundary_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
         if let Some(place) = self.place_of(id) {
-            self.turns.see_step_again((place, id), before, now);
+            self.turns.see_boundary_again((place, id), before, now);
         }
     }
 
@@ -202,7 +202,7 @@ impl Transcript {
         self.held_bytes =
             (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_bytes(&previous.blocks));
         self.change_calls(id, &previous, &entry);
-        self.see_step_again(id, &previous, &entry);
+        self.see_boundary_again(id, &previous, &entry);
         touched.changed.push(id);
     }
 

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::model::entry::EntryId;
-use crate::model::entry::glance::Step;
+use crate::model::entry::glance::Boundary;
 use crate::model::text::Name;
 
 /// The newest answers.
@@ -25,15 +25,15 @@ struct Newest {
 
 impl Latest {
     /// Takes in what stands at a place of the order.
-    pub(super) fn see(&mut self, place: usize, id: EntryId, lane: Option<&Name>, step: Step) {
-        if step == Step::None {
+    pub(super) fn see(&mut self, place: usize, id: EntryId, lane: Option<&Name>, boundary: Boundary) {
+        if boundary == Boundary::None {
             return;
         }
         let newest = self.by_lane.entry(lane.cloned()).or_default();
-        match step {
-            Step::Answer => newest.answer = newest.answer.max(Some((place, id))),
-            Step::Compaction => newest.compaction = newest.compaction.max(Some(place)),
-            Step::None => {}
+        match boundary {
+            Boundary::Answer => newest.answer = newest.answer.max(Some((place, id))),
+            Boundary::Compaction => newest.compaction = newest.compaction.max(Some(place)),
+            Boundary::None => {}
         }
     }
 

@@ -10,14 +10,14 @@ use crate::model::usage::Usage;
 
 /// How a record stands to the pieces that an entry has so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Extent {
     /// Whether it tells less than all of the entry as it is now.
     is_part: bool,
     /// Whether it tells the beginning.
     has_first: bool,
 }
 
-impl Part {
+impl Extent {
     /// Further pieces of an entry that has some, and nothing else.
     pub(crate) const FURTHER: Self = Self { is_part: true, has_first: false };
 
@@ -36,7 +36,7 @@ impl Part {
 }
 
 /// Takes over what another record says of an entry, but for its blocks.
-pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Part) {
+pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     entry.parent = entry.parent.take().or_else(|| new.parent.clone());
     entry.lane = new.lane.clone().or_else(|| entry.lane.take());
     entry.at = entry.at.or(new.at);

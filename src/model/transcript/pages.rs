@@ -17,7 +17,7 @@ mod packing;
 use std::sync::{Arc, OnceLock};
 
 use crate::model::body::{Body, Key};
-use crate::model::entry::glance::{Glance, Kept, Step};
+use crate::model::entry::glance::{Boundary, Glance, Kept};
 use crate::model::entry::{Block, Entry, EntryId, Marks};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
@@ -93,11 +93,11 @@ impl Pages {
     }
 
     /// What the entry is to the calls before it, without unpacking it.
-    pub(crate) fn step(&self, number: usize) -> Option<Step> {
+    pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
         let page = self.list.get(number / PAGE)?;
         match &page.packed {
-            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.step()),
-            None => page.entries().get(number % PAGE).map(Step::of),
+            Some(packed) => packed.glances.get(number % PAGE).map(|kept| kept.boundary()),
+            None => page.entries().get(number % PAGE).map(Boundary::of),
         }
     }
 

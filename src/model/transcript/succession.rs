@@ -15,7 +15,7 @@ use super::order::Order;
 use super::pages::held_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Body;
-use crate::model::entry::glance::Step;
+use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Block, Entry, EntryId};
 
 /// The ids that entries have from now on, by those that they had.
@@ -109,8 +109,8 @@ impl Transcript {
                 now.revision += 1;
                 touched.changed.push(id);
                 touched.reordered |= now.marks.trace != before.marks.trace || now.lane != before.lane;
-                let (was, is) = (Step::of(before), Step::of(&now));
-                is_taken_back |= was != Step::None && was != is;
+                let (was, is) = (Boundary::of(before), Boundary::of(&now));
+                is_taken_back |= was != Boundary::None && was != is;
             }
             let is_moved = now.origin != before.origin || are_elsewhere(&now.blocks, &before.blocks);
             if is_moved {

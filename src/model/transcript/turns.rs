@@ -5,7 +5,7 @@
 
 use super::latest::Latest;
 use super::pages::Pages;
-use crate::model::entry::glance::Step;
+use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::turn::Turn;
 
@@ -24,8 +24,8 @@ impl Turns {
         let new = order.get(self.known..).unwrap_or_default();
         for (place, id) in (self.known..).zip(new.iter().copied()) {
             let lane = entries.lane(id.index());
-            if let Some(step) = entries.step(id.index()) {
-                self.latest.see(place, id, lane, step);
+            if let Some(boundary) = entries.boundary(id.index()) {
+                self.latest.see(place, id, lane, boundary);
             }
             if lane.is_none() && entries.marks(id.index()).is_some_and(|marks| marks.prompt) {
                 self.list.push(Turn { prompt: id, first: place });
@@ -51,12 +51,12 @@ impl Turns {
     }
 
     /// An entry that stands at this place is another one now.
-    pub(super) fn see_step_again(&mut self, (place, id): (usize, EntryId), before: &Entry, now: &Entry) {
-        let (was, is) = (Step::of(before), Step::of(now));
+    pub(super) fn see_boundary_again(&mut self, (place, id): (usize, EntryId), before: &Entry, now: &Entry) {
+        let (was, is) = (Boundary::of(before), Boundary::of(now));
         if (was, &before.lane) == (is, &now.lane) || place >= self.known {
             return;
         }
-        if was == Step::None {
+        if was == Boundary::None {
             self.latest.see(place, id, now.lane.as_ref(), is);
         } else {
             self.forget();

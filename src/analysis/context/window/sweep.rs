@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::weigh::{Class, Sizes, parts};
-use super::{Compaction, Grown, Request, Row, TokenCount};
+use super::{Compaction, ContextRow, Grown, Request, TokenCount};
 use crate::analysis::context::cache_breaks::{Asked, Between, Cache};
 use crate::analysis::context::seen::{self, Path};
 use crate::analysis::context::{is_request, window_at};
@@ -52,7 +52,13 @@ pub struct Spot<'a> {
 
 impl Carry {
     /// Takes in the next entry; emits the rows that it makes.
-    pub(crate) fn step(&mut self, spot: &Spot<'_>, id: EntryId, entry: &Entry, emit: &mut impl FnMut(Row)) {
+    pub(crate) fn step(
+        &mut self,
+        spot: &Spot<'_>,
+        id: EntryId,
+        entry: &Entry,
+        emit: &mut impl FnMut(ContextRow),
+    ) {
         if entry.marks.copy {
             return;
         }
@@ -73,7 +79,12 @@ impl Carry {
             let asked = self.last.map(|(prompt, output)| prompt.saturating_add(output));
             let asked = asked.map(|tokens| TokenCount { tokens, is_recorded: false });
             let before = recorded(before).or(asked);
-            emit(Row::Compaction(Compaction { entry: id, before, after: recorded(after), is_partial }));
+            emit(ContextRow::Compaction(Compaction {
+                entry: id,
+                before,
+                after: recorded(after),
+                is_partial,
+            }));
             if is_partial {
                 self.between.pruned = Some(id);
             } else {
@@ -159,7 +170,7 @@ impl Carry {
         id: EntryId,
         entry: &Entry,
         is_summary: bool,
-        emit: &mut impl FnMut(Row),
+        emit: &mut impl FnMut(ContextRow),
     ) {
         let Some(usage) = entry.usage.as_deref() else { return };
         let prompt = usage.prompt();
@@ -175,7 +186,7 @@ impl Carry {
         // Summaries are asked for with instructions of their own, which nothing of the session follows.
         let asked = Asked::of(usage, entry.model.as_ref(), entry.at);
         let cache_break = if is_summary { None } else { self.cache.ask(asked, &self.between) };
-        emit(Row::Request(Box::new(Request {
+        emit(ContextRow::Request(Box::new(Request {
             entry: id,
             at: entry.at,
             prompt,

@@ -3,7 +3,7 @@
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 
 use super::weigh::{self, Class};
-use super::{Request, Row, TokenCount, Windows, shares};
+use super::{ContextRow, Request, TokenCount, Windows, shares};
 use crate::analysis::context::cache_breaks::Cause;
 use crate::analysis::index::Live;
 use crate::model::body::Key;
@@ -81,7 +81,7 @@ fn windows_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Live<Windows>) {
 }
 
 fn requests(windows: &Windows) -> Vec<&Request> {
-    windows.rows(None).iter().filter_map(Row::request).collect()
+    windows.rows(None).iter().filter_map(ContextRow::request).collect()
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn compacted(recorded: (Option<u64>, Option<u64>)) -> (Transcript, Live<Windows>
 
 fn compaction_row(windows: &Windows) -> (Option<TokenCount>, Option<TokenCount>) {
     let row = windows.rows(None).iter().find_map(|row| match row {
-        Row::Compaction(row) => Some((row.before, row.after)),
-        Row::Request(_) => None,
+        ContextRow::Compaction(row) => Some((row.before, row.after)),
+        ContextRow::Request(_) => None,
     });
     row.unwrap()
 }

@@ -1,7 +1,7 @@
 //! The requests of one lane, in the order of the file.
 
 use super::sweep::{Carry, Spot};
-use super::{Row, Sums, TokenCount, shares};
+use super::{ContextRow, Sums, TokenCount, shares};
 use crate::analysis::context::seen::Path;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -19,7 +19,7 @@ pub(crate) struct Track {
     swept: usize,
     /// The place in the lane of the entry of each row.
     at: Vec<usize>,
-    rows: Vec<Row>,
+    rows: Vec<ContextRow>,
     sums: Sums,
     carry: Carry,
     /// The branch that the carry stands on; none is the active path.
@@ -54,7 +54,7 @@ impl Track {
     }
 
     /// Its rows.
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[ContextRow] {
         &self.rows
     }
 
@@ -175,15 +175,17 @@ impl Track {
         carry
     }
 
-    fn push_row(&mut self, row: Row) {
+    fn push_row(&mut self, row: ContextRow) {
         match &row {
-            Row::Request(request) => {
+            ContextRow::Request(request) => {
                 self.sums.add(request);
                 if let Some(compaction) = request.compacted {
                     self.set_after(compaction, Some(request.prompt));
                 }
             }
-            Row::Compaction(compaction) => self.sums.compactions += usize::from(!compaction.is_partial),
+            ContextRow::Compaction(compaction) => {
+                self.sums.compactions += usize::from(!compaction.is_partial);
+            }
         }
         self.rows.push(row);
         self.at.push(self.swept);
@@ -192,7 +194,7 @@ impl Track {
     /// Where an agent does not say what a compaction left, the next request does.
     fn set_after(&mut self, compaction: EntryId, prompt: Option<u64>) {
         for row in self.rows.iter_mut().rev() {
-            if let Row::Compaction(row) = row
+            if let ContextRow::Compaction(row) = row
                 && row.entry == compaction
             {
                 if row.after.is_none_or(|after| !after.is_recorded) {

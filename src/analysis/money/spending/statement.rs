@@ -51,7 +51,7 @@ pub enum Group {
 
 /// A sum of charges.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct StatementRow {
     /// Of what.
     pub group: Group,
     /// How much.
@@ -66,7 +66,7 @@ pub struct Row {
     pub(crate) lacks_agents: bool,
 }
 
-impl Row {
+impl StatementRow {
     /// What it cost.
     pub fn cost(&self) -> Cost {
         self.amount.money.cost().lacking(self.lacks_agents)
@@ -170,13 +170,13 @@ impl Statement {
     }
 
     /// The sums, in the order of their first charges.
-    pub fn rows(&self, by: Grouping) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::new();
+    pub fn rows(&self, by: Grouping) -> Vec<StatementRow> {
+        let mut rows: Vec<StatementRow> = Vec::new();
         let mut places: HashMap<Group, usize> = HashMap::new();
         for (number, charge) in self.charges.iter().enumerate() {
             let Some(group) = self.group_of(number, by) else { continue };
             let place = *places.entry(group.clone()).or_insert_with(|| {
-                rows.push(Row {
+                rows.push(StatementRow {
                     group,
                     amount: Amount::default(),
                     cumulative: 0,

@@ -8,7 +8,7 @@ use super::row::token_words;
 use crate::analysis::context::cache_breaks::CacheBreak;
 use crate::analysis::context::seen;
 use crate::analysis::context::window::weigh::Class;
-use crate::analysis::context::window::{Compaction, Request, Row, TokenCount, shares};
+use crate::analysis::context::window::{Compaction, ContextRow, Request, TokenCount, shares};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
 use crate::model::entry::EntryId;
@@ -40,17 +40,17 @@ impl Foot {
     pub(crate) fn lines(
         &mut self,
         scene: &PageScene<'_>,
-        row: &Row,
+        row: &ContextRow,
         density: f64,
         most: usize,
     ) -> Vec<Line<'static>> {
         let paragraphs = match row {
-            Row::Request(request) => vec![
+            ContextRow::Request(request) => vec![
                 cache(scene, request),
                 vec![Span::styled(self.made_of(scene, request, density), scene.theme.text)],
                 vec![Span::styled(note(scene, request, density), scene.theme.dim)],
             ],
-            Row::Compaction(compaction) => vec![of_compaction(scene, compaction)],
+            ContextRow::Compaction(compaction) => vec![of_compaction(scene, compaction)],
         };
         let frame = Frame::of(scene.columns());
         let mut lines: Vec<Line<'static>> =

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::percent;
 use crate::analysis::context::window::shares::{self, Shares};
 use crate::analysis::context::window::weigh::Class;
-use crate::analysis::context::window::{Compaction, Grown, Request, Row, TokenCount};
+use crate::analysis::context::window::{Compaction, ContextRow, Grown, Request, TokenCount};
 use crate::app::views::page::PageScene;
 use crate::app::views::table::{Column, Table, gauge};
 use crate::model::entry::{BlockKind, Entry};
@@ -104,10 +104,10 @@ pub struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// A row.
-    pub(crate) fn line(&self, row: &Row, is_chosen: bool) -> Line<'static> {
+    pub(crate) fn line(&self, row: &ContextRow, is_chosen: bool) -> Line<'static> {
         match row {
-            Row::Request(request) => self.request(request, is_chosen),
-            Row::Compaction(compaction) => self.compaction(compaction),
+            ContextRow::Request(request) => self.request(request, is_chosen),
+            ContextRow::Compaction(compaction) => self.compaction(compaction),
         }
     }
 

@@ -8,7 +8,7 @@ use super::foot::named;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::{Amount, Tokens};
-use crate::analysis::money::spending::statement::{Group, Row, Statement};
+use crate::analysis::money::spending::statement::{Group, Statement, StatementRow};
 use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
@@ -20,7 +20,12 @@ use crate::model::transcript::Transcript;
 
 impl Money {
     /// The cells of a row.
-    pub(super) fn cells(&self, row: &Row, scene: &PageScene<'_>, is_chosen: bool) -> Vec<Span<'static>> {
+    pub(super) fn cells(
+        &self,
+        row: &StatementRow,
+        scene: &PageScene<'_>,
+        is_chosen: bool,
+    ) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let amount = &row.amount;
         let (sign, style) = self.sign(row, scene);
@@ -56,7 +61,7 @@ impl Money {
     }
 
     /// What became of it, or that it was expensive.
-    fn sign(&self, row: &Row, scene: &PageScene<'_>) -> (&'static str, Style) {
+    fn sign(&self, row: &StatementRow, scene: &PageScene<'_>) -> (&'static str, Style) {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let charge = match row.group {
             Group::Charge(number) => self.statement.charges.get(number),
@@ -75,7 +80,7 @@ impl Money {
 const BEYOND: &str = "the whole run, beyond its requests";
 
 /// Rows that cost twice the average, and the one that costs most, stand out; of two rows none does.
-pub(crate) fn dear(rows: &[Row]) -> i128 {
+pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
     let costs: Vec<i128> =
         rows.iter().map(|row| row.amount.money.picos()).filter(|picos| *picos > 0).collect();
     let Some(most) = costs.iter().max().filter(|_| costs.len() > 2) else { return i128::MAX };
@@ -109,7 +114,7 @@ pub(crate) fn amount_words(amount: &Amount) -> String {
 }
 
 /// The same of a row.
-pub(crate) fn row_words(row: &Row) -> String {
+pub(crate) fn row_words(row: &StatementRow) -> String {
     cost_words(&row.cost(), &row.amount)
 }
 
@@ -144,7 +149,7 @@ pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
 }
 
 /// Whether it is a turn on a branch that the session left.
-pub(crate) fn is_left(row: &Row, transcript: &Transcript) -> bool {
+pub(crate) fn is_left(row: &StatementRow, transcript: &Transcript) -> bool {
     matches!(row.group, Group::Turn(prompt) if transcript.branches().abandoned.contains(&prompt))
 }
 
@@ -203,7 +208,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
 }
 
 /// What all was spent up to a row; nothing while no price is known.
-pub(crate) fn so_far(row: &Row, statement: &Statement) -> String {
+pub(crate) fn so_far(row: &StatementRow, statement: &Statement) -> String {
     let is_known = statement.total.money.usd().is_some();
     if is_known { phrases::usd(usd(row.cumulative)) } else { String::new() }
 }

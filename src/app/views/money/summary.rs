@@ -9,7 +9,7 @@ use crate::analysis::money::cost::CostSource;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::{Amount, Tokens};
 use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, Product};
-use crate::analysis::money::spending::statement::{Group, Grouping, Row, Statement};
+use crate::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
 use crate::analysis::money::spending::{Charge, Fate};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
@@ -114,7 +114,7 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
 }
 
 /// All lines.
-pub(crate) fn facts(statement: &Statement, turns: &[Row], scene: &PageScene<'_>) -> Vec<Fact> {
+pub(crate) fn facts(statement: &Statement, turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> {
     let mut facts = vec![cost(statement), requests(statement)];
     facts.extend(classes(statement));
     facts.extend(cache(statement));
@@ -298,14 +298,14 @@ fn tokens_of(amount: &Amount) -> String {
 }
 
 /// The most expensive turns.
-fn dearest(turns: &[Row], statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
-    let mut costly: Vec<&Row> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
+fn dearest(turns: &[StatementRow], statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
+    let mut costly: Vec<&StatementRow> = turns.iter().filter(|row| row.amount.money.picos() > 0).collect();
     costly.retain(|row| matches!(row.group, Group::Turn(_)));
     if costly.len() < 2 {
         return Vec::new();
     }
     costly.sort_by_key(|row| std::cmp::Reverse(row.amount.money.picos()));
-    let fact = |row: &&Row| {
+    let fact = |row: &&StatementRow| {
         let Group::Turn(prompt) = row.group else { return Fact::default() };
         Fact {
             tokens: tokens_of(&row.amount),

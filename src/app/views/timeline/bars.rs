@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use super::axis::Axis;
 use crate::analysis::account::Class;
-use crate::analysis::timeline::{Ending, Lane, Paths, Row, Span as TimeSpan, SpanId, Timeline, What};
+use crate::analysis::timeline::{Ending, Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What};
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
 use crate::model::timestamp::Timestamp;
@@ -93,7 +93,7 @@ impl Painter<'_> {
     }
 
     /// Puts a row's spans into cells.
-    pub(crate) fn put(&self, row: &Row, cells: &mut Cells) {
+    pub(crate) fn put(&self, row: &TimelineRow, cells: &mut Cells) {
         let columns = self.axis.columns();
         let (from, to) = (self.axis.span(0).0, self.axis.span(columns.saturating_sub(1)).1);
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
@@ -106,7 +106,7 @@ impl Painter<'_> {
         }
     }
 
-    fn cell(&self, span: &TimeSpan, row: &Row) -> Cell {
+    fn cell(&self, span: &TimeSpan, row: &TimelineRow) -> Cell {
         let focus = focus_of(self.scene.transcript, span.id);
         Cell {
             id: span.id,
@@ -120,7 +120,7 @@ impl Painter<'_> {
         }
     }
 
-    fn put_span(&self, span: &TimeSpan, row: &Row, cells: &mut Cells) {
+    fn put_span(&self, span: &TimeSpan, row: &TimelineRow, cells: &mut Cells) {
         let end = self.end(span);
         let first = self.axis.column(span.id.from);
         let last = self.axis.last_column(end).max(first);
@@ -134,7 +134,7 @@ impl Painter<'_> {
     }
 
     /// Of many spans in a column one stands for all.
-    fn put_sum(&self, column: usize, row: &Row, cells: &mut Cells) {
+    fn put_sum(&self, column: usize, row: &TimelineRow, cells: &mut Cells) {
         let (from, to) = self.axis.span(column);
         let inside = row.within(from, to, self.now);
         let (ms, failed) = row.sum(&inside);
