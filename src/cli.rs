@@ -11,6 +11,7 @@ mod opening;
 mod pages;
 mod roff;
 mod surroundings;
+mod top;
 mod wait;
 
 use std::ffi::OsString;
@@ -28,6 +29,7 @@ use self::naming::{named, slip, with_entry};
 pub use self::opening::own_prices;
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
+use self::top::TopArgs;
 use self::wait::WaitArgs;
 
 use crate::app::input::keymap::Keymap;
@@ -70,6 +72,8 @@ pub enum Config {
     Doctor(doctor::Options),
     /// Write which sessions there are.
     List(list::Options),
+    /// Write how the sessions of the last hours stand.
+    Top(report::top::Options),
     /// Write which formats there are, or what is the matter with one.
     Formats(report::formats::Options),
     /// Nothing: it is not known which session was named.
@@ -169,6 +173,8 @@ enum Command {
     Wait(WaitArgs),
     /// List the sessions of all agents, newest first
     List(ListArgs),
+    /// Show how all sessions of the last hours stand, those that need somebody first
+    Top(TopArgs),
     /// List the formats of all agents; check a definition of your own, or draft one
     Formats {
         #[command(subcommand)]
@@ -363,6 +369,7 @@ impl Config {
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),
+            Command::Top(args) => Self::top(args, surroundings),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
             }

@@ -25,7 +25,8 @@
 //!              settings ── runtime ── terminal, demo       the loop, threads, effects
 //!                      ┌────┴─────┐
 //!                      ui       report                   cells │ text and json
-//!                       │       ┌─┘ \
+//!                       │       ┌─┤ \
+//!                       │       │ fleet                  many sessions, one thread, a row each
 //!                      app      │    ingest              state, actions, layout │ a thread per session
 //!                     ┌─┴─session   ┌──┴────┐           one opened session with what is known of it
 //!                     │         │   │       │
@@ -79,6 +80,7 @@ pub mod analysis;
 pub mod app;
 pub mod cli;
 pub mod demo;
+pub mod fleet;
 pub mod formats;
 pub mod ingest;
 pub mod model;

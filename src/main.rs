@@ -17,7 +17,7 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
-use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, wait};
+use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, top, wait};
 use tv::runtime;
 
 /// The answer is no: something was found, or did not come about.
@@ -80,6 +80,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Doctor(options) => doctor::write(options, &mut out)?,
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
+        Config::Top(options) => top::write(options, now, &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
         Config::Completions(shell) => {
             out.write_all(&completions(*shell))?;

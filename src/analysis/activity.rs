@@ -297,7 +297,7 @@ pub(crate) fn has_ended(transcript: &Transcript) -> bool {
 }
 
 /// What the main lane says, newest first: no copies, no noise, no abandoned branch.
-fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> {
+pub(crate) fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> {
     let abandoned = &transcript.branches().abandoned;
     let active = transcript.order().iter().rev().filter(|id| !abandoned.contains(id));
     active.filter_map(|id| transcript.get(*id)).filter(|entry| {
@@ -371,7 +371,7 @@ pub(crate) fn silence(
 /// The newest open call of the last answer, and since when it runs. Calls of earlier answers are not
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
-fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
+pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
     let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
     let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;

@@ -171,8 +171,26 @@ impl Alternative {
     }
 }
 
-impl Status<'_> {
-    fn holds(&self, state: State) -> bool {
+/// What facts of a session are judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts<'a> {
+    /// What the agent does.
+    pub(crate) activity: &'a Activity,
+    /// How long nothing was written at work, in ms.
+    pub(crate) silence: Option<u64>,
+    /// What was spent.
+    pub(crate) usd: Option<f64>,
+    /// How full the context is.
+    pub(crate) context: Option<ContextUse>,
+    /// How many of the newest calls ask for the same.
+    pub(crate) same: Option<u64>,
+    /// Whether a call or a result has lost its other half since the last look.
+    pub(crate) has_orphan: bool,
+}
+
+impl Facts<'_> {
+    /// Whether a fact is true.
+    pub(crate) fn holds(&self, state: State) -> bool {
         let is_idle = matches!(self.activity, Activity::Idle { .. });
         let is_unclean = *self.activity == Activity::Unclean;
         match state {
@@ -183,9 +201,9 @@ impl Status<'_> {
             State::Model => matches!(self.activity, Activity::Model { .. }),
             State::Tool => matches!(self.activity, Activity::Tool { .. }),
             State::Retry => matches!(self.activity, Activity::Retry { .. }),
-            State::Orphan => self.orphan.is_some(),
+            State::Orphan => self.has_orphan,
             State::Silent(compare, bound) => self.silence.is_some_and(|ms| compare.holds(ms, bound)),
-            State::Spent(compare, bound) => self.cost.usd.is_some_and(|usd| compare.holds(usd, bound)),
+            State::Spent(compare, bound) => self.usd.is_some_and(|usd| compare.holds(usd, bound)),
             State::Context(compare, Fill::Tokens(bound)) => {
                 self.context.is_some_and(|context| compare.holds(context.tokens, bound))
             }
@@ -196,9 +214,24 @@ impl Status<'_> {
                     compare.holds(tokens as f64 * 100.0 / window as f64, bound as f64)
                 })
             }
-            State::Same(compare, bound) => {
-                self.run.is_some_and(|run| compare.holds(run.count() as u64, bound))
-            }
+            State::Same(compare, bound) => self.same.is_some_and(|count| compare.holds(count, bound)),
+        }
+    }
+}
+
+impl Status<'_> {
+    fn holds(&self, state: State) -> bool {
+        self.facts().holds(state)
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            activity: self.activity,
+            silence: self.silence,
+            usd: self.cost.usd,
+            context: self.context,
+            same: self.run.map(|run| run.count() as u64),
+            has_orphan: self.orphan.is_some(),
         }
     }
 

@@ -50,6 +50,10 @@ pub enum Term {
     File(String),
     /// Answered by a model with this in its name.
     Model(String),
+    /// Of an agent with this in its name. A fact of sessions, as the next one is.
+    Agent(String),
+    /// Of a session in a folder with this in its name.
+    Project(String),
     /// With this text, letter by letter.
     Text(String),
     /// With text that this regular expression describes.

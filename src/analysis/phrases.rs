@@ -1,12 +1,14 @@
 //! Facts as short strings, so that the viewer and the reports say the same thing in the same words.
 
 use super::account::{Account, Figures};
+use super::activity::Activity;
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::figures::{count, duration, tokens};
+use crate::model::figures::{count, duration, elapsed, tokens};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
@@ -31,6 +33,35 @@ pub fn cost(cost: &Cost) -> Option<String> {
     let mark = if cost.is_estimated { "~" } else { "" };
     let more = if cost.lacks_some() { "+" } else { "" };
     Some(format!("{mark}{amount}{more}"))
+}
+
+/// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`.
+/// Nothing if nobody knows.
+pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
+    let (running, waiting, ended, broken) =
+        if ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
+    let (sign, words) = match activity {
+        Activity::Tool { name, .. } => (running, name.as_str()),
+        Activity::Model { .. } => (running, "model"),
+        Activity::Retry { .. } => (running, "retry"),
+        Activity::Waiting { .. } => (waiting, "waiting"),
+        Activity::Idle { .. } => (ended, "idle"),
+        Activity::Ended => (ended, "ended"),
+        Activity::Unclean => (broken, "unclean end"),
+        Activity::Unknown => return String::new(),
+    };
+    match activity.since() {
+        Some(since) => format!("{sign} {words} {}", elapsed(now.since(since))),
+        None => format!("{sign} {words}"),
+    }
+}
+
+/// Model names without the provider and the date.
+pub(crate) fn model(model: &str) -> String {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let name = name.strip_prefix("claude-").unwrap_or(name);
+    let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());
+    name.split('-').filter(|part| !is_date(part)).collect::<Vec<_>>().join("-").chars().take(24).collect()
 }
 
 /// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.

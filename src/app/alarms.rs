@@ -12,7 +12,6 @@ use crate::analysis::alarm::Alarm;
 use crate::analysis::calls::Place;
 use crate::analysis::expression::parse::{Mistake, parse_alarm};
 use crate::analysis::expression::{Expr, State as Fact};
-use crate::analysis::lint::Finding;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Touched;
@@ -178,10 +177,6 @@ impl Watch {
         let alarm = Alarm::new(wish.expr.clone(), last);
         Self { wish, alarm, rung: 0, last: None }
     }
-}
-
-fn place_of(finding: &Finding) -> Place {
-    Place { entry: finding.entry, block: finding.block }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ impl Config {
             Self::Stats(options) => options.json,
             Self::Doctor(options) => options.json,
             Self::List(options) => options.json,
+            Self::Top(options) => options.form != report::top::Form::Table,
             Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
                 *form != report::check::Form::Text
             }

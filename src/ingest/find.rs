@@ -12,6 +12,7 @@
 mod candidates;
 mod facts;
 mod glance;
+mod lookout;
 mod lookup;
 mod preview;
 mod watch;
@@ -19,6 +20,7 @@ mod watch;
 use std::vec;
 
 pub use self::candidates::Search;
+pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate};
 pub use self::preview::preview;
 pub use self::watch::{Watch, watch};

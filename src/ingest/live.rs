@@ -6,15 +6,13 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{SendTimeoutError, Sender};
 
-use super::bodies::Bodies;
-use super::emitter::{Emitter, Outlet};
+use super::course::Course;
+use super::emitter::Outlet;
 use super::files::Files;
 use super::plan::Plan;
-use super::preview::{Preview, show_newest_files};
+use super::preview::{Preview, WINDOW};
 use super::reader::{Reader, Seen};
-use super::rows::show_newest_rows;
-use crate::model::edit::{Feed, LinkState, Polled, Stage};
-use crate::model::record::{FileId, Shape};
+use crate::model::edit::{Feed, LinkState, Polled};
 use crate::model::text::Text;
 use crate::source::watch::Watcher;
 
@@ -55,40 +53,20 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 
 /// Follows a session of files until asked to stop.
 pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    outlet(Feed::Opened(Box::new(plan.opened.clone())));
-    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+    let course = Course::begin(plan, files.clone(), outlet);
     let mut watcher = Watcher::new(native);
-    let kind = watcher.distrust(&plan.path);
+    let kind = watcher.distrust(&course.plan.path);
     if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
         outlet(Feed::Polled(why));
     }
-    follow_by(watcher, plan, files, outlet, stop);
-}
-
-fn follow_by(watcher: Watcher, plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let mut follow = Follow {
-        plan,
-        files,
-        outlet,
-        stop,
-        watcher,
-        is_caught_up: false,
-        reread: None,
-        has_been_read: false,
-    };
-    follow.run();
+    Follow { course, outlet, stop, watcher }.run();
 }
 
 struct Follow<'f> {
-    plan: Plan,
-    files: &'f Files,
+    course: Course<'f>,
     outlet: Outlet<'f>,
     stop: &'f AtomicBool,
     watcher: Watcher,
-    is_caught_up: bool,
-    /// Why everything is read anew, to be said when that is done.
-    reread: Option<String>,
-    has_been_read: bool,
 }
 
 /// Why a reader is given up.
@@ -102,13 +80,12 @@ impl<'f> Follow<'f> {
     fn run(&mut self) {
         loop {
             // Before all that takes long with thousands of files.
-            let preview = self.open_preview();
+            let preview = self.course.preview(WINDOW);
             let Some(mut reader) = self.open() else { return };
             self.watch(&reader, true);
             if matches!(self.read_and_wait(&mut reader, preview), End::Stopped) {
                 return;
             }
-            self.has_been_read = true;
         }
     }
 
@@ -116,11 +93,7 @@ impl<'f> Follow<'f> {
     fn open(&mut self) -> Option<Reader<'f>> {
         let mut last = String::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
-            if self.has_been_read {
-                emitter.replace();
-            }
-            match Reader::new(&self.plan, self.files, Bodies::Recent, emitter, Instant::now()) {
+            match self.course.open() {
                 Ok(reader) => return Some(reader),
                 Err(error) if error.to_string() == last => {}
                 Err(error) => {
@@ -140,7 +113,7 @@ impl<'f> Follow<'f> {
             if self.is_stopped(reader) {
                 return End::Stopped;
             }
-            self.emit_state(reader);
+            self.course.emit_state(reader);
             let read = Instant::now();
             if let Some(end) = self.wait(reader) {
                 return end;
@@ -150,28 +123,6 @@ impl<'f> Follow<'f> {
                 std::thread::sleep(too_soon);
             }
         }
-    }
-
-    fn open_preview(&self) -> Option<Preview<'f>> {
-        if self.is_caught_up {
-            return None;
-        }
-        let (is_shown, preview) = match self.plan.shape {
-            Shape::Folder => (show_newest_files(&self.plan, self.files, self.outlet), None),
-            Shape::Rows => (show_newest_rows(&self.plan, self.files, self.outlet), None),
-            Shape::Lines => {
-                let now = Instant::now();
-                let mut preview = Preview::open(&self.plan, self.files, self.outlet, now).ok()??;
-                let is_shown = preview.update(now);
-                (is_shown, is_shown.then_some(preview))
-            }
-            Shape::Document | Shape::Values | Shape::Stream => (false, None),
-        };
-        if is_shown {
-            // Who shows it learns that it is complete.
-            (self.outlet)(Feed::Progress { done: 0, total: 0 });
-        }
-        preview
     }
 
     /// Reads all that is there now.
@@ -200,17 +151,6 @@ impl<'f> Follow<'f> {
         }
     }
 
-    /// Says that everything is there, and whether it was read anew.
-    fn emit_state(&mut self, reader: &mut Reader<'f>) {
-        if !std::mem::replace(&mut self.is_caught_up, true) {
-            reader.emitter.send(Feed::CaughtUp);
-            reader.emitter.send(Feed::Link(LinkState::Live));
-        }
-        if let Some(why) = self.reread.take() {
-            reader.emitter.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
-        }
-    }
-
     /// Waits for something to read.
     fn wait(&mut self, reader: &mut Reader<'f>) -> Option<End> {
         loop {
@@ -231,27 +171,11 @@ impl<'f> Follow<'f> {
     }
 
     fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Option<End> {
-        for link in seen.links {
-            reader.emitter.send(Feed::Link(link));
-        }
-        let is_anew = seen.anew.is_some();
-        if is_anew {
-            self.reread = seen.anew;
+        let taken = self.course.take_in(seen, reader);
+        if taken.is_anew {
             self.watch(reader, true);
         }
-        let is_clear = !(self.plan.is_provisional && seen.has_grown);
-        if !is_anew && is_clear {
-            return None;
-        }
-        let plan = self.plan.again()?;
-        let is_same = plan.reads_like(&self.plan);
-        let is_clearer = plan.opened.confidence != self.plan.opened.confidence
-            || plan.opened.reason != self.plan.opened.reason;
-        self.plan = plan;
-        if !is_same || is_clearer {
-            reader.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
-        }
-        (!is_same).then_some(End::OtherPlan)
+        taken.is_other.then_some(End::OtherPlan)
     }
 
     fn watch(&mut self, reader: &Reader<'_>, renew: bool) {
@@ -277,7 +201,8 @@ mod tests {
     use crossbeam_channel::unbounded;
     use notify::{Config, Error, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
 
-    use super::follow_by;
+    use super::Follow;
+    use crate::ingest::course::Course;
     use crate::ingest::files::{Files, Kind};
     use crate::ingest::open::plan;
     use crate::ingest::target::Target;
@@ -320,7 +245,9 @@ mod tests {
                 let files = Files::default();
                 files.number(&path, Kind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();
-                follow_by(Watcher::of(Some(Box::new(native))), plan, &files, &outlet, &stop);
+                let course = Course::begin(plan, files.clone(), &outlet);
+                let watcher = Watcher::of(Some(Box::new(native)));
+                Follow { course, outlet: &outlet, stop: &stop, watcher }.run();
             });
             let (mut polled, mut written, mut is_live) = (Vec::new(), 1, false);
             while written < 4 {

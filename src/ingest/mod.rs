@@ -7,6 +7,7 @@ mod ahead;
 mod bodies;
 mod catalog;
 mod counted;
+mod course;
 pub(crate) mod defined;
 mod emitter;
 mod files;
@@ -32,15 +33,19 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
+pub(crate) use self::course::Course;
+pub(crate) use self::emitter::Outlet;
+pub(crate) use self::live::guarded;
 pub(crate) use self::open::is_database;
 pub use self::pager::{Pager, contents};
+pub(crate) use self::preview::Preview;
+pub(crate) use self::reader::Reader;
 pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;
-use self::emitter::{Emitter, Outlet};
+use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
-use self::reader::Reader;
 use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
 use crate::formats::survey::Sums;
@@ -131,7 +136,7 @@ impl Session {
             true
         };
         let outlet: Outlet<'_> = &outlet;
-        live::guarded(outlet, || {
+        guarded(outlet, || {
             if self.plan.shape == Shape::Stream {
                 piped::run(self.plan, None, outlet, &AtomicBool::new(false));
             } else {
@@ -147,6 +152,11 @@ impl Session {
         self.plan.survey = Some(Sums::clone(&sums));
         self.read_whole(true, sink);
         sums.lock().unwrap_or_else(PoisonError::into_inner).finish()
+    }
+
+    /// To be followed by whoever waits for its files.
+    pub(crate) fn course(self, outlet: Outlet<'_>) -> Course<'_> {
+        Course::begin(self.plan, self.files, outlet)
     }
 
     /// A reader of bodies that are away.
@@ -167,7 +177,7 @@ impl Session {
         std::thread::spawn(move || {
             let outlet = |message: Feed| live::send(message, &feed, &stop, &*wake);
             let outlet: Outlet<'_> = &outlet;
-            live::guarded(outlet, || {
+            guarded(outlet, || {
                 if self.plan.shape == Shape::Stream {
                     piped::run(self.plan, Some(&self.files), outlet, &stop);
                 } else {

@@ -18,11 +18,11 @@ use crate::source::pattern::expand;
 use crate::source::regular;
 use crate::source::stamp::read_range;
 
-/// Shorter files are read whole at once.
-const WORTH_IT: u64 = 4 << 20;
-/// How much of the end is read; eight times as much if no line begins in it, but not more than can be
+/// Files that are not so many times longer than what would be shown of them are read whole at once.
+const WORTH_IT: u64 = 4;
+/// How much of the end is read for a reader; eight times as much if no line begins in it, but not more than can be
 /// read at once.
-const WINDOW: u64 = 1 << 20;
+pub(crate) const WINDOW: u64 = 1 << 20;
 const WIDEST: u64 = 64 << 20;
 /// How much is looked at together.
 const STEP: usize = 1 << 20;
@@ -44,14 +44,15 @@ impl<'o> Preview<'o> {
         plan: &Plan,
         files: &Files,
         outlet: Outlet<'o>,
+        window: u64,
         now: Instant,
     ) -> io::Result<Option<Self>> {
         let mut line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
         let len = line_file.follower.len();
-        if len <= WORTH_IT {
+        if len <= WORTH_IT * window {
             return Ok(None);
         }
-        let Some(at) = last_lines(plan, len)? else { return Ok(None) };
+        let Some(at) = last_lines(plan, len, window)? else { return Ok(None) };
         line_file.seek(at)?;
         let emitter = Emitter::new(plan.format.decoder(), Stage::Preview, outlet);
         Ok(Some(Self { emitter, line_file, room: vec![0; STEP] }))
@@ -119,9 +120,9 @@ fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
 }
 
 /// Where the first line of the window at the end begins, if one does.
-fn last_lines(plan: &Plan, len: u64) -> io::Result<Option<u64>> {
+fn last_lines(plan: &Plan, len: u64, window: u64) -> io::Result<Option<u64>> {
     let file = regular::open(&plan.path)?;
-    let mut window = WINDOW;
+    let mut window = window;
     while window < len && window <= WIDEST {
         // Chunk by chunk: a line may be longer than what should be held of it.
         for at in (len - window..len - 1).step_by(STEP) {

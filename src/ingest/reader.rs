@@ -125,14 +125,20 @@ impl<'o> Reader<'o> {
             asked: HashSet::new(),
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
-            room: vec![0; ROOM],
+            room: Vec::new(),
         };
         reader.find_files(now);
         Ok(reader)
     }
 
+    /// Gives the room for reading back, as long as nothing is to be read.
+    pub(crate) fn let_go(&mut self) {
+        self.room = Vec::new();
+    }
+
     /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
+        self.room.resize(ROOM, 0);
         let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {

@@ -22,5 +22,6 @@ pub mod show;
 pub(crate) mod spent;
 pub mod stats;
 pub mod themes;
+pub mod top;
 mod turns;
 pub mod wait;

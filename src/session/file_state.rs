@@ -34,6 +34,21 @@ pub struct FileState {
 }
 
 impl FileState {
+    /// What is wrong with the file, in a few words.
+    pub(crate) fn problem(&self) -> Option<String> {
+        if self.fault.is_some() {
+            return Some("reading stopped".to_owned());
+        }
+        match &self.link {
+            LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
+            LinkState::Gone => Some("file gone".to_owned()),
+            LinkState::Moved(None) => Some("file moved".to_owned()),
+            LinkState::Moved(Some(name)) => Some(format!("moved to {name}")),
+            LinkState::Archived(name) => Some(format!("archived as {name}")),
+            LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
+        }
+    }
+
     /// The path of a file by its number; `None` if no such file was named.
     pub(crate) fn path(&self, id: FileId) -> Option<&Arc<Path>> {
         self.paths.get(usize::try_from(id.0).ok()?)

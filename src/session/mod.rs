@@ -12,11 +12,18 @@ pub mod news;
 pub mod paging;
 pub mod search;
 mod status;
+pub mod wall;
 mod whole;
 
-use crate::analysis::activity;
+use std::collections::HashSet;
+
+use crate::analysis::activity::{self, Activity};
+use crate::analysis::alarm;
+use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::context;
 use crate::analysis::expression::LOOP;
+use crate::analysis::lint::Finding;
 use crate::analysis::loops::Run;
 use crate::model::body::Held;
 use crate::model::edit::{Batch, Feed, LinkState, Mode, Polled, Stage};
@@ -35,6 +42,10 @@ use whole::Whole;
 
 /// Bytes of bodies that stay in memory. Entries whose bodies do are not packed, and take as much again.
 pub const BODY_BUDGET: u64 = 8 << 20;
+
+/// For so long, in ms, nobody wonders why nothing is written.
+const SILENT: u64 = 60_000;
+const SILENT_TOOL: u64 = 300_000;
 
 /// An open session.
 #[derive(Debug, Default)]
@@ -291,6 +302,14 @@ impl Session {
         activity::silence(self.last_entries(), &self.status.activity, self.file.last_write, now)
     }
 
+    /// The same, once it lasts longer than anybody expects: tools often write nothing until they end. Work that was
+    /// given up is not silent, it has stopped.
+    pub(crate) fn long_silence(&self, now: Timestamp) -> Option<u64> {
+        let activity = &self.status.activity;
+        let bearable = if matches!(activity, Activity::Tool { .. }) { SILENT_TOOL } else { SILENT };
+        self.silence(now).filter(|ms| activity.is_work() && *ms >= bearable)
+    }
+
     /// The loop that the agent is in right now.
     pub(crate) fn current_loop(&self) -> Option<Run<'_>> {
         let run = self.indexes.loops.current(&self.transcript)?;
@@ -307,4 +326,44 @@ impl Session {
     pub fn is_at_work_on(&self, id: EntryId, now: Timestamp) -> bool {
         self.is_at_work(now) && Awaited::of(&self.transcript).has(&self.transcript, id)
     }
+
+    /// Gives the session as it is now.
+    pub(crate) fn with_status(
+        &mut self,
+        now: Timestamp,
+        orphan: Option<(Place, &str)>,
+        look: impl FnOnce(&alarm::Status<'_>),
+    ) {
+        self.transcript.settle();
+        self.status.activity = activity::judge(self.last_entries(), self.file.last_write, now);
+        let cost = self.indexes.account.cost(&self.transcript);
+        look(&alarm::Status {
+            transcript: &self.transcript,
+            activity: &self.status.activity,
+            silence: self.silence(now),
+            cost: &cost,
+            context: context::of(&self.transcript),
+            run: self.indexes.loops.current(&self.transcript),
+            orphan,
+        });
+    }
+
+    /// A call or a result that has lost its other half since the last look, by those that were `known` then.
+    pub(crate) fn news_of_orphans(&mut self, known: &mut Option<HashSet<Place>>) -> Option<(Place, String)> {
+        if self.ends.is_part() || !self.indexes.follow_findings(&self.transcript) {
+            return None;
+        }
+        let orphans = self.indexes.findings.iter().filter(|finding| finding.is_orphan());
+        let now: Vec<(Place, &Finding)> = orphans.map(|finding| (place_of(finding), finding)).collect();
+        let before = known.take();
+        let is_new = |place: &Place| before.as_ref().is_some_and(|before| !before.contains(place));
+        let news = now.iter().find(|(place, _)| is_new(place));
+        let news = news.map(|(place, finding)| (*place, finding.message.clone()));
+        *known = Some(now.into_iter().map(|(place, _)| place).collect());
+        news
+    }
+}
+
+fn place_of(finding: &Finding) -> Place {
+    Place { entry: finding.entry, block: finding.block }
 }

@@ -91,6 +91,11 @@ impl Watcher {
         kind
     }
 
+    /// Whether events say what changes, so that a look without one is a safety net.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.native.is_some() && !self.is_unsure
+    }
+
     /// Why there are no events, once.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failure.take()
@@ -137,7 +142,7 @@ impl Watcher {
     /// Waits for an event, for the time of the next look, or for `soon` if that comes before. Also
     /// returns when the thread is unparked.
     pub(crate) fn wait(&self, soon: Option<Duration>) {
-        let calm = if self.native.is_some() && !self.is_unsure { CALM } else { BUSY };
+        let calm = if self.is_trusted() { CALM } else { BUSY };
         thread::park_timeout(soon.map_or(calm, |soon| soon.min(calm)));
     }
 

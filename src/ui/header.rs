@@ -8,7 +8,6 @@ use ratatui::text::{Line, Span};
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::app::reader::Reader;
-use crate::model::edit::LinkState;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -24,9 +23,6 @@ const WIDE: u16 = 100;
 /// Columns of the title, at least, and of the folder, at most.
 const TITLE: usize = 20;
 const FOLDER_MOST: usize = 24;
-/// For so long, in ms, nobody wonders why nothing is written; tools often write nothing until they end.
-const SILENT: u64 = 60_000;
-const SILENT_TOOL: u64 = 300_000;
 /// Longer ago, in ms, the day is shown.
 const DAY: u64 = 24 * 3_600_000;
 
@@ -105,7 +101,7 @@ fn right(reader: &Reader, width: u16, about: About) -> Line<'static> {
     let format = reader.session.file.opened.as_ref().map(|opened| opened.format).filter(|_| about.agent);
     let agent = meta.agent.as_ref().map(|agent| format!("/{agent}")).unwrap_or_default();
     say(format.map(|format| format!("{format}{agent}")), theme.dim);
-    say(meta.model.as_ref().filter(|_| about.model).map(|model| short_model(model)), theme.dim);
+    say(meta.model.as_ref().filter(|_| about.model).map(|model| phrases::model(model)), theme.dim);
     say(problem(reader), theme.warn);
     say(Some(state_words(reader, day, width >= WIDE)), state_style(reader));
     let then = reader.text.as_of.then();
@@ -158,14 +154,6 @@ fn day(reader: &Reader) -> Option<Timestamp> {
     focus.and_then(|entry| entry.at).or(idle)
 }
 
-/// Model names without the provider and the date.
-pub(crate) fn short_model(model: &str) -> String {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let name = name.strip_prefix("claude-").unwrap_or(name);
-    let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());
-    name.split('-').filter(|part| !is_date(part)).collect::<Vec<_>>().join("-").chars().take(24).collect()
-}
-
 fn gauge(percent: u64, ascii: bool) -> String {
     let filled = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
     let (full, empty) = if ascii { ("#", ".") } else { ("▮", "▯") };
@@ -175,18 +163,11 @@ fn gauge(percent: u64, ascii: bool) -> String {
 /// What is wrong just now: a loop, or silence at work that lasts.
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
-    let run =
-        reader.session.current_loop().map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
+    let loops = reader.session.current_loop();
+    let run = loops.map(|run| format!("! loop {times}{} {}", run.count(), run.tool()));
     let silence = || {
-        // Of work that was given up the end is shown, with its age.
-        let ms =
-            reader.session.silence(reader.screen.now).filter(|_| reader.session.status.activity.is_work())?;
-        let bearable = if matches!(reader.session.status.activity, Activity::Tool { .. }) {
-            SILENT_TOOL
-        } else {
-            SILENT
-        };
-        (ms >= bearable).then(|| format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
+        let ms = reader.session.long_silence(reader.screen.now)?;
+        Some(format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
     };
     run.or_else(silence)
 }
@@ -194,7 +175,7 @@ fn problem(reader: &Reader) -> Option<String> {
 /// Only what is at work, waits, or went wrong has a colour.
 fn state_style(reader: &Reader) -> Style {
     let theme = &reader.screen.theme;
-    if link_words(reader).is_some() {
+    if reader.session.file.problem().is_some() {
         return theme.warn;
     }
     match reader.session.status.activity {
@@ -208,46 +189,22 @@ fn state_style(reader: &Reader) -> Style {
 /// What the agent does, with the time it has been doing so. Colour never says it alone. Of the day beside it is said
 /// only what differs.
 fn state_words(reader: &Reader, day: Option<Timestamp>, is_wide: bool) -> String {
-    if let Some(words) = link_words(reader) {
+    if let Some(words) = reader.session.file.problem() {
         return words;
     }
-    let (running, waiting, ended, broken) =
-        if reader.screen.theme.ascii { ("*", "?", "o", "x") } else { ("●", "◔", "○", "✗") };
-    let ticking = |since: Option<Timestamp>| {
-        since
-            .map(|since| format!(" {}", figures::elapsed(reader.screen.now.since(since))))
-            .unwrap_or_default()
-    };
+    let ended = if reader.screen.theme.ascii { "o" } else { "○" };
     match &reader.session.status.activity {
-        Activity::Tool { name, since } => format!("{running} {name}{}", ticking(*since)),
-        Activity::Model { since } => format!("{running} model{}", ticking(*since)),
-        Activity::Retry { since, .. } => format!("{running} retry{}", ticking(*since)),
-        Activity::Waiting { since, .. } => format!("{waiting} waiting{}", ticking(*since)),
         Activity::Idle { since: Some(since) } if reader.screen.now.since(*since) > DAY => match day {
             Some(day) if day.is_same_day(*since) => format!("{ended} idle since {}", since.minute()),
             None if !is_wide => format!("{ended} idle {}", since.calendar_day()),
             Some(_) | None => format!("{ended} idle since {}", since.date_and_clock()),
         },
-        Activity::Idle { since } => format!("{ended} idle{}", ticking(*since)),
-        Activity::Ended => match reader.session.transcript.meta().fact("archived") {
-            Some(how) => format!("{ended} archived: {how}"),
-            None => format!("{ended} ended"),
-        },
-        Activity::Unclean => format!("{broken} unclean end"),
-        Activity::Unknown => String::new(),
-    }
-}
-
-fn link_words(reader: &Reader) -> Option<String> {
-    if reader.session.file.fault.is_some() {
-        return Some("reading stopped".to_owned());
-    }
-    match &reader.session.file.link {
-        LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
-        LinkState::Gone => Some("file gone".to_owned()),
-        LinkState::Moved(None) => Some("file moved".to_owned()),
-        LinkState::Moved(Some(name)) => Some(format!("moved to {name}")),
-        LinkState::Archived(name) => Some(format!("archived as {name}")),
-        LinkState::Unreadable(why) => Some(format!("unreadable: {why}")),
+        activity => {
+            let archived = reader.session.transcript.meta().fact("archived");
+            match archived.filter(|_| *activity == Activity::Ended) {
+                Some(how) => format!("{ended} archived: {how}"),
+                None => phrases::activity(activity, reader.screen.now, reader.screen.theme.ascii),
+            }
+        }
     }
 }

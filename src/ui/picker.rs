@@ -14,7 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::chrome;
-use super::header::short_model;
+use crate::analysis::phrases;
 use crate::app::picker::actions::divide;
 use crate::app::picker::{Pane, Picker};
 use crate::app::reader::Reader;
@@ -171,7 +171,7 @@ impl Wrapping {
             None => found.format.to_owned(),
         };
         let cwd = wrap::fit_path(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
-        let model = found.model.as_deref().map(short_model).unwrap_or_default();
+        let model = found.model.as_deref().map(phrases::model).unwrap_or_default();
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let mut spans = vec![
             Span::styled(if is_chosen { mark } else { " " }, theme.focus),
@@ -260,7 +260,7 @@ fn facts(reader: &Reader, found: &Found, preview: Option<&Preview>) -> Vec<Strin
     let what = [
         Some(found.format.to_owned()),
         found.agent.as_ref().map(ToString::to_string),
-        found.model.as_deref().map(short_model),
+        found.model.as_deref().map(phrases::model),
         counts,
         found.size.map(figures::bytes),
         age,

@@ -33,6 +33,7 @@ mod faults;
 mod find;
 mod finding;
 mod fixtures;
+mod fleet;
 mod follow;
 mod golden;
 mod grammars;

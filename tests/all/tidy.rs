@@ -75,8 +75,13 @@ const ROOMS: &[Room] = &[
         never: &["serde", "serde_json", "std::fs", "std::env", "crossterm", "RefCell"],
     },
     Room {
+        name: "fleet",
+        imports: &["session", "ingest", "analysis", "source", "model"],
+        never: &["serde", "serde_json", "std::fs", "ratatui", "crossterm", "std::env"],
+    },
+    Room {
         name: "report",
-        imports: &["ingest", "analysis", "render", "model"],
+        imports: &["fleet", "session", "ingest", "analysis", "render", "model"],
         never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
     },
     Room { name: "demo", imports: &["model"], never: &["serde", "serde_json", "ratatui", "crossterm"] },
@@ -94,8 +99,8 @@ const ROOMS: &[Room] = &[
     Room {
         name: "runtime",
         imports: &[
-            "settings", "terminal", "demo", "ui", "report", "app", "session", "ingest", "render", "analysis",
-            "source", "formats", "model",
+            "settings", "terminal", "demo", "ui", "report", "fleet", "app", "session", "ingest", "render",
+            "analysis", "source", "formats", "model",
         ],
         never: &[],
     },

@@ -228,7 +228,13 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
             is_of_file && is_like(&call.headline, wanted)
         }),
         Term::Model(wanted) => entry.model.as_ref().is_some_and(|model| is_like(model, wanted)),
-        Term::Since(_) | Term::Before(_) | Term::Text(_) | Term::Pattern(_) | Term::State(_) => false,
+        Term::Since(_)
+        | Term::Before(_)
+        | Term::Agent(_)
+        | Term::Project(_)
+        | Term::Text(_)
+        | Term::Pattern(_)
+        | Term::State(_) => false,
     }
 }
 
@@ -263,7 +269,7 @@ fn is_tool(call: &ToolCall, wanted: &str) -> bool {
 }
 
 /// Whether a name has this in it; with `*`, whether all of it is so. Case matters only with capitals.
-fn is_like(name: &str, wanted: &str) -> bool {
+pub(crate) fn is_like(name: &str, wanted: &str) -> bool {
     let name = if wanted.chars().any(char::is_uppercase) { name.to_owned() } else { name.to_lowercase() };
     let mut parts = wanted.split('*');
     let first = parts.next().unwrap_or_default();

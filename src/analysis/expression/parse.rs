@@ -1,7 +1,7 @@
 //! Reads a condition as it is typed, and says at which place of the line it cannot be read.
 //!
 //! In a filter a bare word is text. In an alarm it must be a fact, so that a slip is no alarm that never
-//! comes; and `cost` is that of the session.
+//! comes; and `cost` is that of the session. In a filter of whole sessions it is a fact of the session, else text.
 
 use regex::RegexBuilder;
 
@@ -24,12 +24,17 @@ pub struct Mistake {
 
 /// Reads a filter: what a block must be to be shown.
 pub fn parse(typed: &str) -> Result<Expr, Mistake> {
-    read(typed, false)
+    read(typed, About::Blocks)
+}
+
+/// Reads a filter of sessions: how one must stand to be shown.
+pub fn parse_for_sessions(typed: &str) -> Result<Expr, Mistake> {
+    read(typed, About::Sessions)
 }
 
 /// Reads an alarm: what must come about in a session.
 pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
-    read(typed, true)
+    read(typed, About::Alarm)
 }
 
 /// Reads a span of time such as `90s` or `1m30s`, in ms; a number alone is in seconds.
@@ -37,8 +42,20 @@ pub(crate) fn duration(typed: &str) -> Option<u64> {
     amount(typed, TIMES)
 }
 
-fn read(typed: &str, is_alarm: bool) -> Result<Expr, Mistake> {
-    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0, is_alarm };
+/// What an expression is asked of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    /// Blocks of a session.
+    Blocks,
+    /// A session as time goes by, and the blocks that come.
+    Alarm,
+    /// Sessions.
+    Sessions,
+}
+
+fn read(typed: &str, about: About) -> Result<Expr, Mistake> {
+    let is_alarm = about == About::Alarm;
+    let mut reader = Reader { chars: typed.chars().collect(), at: 0, depth: 0, is_alarm, about };
     let expr = reader.any()?;
     match reader.peek() {
         None => Ok(expr),
@@ -51,9 +68,20 @@ struct Reader {
     at: usize,
     depth: usize,
     is_alarm: bool,
+    about: About,
 }
 
 impl Reader {
+    /// Whether facts of the session can be asked for.
+    fn knows_states(&self) -> bool {
+        self.about != About::Blocks
+    }
+
+    /// Whether facts of blocks can.
+    fn knows_blocks(&self) -> bool {
+        self.about != About::Sessions
+    }
+
     fn mistake(&self, what: impl Into<String>) -> Mistake {
         Mistake { at: self.at, what: what.into() }
     }
@@ -198,8 +226,13 @@ impl Reader {
         let start = self.at;
         self.at += name.chars().count();
         match (name, self.here()) {
+            ("agent", Some(':')) if !self.knows_blocks() => self.value().map(Term::Agent),
+            ("project", Some(':')) if !self.knows_blocks() => self.value().map(Term::Project),
+            ("tok" | "dur" | "role" | "lane" | "file", Some('<' | '>' | ':')) if !self.knows_blocks() => {
+                Err(of_blocks(start, name))
+            }
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
-            ("silent" | "ctx" | "same-call", Some('<' | '>')) if self.is_alarm => self.figure(name),
+            ("silent" | "ctx" | "same-call", Some('<' | '>')) if self.knows_states() => self.figure(name),
             ("silent" | "ctx" | "same-call", Some('<' | '>')) => Err(of_session(start, name)),
             ("since", Some(':')) => self.time().map(Term::Since),
             ("before", Some(':')) => self.time().map(Term::Before),
@@ -238,7 +271,7 @@ impl Reader {
                 };
                 return Err(self.mistake(format!("{name} needs a figure, as in {example}")));
             }
-            (_, Some(state)) if self.is_alarm => Term::State(state),
+            (_, Some(state)) if self.knows_states() => Term::State(state),
             (_, Some(_)) => return Err(of_session(self.at, &word)),
             _ => return self.text(word),
         };
@@ -301,7 +334,7 @@ impl Reader {
         self.at += length;
         let typed = self.word();
         let term = match name {
-            "cost" if self.is_alarm => usd(&typed).map(|usd| Term::State(State::Spent(compare, usd))),
+            "cost" if self.knows_states() => usd(&typed).map(|usd| Term::State(State::Spent(compare, usd))),
             "silent" => amount(&typed, TIMES).map(|ms| Term::State(State::Silent(compare, ms))),
             "same-call" => typed.parse().ok().map(|n| Term::State(State::Same(compare, n))),
             "ctx" => fill(&typed).map(|fill| Term::State(State::Context(compare, fill))),
@@ -330,6 +363,11 @@ fn is_misspelt(name: &str, word: &str) -> bool {
 
 fn of_session(at: usize, name: &str) -> Mistake {
     let what = format!("{name} is a fact of the session, for :watch and tv wait; in quotes it is text");
+    Mistake { at, what }
+}
+
+fn of_blocks(at: usize, name: &str) -> Mistake {
+    let what = format!("{name} is a fact of what is in a session, for & within it; in quotes it is text");
     Mistake { at, what }
 }
 

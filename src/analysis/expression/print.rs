@@ -70,6 +70,8 @@ impl fmt::Display for Term {
             Self::Id(id) => write!(f, "id:{}", value(id)),
             Self::File(path) => write!(f, "file:{}", value(path)),
             Self::Model(name) => write!(f, "model:{}", value(name)),
+            Self::Agent(name) => write!(f, "agent:{}", value(name)),
+            Self::Project(name) => write!(f, "project:{}", value(name)),
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Pattern(pattern) => write!(f, "/{pattern}/"),
             Self::State(state) => write!(f, "{state}"),

@@ -107,6 +107,11 @@ impl Index for Spending {
 }
 
 impl Spending {
+    /// All charges, in the order of the file.
+    pub(crate) fn charges(&self) -> &[Charge] {
+        &self.charges
+    }
+
     /// Errors that record no tokens: if they were requests, nobody knows what they cost.
     pub(crate) fn without_tokens(&self) -> usize {
         self.without_tokens.len()

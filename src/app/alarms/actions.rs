@@ -1,10 +1,7 @@
 //! Alarms are set, looked at and listed.
 
-use super::{Alarms, Notice, Watch, Wish, place_of};
-use crate::analysis::alarm::{Rung, Status};
-use crate::analysis::calls::Place;
-use crate::analysis::lint::Finding;
-use crate::analysis::{activity, context};
+use super::{Alarms, Notice, Watch, Wish};
+use crate::analysis::alarm::Rung;
 use crate::app::effect::Effect;
 use crate::app::mode::Mode;
 use crate::app::pop_ups::raw::RawView;
@@ -21,7 +18,7 @@ pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Scr
     alarms.list.retain(|watch| watch.wish != wish);
     let mut watch = Watch::new(wish, last);
     if alarms.has_begun {
-        with_status(session, screen, None, |status| watch.alarm.begin(status, false));
+        session.with_status(screen.now, None, |status| watch.alarm.begin(status, false));
     }
     alarms.list.push(watch);
     if alarms.list.len() == 1 {
@@ -73,7 +70,7 @@ pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
 /// The session is read to its end: from here on things are news.
 pub(crate) fn begin(alarms: &mut Alarms, session: &mut Session, screen: &Screen) {
     if !alarms.list.is_empty() {
-        with_status(session, screen, None, |status| {
+        session.with_status(screen.now, None, |status| {
             alarms.list.iter_mut().for_each(|watch| watch.alarm.begin(status, false));
         });
         alarms.orphans = None;
@@ -89,10 +86,10 @@ pub(crate) fn look(alarms: &mut Alarms, session: &mut Session, screen: &mut Scre
         return Vec::new();
     }
     let touched = std::mem::take(&mut alarms.touched);
-    let lost = news_of_orphans(session, alarms);
+    let lost = if alarms.want_findings() { session.news_of_orphans(&mut alarms.orphans) } else { None };
     let mut rung: Vec<(usize, Rung)> = Vec::new();
     let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
-    with_status(session, screen, orphan, |status| {
+    session.with_status(screen.now, orphan, |status| {
         for (number, watch) in alarms.list.iter_mut().enumerate() {
             rung.extend(watch.alarm.look(status, &touched).map(|rung| (number, rung)));
         }
@@ -129,44 +126,4 @@ fn ring(
         command: watch.wish.command.clone(),
         means: alarms.means,
     }))
-}
-
-/// A call or a result that has lost its other half since the last look.
-fn news_of_orphans(session: &mut Session, alarms: &mut Alarms) -> Option<(Place, String)> {
-    if !alarms.want_findings() || session.ends.is_part() {
-        return None;
-    }
-    if !session.indexes.follow_findings(&session.transcript) {
-        return None;
-    }
-    let orphans = session.indexes.findings.iter().filter(|finding| finding.is_orphan());
-    let now: Vec<(Place, &Finding)> = orphans.map(|finding| (place_of(finding), finding)).collect();
-    let known = alarms.orphans.take();
-    let is_new = |place: &Place| known.as_ref().is_some_and(|known| !known.contains(place));
-    let news = now.iter().find(|(place, _)| is_new(place));
-    let news = news.map(|(place, finding)| (*place, finding.message.clone()));
-    alarms.orphans = Some(now.into_iter().map(|(place, _)| place).collect());
-    news
-}
-
-/// Gives the session as it is now.
-fn with_status(
-    session: &mut Session,
-    screen: &Screen,
-    orphan: Option<(Place, &str)>,
-    look: impl FnOnce(&Status<'_>),
-) {
-    let now = screen.now;
-    session.transcript.settle();
-    session.status.activity = activity::judge(session.last_entries(), session.file.last_write, now);
-    let cost = session.indexes.account.cost(&session.transcript);
-    look(&Status {
-        transcript: &session.transcript,
-        activity: &session.status.activity,
-        silence: session.silence(now),
-        cost: &cost,
-        context: context::of(&session.transcript),
-        run: session.indexes.loops.current(&session.transcript),
-        orphan,
-    });
 }

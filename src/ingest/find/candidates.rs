@@ -12,6 +12,7 @@ use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::{Environment, Holds, Named, Root};
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, open, probe};
+use crate::model::found::Place;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by};
 use crate::source::rows::State;
@@ -72,6 +73,13 @@ pub(crate) struct Candidate {
     pub(crate) is_child: bool,
     /// Whether the reader named this very file.
     pub(crate) is_asked: bool,
+}
+
+impl Candidate {
+    /// What names it.
+    pub(crate) fn place(&self) -> Place {
+        Place { path: self.path.clone(), session: self.row.as_ref().map(|row| row.id.clone()) }
+    }
 }
 
 /// The rows of databases, as long as nothing is written to them.

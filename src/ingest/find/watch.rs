@@ -84,7 +84,7 @@ impl Looker {
         let mut facts = Facts::new(now);
         let mut there = HashSet::new();
         for candidate in candidates {
-            let place = place(&candidate);
+            let place = candidate.place();
             there.insert(place.clone());
             if !self.look_at(candidate, place, &mut facts, send) {
                 return false;
@@ -123,11 +123,6 @@ impl Looker {
             None => !was_sent || send(Sighting::Gone(place)),
         }
     }
-}
-
-fn place(candidate: &Candidate) -> Place {
-    let session = candidate.row.as_ref().map(|row| row.id.clone());
-    Place { path: candidate.path.clone(), session }
 }
 
 #[cfg(test)]

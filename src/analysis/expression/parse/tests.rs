@@ -238,3 +238,23 @@ proptest! {
         prop_assert_eq!(parse_alarm(&expr.to_string()), Ok(expr.clone()), "{}", expr);
     }
 }
+
+#[test]
+fn of_sessions_words_are_facts_or_text() {
+    use super::parse_for_sessions;
+    let term = |typed: &str| match parse_for_sessions(typed) {
+        Ok(Expr::Term(term)) => term,
+        other => panic!("{typed}: {other:?}"),
+    };
+    assert_eq!(term("waiting"), Term::State(State::Waiting));
+    assert_eq!(term("watcher"), Term::Text("watcher".into()));
+    assert_eq!(term("agent:claude"), Term::Agent("claude".into()));
+    assert_eq!(term("project:tv"), Term::Project("tv".into()));
+    assert_eq!(term("cost>2"), Term::State(State::Spent(Compare::More, 2.0)));
+    assert!(parse_for_sessions("role:user").unwrap_err().what.contains("within it"));
+    assert!(parse("agent:claude").is_err(), "a slip in a filter of blocks");
+    assert_eq!(
+        parse_for_sessions("-agent:pi project:\"a b\"").unwrap().to_string(),
+        "-agent:pi project:\"a b\""
+    );
+}

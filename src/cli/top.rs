@@ -1,0 +1,69 @@
+//! Arguments of `tv top`.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+
+use super::{ColorChoice, Config, MIN_WIDTH, Surroundings, paper, watch};
+use crate::analysis::expression::parse::duration;
+use crate::ingest::find::{self, Search};
+use crate::report::top::{Form, Options};
+
+/// What was typed after `tv top`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Those that need somebody come first: they asked for a permission or an answer, stopped in the middle of their \
+work, repeat themselves or are silent for too long, or have answered and wait for the next prompt. Then come those \
+that work, then the rest.
+
+    tv top                 a table
+    tv top --json          a line for every change, for status bars
+    tv top --once --json   a line for every session, once")]
+pub(super) struct TopArgs {
+    /// Files, databases and folders to look at instead of all that agents keep
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Write a table, or with --json a line for each session, and end
+    #[arg(long)]
+    once: bool,
+    /// JSON objects, a line for every change until the reader has enough (schema tv.top/1)
+    #[arg(long)]
+    json: bool,
+    /// Sessions that were written to in this time: 90m, 3h, 2d
+    #[arg(long, value_name = "TIME", default_value = "3h", value_parser = time)]
+    since: u64,
+    /// Only sessions of one agent
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    agent: Option<String>,
+    /// Columns; by default those of the terminal, else 100
+    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
+    width: Option<u16>,
+    /// When to write colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+    /// Notice changes by looking often, for file systems without events
+    #[arg(long)]
+    poll: bool,
+}
+
+fn time(typed: &str) -> Result<u64, String> {
+    duration(typed).ok_or_else(|| "a time is written like 90m, 3h or 2d".to_owned())
+}
+
+impl Config {
+    /// The table, or its lines.
+    pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
+        let form = match (args.json, args.once) {
+            (false, _) => Form::Table,
+            (true, true) => Form::Json,
+            (true, false) => Form::Stream,
+        };
+        Self::Top(Options {
+            recent_ms: args.since,
+            watch: watch(args.poll),
+            form,
+            paper: paper(args.width, args.color, &surroundings),
+            search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
+        })
+    }
+}

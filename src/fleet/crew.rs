@@ -1,0 +1,296 @@
+//! All sessions on one thread: who is read next, what is watched, and when to look for more.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
+
+use super::member::{Inbox, Member};
+use super::options::Options;
+use crate::analysis::expression::Expr;
+use crate::ingest::find::Lookout;
+use crate::ingest::{Outlet, WatchMode};
+use crate::model::timestamp::Timestamp;
+use crate::session::wall::News;
+use crate::source::watch::{Hints, Watcher};
+
+/// A session that is read for the first time gives way to others after so long.
+const SLICE: Duration = Duration::from_millis(15);
+/// One that goes on may take longer: it is on the screen already.
+const PORTION: Duration = Duration::from_millis(60);
+/// Changes that follow each other faster are taken together.
+const GATHER: Duration = Duration::from_millis(4);
+/// How often a sender that waits for room looks whether it should stop.
+const SEND: Duration = Duration::from_millis(50);
+/// How often clocks are looked at: silence, patience, hours.
+const TICK: Duration = Duration::from_secs(1);
+/// How often all files are looked at where events say what changes, and where they do not.
+const CALM: Duration = Duration::from_secs(2);
+const BUSY: Duration = Duration::from_millis(250);
+/// How soon after one look for sessions the next may begin, when an event gives a reason and when none does; and how
+/// many times longer than such a look took.
+const SOON: Duration = Duration::from_millis(500);
+const LATER: Duration = Duration::from_secs(10);
+const SHARE: u32 = 20;
+const SHARE_LATER: u32 = 200;
+
+/// The sessions, and what is known of where they lie.
+pub(super) struct Crew<'o> {
+    options: Options,
+    outlet: Outlet<'o>,
+    inbox: &'o Inbox,
+    members: Vec<Member<'o>>,
+    lookout: Lookout,
+    watcher: Watcher,
+    /// What an event named and a look found no session in.
+    passed: HashSet<PathBuf>,
+    looked: Option<(Instant, Duration)>,
+    wants_look: bool,
+    polled: Instant,
+    ticked: Instant,
+    is_complete: bool,
+    news: &'o Sender<News>,
+    stop: &'o AtomicBool,
+}
+
+impl Crew<'_> {
+    /// Follows sessions until told to stop, or nobody listens.
+    pub(super) fn run(
+        options: Options,
+        news: &Sender<News>,
+        orders: &Receiver<Vec<Expr>>,
+        stop: &AtomicBool,
+    ) {
+        let inbox: Inbox = RefCell::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let lookout = Lookout::new(options.search.clone());
+        let now = Instant::now();
+        let mut watcher = Watcher::new(options.watch == WatchMode::Native);
+        for place in lookout.places() {
+            watcher.distrust(&place);
+        }
+        let mut crew = Crew {
+            options,
+            outlet: &outlet,
+            inbox: &inbox,
+            members: Vec::new(),
+            lookout,
+            watcher,
+            passed: HashSet::new(),
+            looked: None,
+            wants_look: true,
+            polled: now,
+            ticked: now,
+            is_complete: false,
+            news,
+            stop,
+        };
+        while crew.go_on(orders).is_some() {}
+    }
+
+    /// One round. `None` when it is over.
+    fn go_on(&mut self, orders: &Receiver<Vec<Expr>>) -> Option<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        if let Some(alarms) = orders.try_iter().last() {
+            self.members.iter_mut().for_each(|member| member.set_alarms(&alarms));
+            self.options.alarms = alarms;
+        }
+        if self.is_look_due() {
+            self.look()?;
+        }
+        let begun = Instant::now();
+        self.poll();
+        let is_busy = self.read()?;
+        self.tick()?;
+        if is_busy {
+            return Some(());
+        }
+        if !std::mem::replace(&mut self.is_complete, true) {
+            self.say(News::Complete)?;
+        }
+        self.wait(begun);
+        Some(())
+    }
+
+    fn say(&self, news: News) -> Option<()> {
+        let mut news = news;
+        while !self.stop.load(Ordering::Relaxed) {
+            match self.news.send_timeout(news, SEND) {
+                Ok(()) => return Some(()),
+                Err(SendTimeoutError::Timeout(back)) => news = back,
+                Err(SendTimeoutError::Disconnected(_)) => return None,
+            }
+        }
+        None
+    }
+
+    fn now(&self) -> Timestamp {
+        (self.options.clock)()
+    }
+
+    // === looking for sessions ===
+
+    fn look_due(&self) -> Option<Instant> {
+        let (at, took) = self.looked?;
+        let (pause, share) = if self.wants_look { (SOON, SHARE) } else { (LATER, SHARE_LATER) };
+        at.checked_add(pause.max(took.saturating_mul(share)))
+    }
+
+    fn is_look_due(&self) -> bool {
+        self.looked.is_none() || self.look_due().is_some_and(|due| due <= Instant::now())
+    }
+
+    fn look(&mut self) -> Option<()> {
+        let begun = Instant::now();
+        self.wants_look = false;
+        let now = self.now();
+        let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
+        let look = self.lookout.look(from, now);
+        for why in look.refused {
+            self.say(News::Refused(why))?;
+        }
+        for found in look.found {
+            self.members.push(Member::new(found, &self.options.alarms));
+        }
+        let mut left = Vec::new();
+        self.members.retain(|member| {
+            let stays = member.last_sign().is_none_or(|at| at >= from);
+            if !stays {
+                left.push(member.found.place());
+            }
+            stays
+        });
+        for place in left {
+            self.lookout.forget(&place);
+            self.say(News::Left(place))?;
+        }
+        self.watch();
+        self.looked = Some((Instant::now(), begun.elapsed()));
+        Some(())
+    }
+
+    /// Watches the folders of the sessions, the newest first, and those in which new ones may come.
+    fn watch(&mut self) {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        let mut seen = HashSet::new();
+        let own = self.members.iter().flat_map(Member::folders).collect::<Vec<_>>();
+        for folder in own.into_iter().chain(self.lookout.places()) {
+            if seen.insert(folder.clone()) {
+                folders.push(folder);
+            }
+        }
+        self.watcher.watch(folders.iter().map(PathBuf::as_path), false);
+    }
+
+    // === reading ===
+
+    /// Looks at the files that events named, and at all of them every now and then.
+    fn poll(&mut self) {
+        let hints = self.watcher.take();
+        let pause = if self.watcher.is_trusted() { CALM } else { BUSY };
+        let is_all = hints.is_everything() || self.polled.elapsed() >= pause;
+        if is_all {
+            self.polled = Instant::now();
+            self.watch();
+        }
+        let named: HashSet<&Path> =
+            hints.paths().flat_map(|path| [Some(&**path), path.parent()]).flatten().collect();
+        if !is_all && named.is_empty() {
+            return;
+        }
+        let now = self.now();
+        let mut own = HashSet::new();
+        for member in &mut self.members {
+            let folders = member.folders();
+            let is_named = folders.iter().any(|folder| named.contains(folder.as_path()));
+            if is_all || is_named || named.contains(member.found.path.as_path()) {
+                member.poll(self.outlet, self.inbox, &hints, now);
+            }
+            own.insert(member.found.path.clone());
+        }
+        self.wants_look |= self.is_unknown(&hints, &own);
+    }
+
+    /// Whether an event named something in which a session may have begun, or gone on.
+    fn is_unknown(&mut self, hints: &Hints, own: &HashSet<PathBuf>) -> bool {
+        let mut is_unknown = false;
+        for path in hints.paths().filter(|path| !own.contains(*path)) {
+            // Of a session that rested for long each write may be the first one; of all else only the first is.
+            is_unknown |= self.passed.insert(path.clone()) && (self.lookout.knows(path) || path.exists());
+        }
+        is_unknown
+    }
+
+    /// Reads a portion of what is to be read. Says whether there is more of it.
+    fn read(&mut self) -> Option<bool> {
+        let clock = Instant::now();
+        let now = self.now();
+        let mut is_busy = false;
+        // What goes on is read before what begins, and the end of each before the whole of any.
+        let unread = self.members.iter().position(Member::is_unread);
+        let mut background = unread
+            .or_else(|| self.members.iter().position(|member| !member.is_read() && member.has_more(clock)));
+        for index in 0..self.members.len() {
+            let is_background = background == Some(index);
+            let Some(member) = self.members.get_mut(index) else { break };
+            let goes_on = member.is_read() && member.has_more(clock);
+            if !(is_background || goes_on) {
+                continue;
+            }
+            let slice = if is_background { SLICE } else { PORTION };
+            member.read(self.outlet, self.inbox, now, slice);
+            is_busy |= member.has_more(clock);
+            self.send(index, now, false)?;
+            if is_background {
+                background = None;
+            }
+        }
+        let waits = |member: &Member<'_>| !member.is_read() && member.has_more(clock);
+        Some(is_busy || self.members.iter().any(waits))
+    }
+
+    fn send(&mut self, index: usize, now: Timestamp, is_tick: bool) -> Option<()> {
+        let Some(member) = self.members.get_mut(index) else { return Some(()) };
+        let (row, rang) = member.news(now, is_tick);
+        if let Some(row) = row {
+            self.say(News::Row(Box::new(row)))?;
+        }
+        for rang in rang {
+            self.say(News::Rang(Box::new(rang)))?;
+        }
+        Some(())
+    }
+
+    /// A second has passed: those that work or wait may stand otherwise. What a look at the files changed is sent, too.
+    fn tick(&mut self) -> Option<()> {
+        let now = self.now();
+        let is_tick = self.ticked.elapsed() >= TICK;
+        if is_tick {
+            self.ticked = Instant::now();
+        }
+        for index in 0..self.members.len() {
+            let ticks = is_tick && self.members.get(index).is_some_and(|member| member.ticks(now));
+            self.send(index, now, ticks)?;
+        }
+        Some(())
+    }
+
+    fn wait(&mut self, begun: Instant) {
+        let now = Instant::now();
+        let tick = self.ticked.checked_add(TICK);
+        let due = self.members.iter().filter_map(Member::due).chain(self.look_due()).chain(tick).min();
+        self.watcher.wait(due.map(|due| due.saturating_duration_since(now).max(GATHER)));
+        let too_soon = GATHER.saturating_sub(begun.elapsed());
+        if !too_soon.is_zero() {
+            std::thread::sleep(too_soon);
+        }
+    }
+}

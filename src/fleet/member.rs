@@ -1,0 +1,326 @@
+//! One of the sessions: read step by step, and what it came to.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::row;
+use crate::analysis::activity::LastWrite;
+use crate::analysis::alarm::{Alarm, Rung};
+use crate::analysis::calls::Place as CallPlace;
+use crate::analysis::expression::{Expr, State};
+use crate::ingest::{Course, Outlet, Preview, Reader, Target, guarded, open};
+use crate::model::edit::{Feed, LinkState};
+use crate::model::entry::EntryId;
+use crate::model::found::Found;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::transcript::{Packer, ToPack};
+use crate::session::wall::{Rang, Row};
+use crate::session::{Change, Session};
+use crate::source::watch::Hints;
+
+/// Bytes of bodies that stay in memory: those of the last words.
+const BODIES: u64 = 64 << 10;
+/// So much of the end is read first.
+const WINDOW: u64 = 64 << 10;
+/// How long to wait before what could not be read is tried again, and at most.
+const RETRY: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What readers have sent, of the one session that is just being read.
+pub(super) type Inbox = RefCell<Vec<Feed>>;
+
+/// A session that is followed.
+pub(super) struct Member<'o> {
+    /// What is known from finding it.
+    pub(super) found: Found,
+    session: Session,
+    way: Way<'o>,
+    alarms: Vec<Alarm>,
+    orphans: Option<HashSet<CallPlace>>,
+    has_begun: bool,
+    touched: Vec<EntryId>,
+    /// The row that was sent last.
+    row: Option<Row>,
+    /// Whether it may be another one now.
+    is_stale: bool,
+}
+
+/// How far reading it is.
+enum Way<'o> {
+    /// Not begun, or given up until then.
+    Closed { again: Option<Instant>, wait: Duration },
+    /// Being read for the first time, or followed.
+    Open(Box<Open<'o>>),
+    /// Never to be read again: an error in tv.
+    Broken,
+}
+
+struct Open<'o> {
+    course: Course<'o>,
+    reader: Option<Reader<'o>>,
+    preview: Option<Preview<'o>>,
+    /// Whether there is something to be read.
+    has_more: bool,
+}
+
+impl<'o> Member<'o> {
+    pub(super) fn new(found: Found, alarms: &[Expr]) -> Self {
+        Self {
+            found,
+            session: Session::default(),
+            way: Way::Closed { again: None, wait: RETRY },
+            alarms: alarms.iter().map(|expr| Alarm::new(expr.clone(), None)).collect(),
+            orphans: None,
+            has_begun: false,
+            touched: Vec::new(),
+            row: None,
+            is_stale: true,
+        }
+    }
+
+    /// Whether something is to be read now.
+    pub(super) fn has_more(&self, now: Instant) -> bool {
+        match &self.way {
+            Way::Closed { again, .. } => again.is_none_or(|again| again <= now),
+            Way::Open(open) => open.has_more,
+            Way::Broken => false,
+        }
+    }
+
+    /// Whether not even its end was read yet.
+    pub(super) fn is_unread(&self) -> bool {
+        matches!(&self.way, Way::Closed { again: None, .. })
+    }
+
+    /// Whether all of it was read once.
+    pub(super) fn is_read(&self) -> bool {
+        match &self.way {
+            Way::Closed { again, .. } => again.is_some(),
+            Way::Open(_) => self.session.file.is_caught_up && !self.session.ends.is_part(),
+            Way::Broken => true,
+        }
+    }
+
+    /// When to look without any event.
+    pub(super) fn due(&self) -> Option<Instant> {
+        match &self.way {
+            Way::Closed { again, .. } => *again,
+            Way::Open(open) => open.reader.as_ref().and_then(Reader::due),
+            Way::Broken => None,
+        }
+    }
+
+    /// The folders to be watched.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let own = self.found.path.parent().map(Path::to_owned);
+        let Way::Open(open) = &self.way else { return own.into_iter().collect() };
+        let watched = open.reader.iter().flat_map(Reader::watched);
+        let is_folder = |path: &&Path| **path != *self.found.path || self.found.path.is_dir();
+        own.into_iter().chain(watched.filter(is_folder).map(Path::to_owned)).collect()
+    }
+
+    /// Opens it, and reads its end.
+    pub(super) fn begin(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp) {
+        let target = Target::of(self.found.place());
+        self.session.file.last_write = self.found.modified.map(LastWrite::found);
+        guarded(outlet, || match open(&target) {
+            Ok(session) => {
+                let course = session.course(outlet);
+                let preview = course.preview(WINDOW);
+                self.way = Way::Open(Box::new(Open { course, reader: None, preview, has_more: true }));
+            }
+            Err(why) => {
+                outlet(Feed::Link(LinkState::Unreadable(Text::clean(&why.to_string()))));
+                self.shut();
+            }
+        });
+        self.take(inbox, now);
+    }
+
+    fn shut(&mut self) {
+        let wait = match self.way {
+            Way::Closed { wait, .. } => wait,
+            Way::Open(_) | Way::Broken => RETRY,
+        };
+        let again = Instant::now().checked_add(wait);
+        self.way = Way::Closed { again, wait: wait.saturating_mul(2).min(PATIENCE) };
+    }
+
+    /// Reads on for so long.
+    pub(super) fn read(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp, slice: Duration) {
+        let Way::Open(open) = &mut self.way else { return self.begin(outlet, inbox, now) };
+        let mut failure = None;
+        guarded(outlet, || failure = open.read(slice).err());
+        self.take(inbox, now);
+        if let Some(failure) = failure {
+            self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
+            self.shut();
+        }
+    }
+
+    /// Looks whether its files have changed.
+    pub(super) fn poll(&mut self, outlet: Outlet<'o>, inbox: &Inbox, hints: &Hints, now: Timestamp) {
+        let Way::Open(open) = &mut self.way else { return };
+        let mut has_moved = false;
+        guarded(outlet, || has_moved = open.poll(hints));
+        self.take(inbox, now);
+        self.is_stale |= has_moved;
+    }
+
+    /// Takes what was sent.
+    fn take(&mut self, inbox: &Inbox, now: Timestamp) {
+        for feed in inbox.take() {
+            if matches!(feed, Feed::Fault(_)) {
+                self.way = Way::Broken;
+            }
+            self.is_stale |= !matches!(feed, Feed::Progress { .. } | Feed::File { .. });
+            if matches!(feed, Feed::Batch { .. }) && self.session.file.is_caught_up {
+                self.session.file.last_write = Some(LastWrite::seen(now));
+            }
+            for change in self.session.take(feed) {
+                self.note(change);
+            }
+        }
+        self.session.transcript.release(BODIES, |_| false);
+        if self.is_read() {
+            self.session.transcript.tidy();
+        }
+    }
+
+    fn note(&mut self, change: Change) {
+        match change {
+            Change::Touched(touched) => {
+                if !self.alarms.is_empty() {
+                    self.touched.extend(touched.added.into_iter().chain(touched.changed));
+                }
+            }
+            Change::Replaced { .. } => self.session.forget_before(),
+            Change::Pack(pages) => self.pack(pages),
+            // Read anew, nothing that is there is news.
+            Change::CaughtUp { .. } => self.has_begun = false,
+            Change::Bodies(_) | Change::Said(_) => {}
+        }
+    }
+
+    fn pack(&mut self, pages: Vec<ToPack>) {
+        let mut packer = Packer::default();
+        for page in pages {
+            self.session.take_back(page.pack(&mut packer));
+        }
+    }
+
+    /// Watches for something else.
+    pub(super) fn set_alarms(&mut self, alarms: &[Expr]) {
+        let last = self.row.as_ref().and_then(|row| row.head.ended);
+        self.alarms = alarms.iter().map(|expr| Alarm::new(expr.clone(), last)).collect();
+        self.has_begun = false;
+        self.is_stale = true;
+    }
+
+    /// When anything was heard of it last.
+    pub(super) fn last_sign(&self) -> Option<Timestamp> {
+        let written = self.session.file.last_write.map(|write| write.at);
+        written.max(self.found.modified)
+    }
+
+    /// Whether time alone may change how it stands.
+    pub(super) fn ticks(&self, now: Timestamp) -> bool {
+        self.row.as_ref().is_some_and(|row| row.ticks(now))
+    }
+
+    /// How it stands, if that is something new; and which alarms rang.
+    pub(super) fn news(&mut self, now: Timestamp, is_tick: bool) -> (Option<Row>, Vec<Rang>) {
+        if !std::mem::take(&mut self.is_stale) && !is_tick {
+            return (None, Vec::new());
+        }
+        row::take_stock(&mut self.session);
+        let row = row::of(&mut self.session, &self.found, self.row.as_ref(), now);
+        let rang = self.look_out(now, &row);
+        if self.row.as_ref() == Some(&row) {
+            return (None, rang);
+        }
+        self.row = Some(row.clone());
+        (Some(row), rang)
+    }
+
+    fn look_out(&mut self, now: Timestamp, row: &Row) -> Vec<Rang> {
+        let touched = std::mem::take(&mut self.touched);
+        if self.alarms.is_empty() || !self.is_read() {
+            return Vec::new();
+        }
+        let (session, alarms) = (&mut self.session, &mut self.alarms);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.orphans = None;
+            session.with_status(now, None, |status| {
+                for alarm in &mut *alarms {
+                    alarm.begin(status, false);
+                }
+            });
+            return Vec::new();
+        }
+        let wants_orphans = alarms.iter().any(|alarm| alarm.asks_for(|state| *state == State::Orphan));
+        let lost = if wants_orphans { session.news_of_orphans(&mut self.orphans) } else { None };
+        let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
+        let mut rung: Vec<(usize, Rung)> = Vec::new();
+        session.with_status(now, orphan, |status| {
+            for (number, alarm) in alarms.iter_mut().enumerate() {
+                rung.extend(alarm.look(status, &touched).map(|rung| (number, rung)));
+            }
+        });
+        rung.into_iter().map(|(alarm, rung)| Rang { row: row.clone(), alarm, words: rung.words }).collect()
+    }
+}
+
+impl Open<'_> {
+    /// Reads on for so long.
+    fn read(&mut self, slice: Duration) -> std::io::Result<()> {
+        let begun = Instant::now();
+        if self.reader.is_none() {
+            self.reader = Some(self.course.open()?);
+        }
+        let Some(reader) = &mut self.reader else { return Ok(()) };
+        loop {
+            let now = Instant::now();
+            if let Some(preview) = &mut self.preview
+                && !preview.update(now)
+            {
+                self.preview = None;
+            }
+            if !reader.step(now, &mut || ()) && !reader.rest(now, false) {
+                break;
+            }
+            if begun.elapsed() >= slice {
+                return Ok(());
+            }
+        }
+        self.preview = None;
+        self.has_more = false;
+        self.course.emit_state(reader);
+        reader.let_go();
+        Ok(())
+    }
+
+    /// Looks whether files have changed. Says whether anything was heard of them.
+    fn poll(&mut self, hints: &Hints) -> bool {
+        let now = Instant::now();
+        if let Some(preview) = &mut self.preview
+            && !preview.update(now)
+        {
+            self.preview = None;
+        }
+        let Some(reader) = &mut self.reader else { return false };
+        let seen = reader.poll(hints, now);
+        let has_links = !seen.links.is_empty();
+        let taken = self.course.take_in(seen, reader);
+        if taken.is_other {
+            self.reader = None;
+            self.has_more = true;
+            return true;
+        }
+        self.has_more |= reader.has_more() || reader.is_overdue(now);
+        has_links || self.has_more
+    }
+}

@@ -1,0 +1,179 @@
+//! How a session stands, read from the session.
+
+use crate::analysis::activity::{self, Activity};
+use crate::analysis::money::cost::{Cost, Money};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::found::Found;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolState};
+use crate::session::Session;
+use crate::session::indexes::Needs;
+use crate::session::wall::{Call, Flags, Head, Need, Row, Said, Voice};
+
+/// What was spent for so long, in ms, is what a session costs per hour.
+const HOUR_MS: u64 = 60 * 60 * 1000;
+/// So many of the last things said and done are kept for a preview.
+const LAST: usize = 16;
+/// Characters of each of them.
+const LONGEST: usize = 1_200;
+/// Entries among which the first or the last one in time is.
+const NEAR: usize = 64;
+/// Entries in which they are looked for.
+const LOOKED_AT: usize = 200;
+
+/// Takes in all that a row tells of.
+pub(super) fn take_stock(session: &mut Session) {
+    let needs = Needs { spending: true, ..Needs::default() };
+    let is_whole = !session.ends.is_part();
+    loop {
+        session.indexes.follow(&session.transcript, needs, is_whole);
+        if !session.indexes.is_behind() {
+            return;
+        }
+    }
+}
+
+/// How a session stands that was found so, and of which this was known before.
+pub(super) fn of(session: &mut Session, found: &Found, before: Option<&Row>, now: Timestamp) -> Row {
+    session.refresh(now);
+    let is_complete = session.file.is_caught_up && !session.ends.is_part();
+    let quiet = session.silence(now);
+    let newest = session.indexes.loops.current(&session.transcript);
+    let flags = Flags {
+        errors: errors(session),
+        same: newest.map(|run| (run.count(), run.tool().to_string())),
+        is_loop: session.current_loop().is_some(),
+        quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
+        is_silent: session.long_silence(now).is_some(),
+    };
+    let known = Row::found(found, session.file.problem().map(|problem| Text::clean(&problem)));
+    let activity = session.status.activity.clone();
+    // What stood at the beginning goes on standing there.
+    let started = before.filter(|before| before.is_complete).and_then(|before| before.head.started);
+    let head = Head { started: started.or_else(|| first_time(session)), ..head(session, known.head) };
+    let heard = head.ended.or(found.modified);
+    Row {
+        need: Need::of(&activity, &flags, known.problem.is_some(), heard, now),
+        call: call(session, &activity),
+        context: session.status.context,
+        cost: is_complete.then(|| session.indexes.account.cost(&session.transcript)),
+        hour: if is_complete { last_hour(session, now) } else { None },
+        last: last(session),
+        head,
+        activity,
+        flags,
+        is_complete,
+        ..known
+    }
+}
+
+/// Of what the session itself does not tell, what was found stays.
+fn head(session: &Session, found: Head) -> Head {
+    let transcript = session.last_entries();
+    let meta = session.transcript.meta();
+    let own = transcript.meta();
+    let is_whole = !session.ends.is_part();
+    let opened = session.file.opened.as_ref();
+    Head {
+        format: opened.map_or(found.format, |opened| opened.format),
+        id: meta.id.clone().or(found.id),
+        // The end of a session does not know its first prompt.
+        title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| own.title().cloned()),
+        agent: meta.agent.clone().or(found.agent),
+        cwd: own.cwd.clone().or(found.cwd),
+        models: if meta.models.is_empty() && !is_whole { found.models } else { meta.models.clone() },
+        model: own.model.clone().or(found.model),
+        started: found.started.filter(|_| !is_whole),
+        ended: if is_whole { last_time(session) } else { last_time(session).or(found.ended) },
+    }
+}
+
+/// The earliest time of the first entries, if those are read: histories that were taken over stand in any order.
+fn first_time(session: &Session) -> Option<Timestamp> {
+    if session.ends.is_part() {
+        return None;
+    }
+    let transcript = &session.transcript;
+    let first = transcript.order().iter().take(NEAR).filter_map(|id| transcript.get(*id));
+    first.flat_map(|entry| [entry.at, entry.ended]).flatten().min()
+}
+
+/// The latest time of the last entries: lanes take turns.
+fn last_time(session: &Session) -> Option<Timestamp> {
+    let transcript = session.last_entries();
+    let last = transcript.order().iter().rev().take(NEAR).filter_map(|id| transcript.get(*id));
+    last.filter_map(Entry::last_time).max()
+}
+
+fn errors(session: &Session) -> u32 {
+    let transcript = &session.transcript;
+    let Some(last) = transcript.turns().len().checked_sub(1) else { return 0 };
+    session.indexes.account.turn(transcript, last).facts.errors
+}
+
+fn call(session: &Session, activity: &Activity) -> Option<Call> {
+    let is_shown = matches!(activity, Activity::Tool { .. } | Activity::Waiting { .. });
+    let (call, since) = activity::open_call(session.last_entries()).filter(|_| is_shown)?;
+    Some(Call { name: call.name.clone(), headline: call.headline.clone(), since })
+}
+
+/// What was spent in the last hour. Runs that are counted as a whole do not say when.
+fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
+    let from = Timestamp(now.0.saturating_sub_unsigned(HOUR_MS));
+    let mut money = Money::default();
+    let mut has_times = false;
+    for charge in session.indexes.spending.charges() {
+        has_times |= charge.at.is_some();
+        if charge.at.is_some_and(|at| at > from) {
+            money.plus(&charge.amount.money);
+        }
+    }
+    has_times.then(|| money.cost()).filter(|cost| cost.usd.is_some())
+}
+
+fn last(session: &Session) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::new();
+    let entries = activity::main_lane_backwards(session.last_entries()).take(LOOKED_AT);
+    for entry in entries.filter(|entry| !entry.marks.trace) {
+        said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind)));
+        if said.len() >= LAST {
+            break;
+        }
+    }
+    said.truncate(LAST);
+    said.reverse();
+    said
+}
+
+fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
+    let (voice, text) = match block {
+        BlockKind::Text(body) => {
+            let voice = match entry.role {
+                Role::User => Voice::User,
+                Role::Assistant => Voice::Agent,
+                Role::System => return None,
+                Role::Harness => Voice::Note,
+            };
+            (voice, Text::clean(&body.text_or_stub().chars().take(LONGEST).collect::<String>()))
+        }
+        BlockKind::Call(call) => (voice_of(call), Text::clean(&format!("{} {}", call.name, call.headline))),
+        BlockKind::Break(
+            what @ (Break::Error(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Ended(_)),
+        ) => (Voice::Note, what.words()),
+        BlockKind::Thinking(_)
+        | BlockKind::Result(_)
+        | BlockKind::Image(_)
+        | BlockKind::Break(_)
+        | BlockKind::Raw(_) => return None,
+    };
+    (!text.is_blank()).then_some(Said { voice, text })
+}
+
+fn voice_of(call: &ToolCall) -> Voice {
+    match call.state {
+        ToolState::Done(_) => Voice::Done,
+        ToolState::Failed(_) | ToolState::Refused(_) => Voice::Failed,
+        ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => Voice::Open,
+    }
+}

@@ -1,0 +1,113 @@
+//! The course of a session that is followed: by which plan it is read now, and what was said of it so far. Who
+//! follows it waits for its files; what becomes of a look at them is decided here.
+
+use std::io;
+use std::time::Instant;
+
+use super::bodies::Bodies;
+use super::emitter::{Emitter, Outlet};
+use super::files::Files;
+use super::plan::Plan;
+use super::preview::{Preview, show_newest_files};
+use super::reader::{Reader, Seen};
+use super::rows::show_newest_rows;
+use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
+
+/// A session that is followed.
+pub(crate) struct Course<'f> {
+    /// How it is read.
+    pub(crate) plan: Plan,
+    files: Files,
+    outlet: Outlet<'f>,
+    is_caught_up: bool,
+    /// Why everything is read anew, to be said when that is done.
+    reread: Option<String>,
+    has_been_read: bool,
+}
+
+/// What a look at the files came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Everything is read anew, so what is watched may have moved.
+    pub(crate) is_anew: bool,
+    /// The file turned out to be of another format, so that its reader is to be given up.
+    pub(crate) is_other: bool,
+}
+
+impl<'f> Course<'f> {
+    /// Nothing is read yet.
+    pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
+        outlet(Feed::Opened(Box::new(plan.opened.clone())));
+        outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+        Self { plan, files, outlet, is_caught_up: false, reread: None, has_been_read: false }
+    }
+
+    /// Opens a reader of all of it.
+    pub(crate) fn open(&mut self) -> io::Result<Reader<'f>> {
+        let mut emitter = Emitter::new(self.plan.decoder(), Stage::Whole, self.outlet);
+        if self.has_been_read {
+            emitter.replace();
+        }
+        let reader = Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, Instant::now())?;
+        self.has_been_read = true;
+        Ok(reader)
+    }
+
+    /// Shows the end of it, if there is more than a few times that: so many bytes, where it is a file of lines.
+    pub(crate) fn preview(&self, window: u64) -> Option<Preview<'f>> {
+        if self.is_caught_up {
+            return None;
+        }
+        let (is_shown, preview) = match self.plan.shape {
+            Shape::Folder => (show_newest_files(&self.plan, &self.files, self.outlet), None),
+            Shape::Rows => (show_newest_rows(&self.plan, &self.files, self.outlet), None),
+            Shape::Lines => {
+                let now = Instant::now();
+                let mut preview = Preview::open(&self.plan, &self.files, self.outlet, window, now).ok()??;
+                let is_shown = preview.update(now);
+                (is_shown, is_shown.then_some(preview))
+            }
+            Shape::Document | Shape::Values | Shape::Stream => (false, None),
+        };
+        if is_shown {
+            // Who shows it learns that it is complete.
+            (self.outlet)(Feed::Progress { done: 0, total: 0 });
+        }
+        preview
+    }
+
+    /// Says that everything is there, and whether it was read anew.
+    pub(crate) fn emit_state(&mut self, reader: &mut Reader<'f>) {
+        if !std::mem::replace(&mut self.is_caught_up, true) {
+            reader.emitter.send(Feed::CaughtUp);
+            reader.emitter.send(Feed::Link(LinkState::Live));
+        }
+        if let Some(why) = self.reread.take() {
+            reader.emitter.send(Feed::Link(LinkState::Reread(Text::clean(&why))));
+        }
+    }
+
+    /// Takes in what a look at the files showed.
+    pub(crate) fn take_in(&mut self, seen: Seen, reader: &mut Reader<'f>) -> Taken {
+        for link in seen.links {
+            reader.emitter.send(Feed::Link(link));
+        }
+        let is_anew = seen.anew.is_some();
+        if is_anew {
+            self.reread = seen.anew;
+        }
+        let is_clear = !(self.plan.is_provisional && seen.has_grown);
+        let next = if is_anew || !is_clear { self.plan.again() } else { None };
+        let Some(plan) = next else { return Taken { is_anew, is_other: false } };
+        let is_same = plan.reads_like(&self.plan);
+        let is_clearer = plan.opened.confidence != self.plan.opened.confidence
+            || plan.opened.reason != self.plan.opened.reason;
+        self.plan = plan;
+        if !is_same || is_clearer {
+            reader.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
+        }
+        Taken { is_anew, is_other: !is_same }
+    }
+}

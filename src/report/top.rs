@@ -1,0 +1,304 @@
+//! `tv top`: how the sessions of the last hours stand, as a table, or as JSON, an object a line (schema `tv.top/1`,
+//! only ever added to): once, or for every change until nobody takes it any more.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::RecvTimeoutError;
+use ratatui::style::{Color, Style};
+use ratatui::text::Span;
+use serde::Serialize;
+use signal_hook::consts::SIGINT;
+
+use super::json;
+use super::outcome::{Outcome, ReportError};
+use super::reading::shown;
+use super::rows::Paper;
+use super::spent::CostFigures;
+use crate::analysis::activity::{Activity, Wish};
+use crate::analysis::phrases;
+use crate::fleet::{self, Fleet};
+use crate::ingest::find::Search;
+use crate::ingest::{OpenError, WatchMode};
+use crate::model::figures;
+use crate::model::found::Place;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::render::wrap;
+use crate::session::wall::columns::{Column, GAP, plan};
+use crate::session::wall::{Need, News, Row};
+
+/// How often it is looked whether the user wants to stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What to report, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where to look.
+    pub search: Search,
+    /// Sessions that were written to in so many ms.
+    pub recent_ms: u64,
+    /// How changes of files are noticed.
+    pub watch: WatchMode,
+    /// In which form.
+    pub form: Form,
+    /// Columns and colours.
+    pub paper: Paper,
+}
+
+/// In which form it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A table, once.
+    Table,
+    /// An object for each session, once.
+    Json,
+    /// An object for each change.
+    Stream,
+}
+
+/// A session as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    path: Text,
+    /// What names it in its database.
+    name: Option<&'a str>,
+    format: &'static str,
+    session: SessionFigures<'a>,
+    needs: Option<&'static str>,
+    since: Option<String>,
+    call: Option<CallFigures<'a>>,
+    context: Option<ContextFigures>,
+    cost: Option<CostFigures>,
+    cost_last_hour: Option<CostFigures>,
+    flags: Vec<&'static str>,
+    errors: u32,
+    last: Option<&'a str>,
+    problem: Option<&'a str>,
+    complete: bool,
+}
+
+/// Facts about it, in the words of `tv.stats/1`.
+#[derive(Serialize)]
+struct SessionFigures<'a> {
+    id: Option<&'a str>,
+    title: Option<&'a str>,
+    agent: Option<&'a str>,
+    cwd: Option<&'a str>,
+    models: Vec<&'a str>,
+    started: Option<String>,
+    ended: Option<String>,
+    state: &'static str,
+    waiting_for: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct CallFigures<'a> {
+    name: &'a str,
+    headline: &'a str,
+    since: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ContextFigures {
+    tokens: u64,
+    window: Option<u64>,
+}
+
+/// A session that is no longer listed.
+#[derive(Serialize)]
+struct Departure<'a> {
+    schema: &'static str,
+    path: Text,
+    name: Option<&'a str>,
+    left: bool,
+}
+
+const SCHEMA: &str = "tv.top/1";
+
+/// Writes how the sessions stand.
+pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
+    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let fleet = Fleet::start(fleet::Options {
+        search: options.search.clone(),
+        recent_ms: options.recent_ms,
+        watch: options.watch,
+        alarms: Vec::new(),
+        clock: now,
+    });
+    let mut rows: HashMap<Place, Row> = HashMap::new();
+    let mut failures = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        let news = match fleet.news.recv_timeout(PATIENCE) {
+            Ok(news) => news,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        let is_stream = options.form == Form::Stream;
+        match news {
+            News::Row(row) if is_stream => write_line(&line(&row), out)?,
+            News::Left(place) if is_stream => write_line(&left(&place), out)?,
+            News::Row(row) => drop(rows.insert(row.place.clone(), *row)),
+            News::Left(place) => drop(rows.remove(&place)),
+            News::Refused(why) => failures.push(OpenError(why.to_string())),
+            News::Complete if is_stream => {}
+            News::Complete => return end(options, rows, failures, now(), out),
+            News::Rang(_) => {}
+        }
+    }
+    if stop.load(Ordering::Relaxed) { Ok(Outcome::Interrupted) } else { Ok(Outcome::of(failures)) }
+}
+
+fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    json::write_line(out, line)?;
+    out.flush()
+}
+
+fn end(
+    options: &Options,
+    rows: HashMap<Place, Row>,
+    failures: Vec<OpenError>,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let mut rows: Vec<Row> = rows.into_values().collect();
+    rows.sort_by(Row::by_need);
+    if options.form == Form::Json {
+        for row in &rows {
+            json::write_line(out, &line(row))?;
+        }
+    } else {
+        write_table(options, &rows, now, out)?;
+    }
+    Ok(Outcome::of(failures))
+}
+
+// === JSON ===
+
+fn left(place: &Place) -> Departure<'_> {
+    Departure { schema: SCHEMA, path: shown(&place.path), name: place.session.as_deref(), left: true }
+}
+
+fn line(row: &Row) -> Line<'_> {
+    let head = &row.head;
+    let flags =
+        [(row.flags.is_loop, "loop"), (row.flags.is_silent, "silent"), (row.flags.errors > 0, "errors")];
+    Line {
+        schema: SCHEMA,
+        path: shown(&row.place.path),
+        name: row.place.session.as_deref(),
+        format: head.format,
+        session: SessionFigures {
+            id: head.id.as_deref(),
+            title: head.title.as_deref(),
+            agent: head.agent.as_deref(),
+            cwd: head.cwd.as_deref(),
+            models: head.models.iter().map(Text::as_str).collect(),
+            started: head.started.map(Timestamp::to_rfc3339),
+            ended: head.ended.map(Timestamp::to_rfc3339),
+            state: row.activity.word(),
+            waiting_for: row.activity.wish().map(Wish::word),
+        },
+        needs: row.need.word(),
+        since: row.since().map(Timestamp::to_rfc3339),
+        call: row.call.as_ref().map(|call| CallFigures {
+            name: &call.name,
+            headline: &call.headline,
+            since: call.since.map(Timestamp::to_rfc3339),
+        }),
+        context: row.context.map(|context| ContextFigures { tokens: context.tokens, window: context.window }),
+        cost: row.cost.as_ref().map(CostFigures::from),
+        cost_last_hour: row.hour.as_ref().map(CostFigures::from),
+        flags: flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).collect(),
+        errors: row.flags.errors,
+        last: row.last_line(),
+        problem: row.problem.as_deref(),
+        complete: row.is_complete,
+    }
+}
+
+// === the table ===
+
+fn write_table(options: &Options, rows: &[Row], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    let paper = options.paper;
+    if rows.is_empty() {
+        let span = figures::spoken(options.recent_ms);
+        return writeln!(out, "no session was written to in the last {span}");
+    }
+    let columns = plan(usize::from(paper.width).saturating_sub(2));
+    let dim = Style::new().fg(Color::DarkGray);
+    let head = columns.iter().map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
+    writeln!(out, "{}", line_of(paper, Span::raw(" "), head))?;
+    for row in rows {
+        let mark = if row.need <= Need::Stuck { "!" } else { " " };
+        let cells = columns.iter().map(|(column, width)| {
+            let style = if *column == Column::State { state_style(row) } else { style(*column) };
+            (row.cell(*column, now, paper.ascii), *column, *width, style)
+        });
+        writeln!(out, "{}", line_of(paper, Span::styled(mark, Style::new().fg(Color::Yellow)), cells))?;
+    }
+    writeln!(out, "\n{}", sum(rows))
+}
+
+/// `12 sessions, 3 need you, 4 at work, ~$12.40`
+fn sum(rows: &[Row]) -> String {
+    let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
+    let working = rows.iter().filter(|row| row.activity.is_work()).count();
+    let known: Vec<f64> = rows.iter().filter_map(|row| row.cost.as_ref()?.usd).collect();
+    let cost = (!known.is_empty()).then(|| phrases::usd(known.iter().sum()));
+    let parts = [
+        Some(figures::count(rows.len() as u64, "session")),
+        (needing > 0).then(|| format!("{needing} need somebody")),
+        (working > 0).then(|| format!("{working} at work")),
+        cost,
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn line_of(
+    paper: Paper,
+    mark: Span<'static>,
+    cells: impl Iterator<Item = (String, Column, usize, Style)>,
+) -> String {
+    let cut = if paper.ascii { "~" } else { "…" };
+    let mut spans = vec![mark];
+    for (at, (text, column, width, style)) in cells.enumerate() {
+        spans.push(Span::raw(if at == 0 { " ".to_owned() } else { " ".repeat(GAP) }));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let fitted = wrap::fit(&[Span::styled(text, style)], width, cut);
+        let rest = " ".repeat(width.saturating_sub(wrap::width_of(&fitted)));
+        let (before, behind) =
+            if column.is_of_figures() { (rest, String::new()) } else { (String::new(), rest) };
+        spans.push(Span::raw(before));
+        spans.extend(fitted);
+        spans.push(Span::raw(behind));
+    }
+    paper.bare_line(&spans)
+}
+
+fn style(column: Column) -> Style {
+    match column {
+        Column::Title => Style::new(),
+        Column::Project | Column::Call => Style::new().fg(Color::Cyan),
+        Column::Flags => Style::new().fg(Color::Red),
+        _ => Style::new().fg(Color::DarkGray),
+    }
+}
+
+/// Only what is at work, waits, or went wrong has a colour.
+fn state_style(row: &Row) -> Style {
+    let colour = match row.activity {
+        _ if row.problem.is_some() => Color::Red,
+        Activity::Tool { .. } | Activity::Model { .. } => Color::Green,
+        Activity::Retry { .. } | Activity::Waiting { .. } => Color::Yellow,
+        Activity::Unclean => Color::Red,
+        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => Color::DarkGray,
+    };
+    Style::new().fg(colour)
+}

@@ -1,0 +1,320 @@
+//! A session in a row among others: how it stands, in one value that is read by every surface that shows many of
+//! them. What it does, its cost and its context are those of the viewer's header, for both are read from the same
+//! [`Session`](super::Session) (`fleet::row`).
+//!
+//! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
+//! or cannot be read, when it is stuck (in a loop, or silent for too long), and when it has answered and waits for the
+//! next prompt; after an hour nobody is expected any more. Those that need somebody come first, in that order, then
+//! those that work, then the rest.
+//!
+//! Invariant: a row speaks of times and never of ages, so that it is the same until something happens.
+
+pub mod columns;
+pub mod filter;
+
+use std::cmp::Ordering;
+
+use crate::analysis::activity::{Activity, IDLE_AFTER_MS, Wish};
+use crate::analysis::alarm::Facts;
+use crate::analysis::context::ContextUse;
+use crate::analysis::money::cost::Cost;
+use crate::model::found::{Found, Place};
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+
+/// A session among others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Where it lies.
+    pub place: Place,
+    /// What it is.
+    pub head: Head,
+    /// What its agent does.
+    pub activity: Activity,
+    /// What it needs somebody for.
+    pub need: Need,
+    /// The call that runs, or that its user is asked about.
+    pub call: Option<Call>,
+    /// How full its context is.
+    pub context: Option<ContextUse>,
+    /// What it has cost; `None` until all of it is read.
+    pub cost: Option<Cost>,
+    /// How much of that in the last hour; `None` if its agent does not record when.
+    pub hour: Option<Cost>,
+    /// What may be wrong with it.
+    pub flags: Flags,
+    /// The last things that were said and done, the newest last.
+    pub last: Vec<Said>,
+    /// What is wrong with its file.
+    pub problem: Option<Text>,
+    /// Whether all of it is read.
+    pub is_complete: bool,
+}
+
+/// What a session is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The name of its format.
+    pub format: &'static str,
+    /// Its id.
+    pub id: Option<Text>,
+    /// Its title.
+    pub title: Option<Text>,
+    /// The name of the agent in it.
+    pub agent: Option<Name>,
+    /// The working directory.
+    pub cwd: Option<Text>,
+    /// Models that answered, in the order seen.
+    pub models: Vec<Name>,
+    /// The model in use.
+    pub model: Option<Name>,
+    /// When its first entry was made, as far as it is read.
+    pub started: Option<Timestamp>,
+    /// When its last one was.
+    pub ended: Option<Timestamp>,
+}
+
+/// A call that runs, or that somebody is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The tool.
+    pub name: Name,
+    /// What it is about, on one line.
+    pub headline: Text,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+/// What may be wrong with a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Failed calls and errors of the newest turn.
+    pub errors: u32,
+    /// How often the newest call was made, and its tool.
+    pub same: Option<(usize, String)>,
+    /// Whether that is a loop.
+    pub is_loop: bool,
+    /// Since when nothing was written at work.
+    pub quiet_since: Option<Timestamp>,
+    /// Whether that is longer than anybody expects.
+    pub is_silent: bool,
+}
+
+/// What a session needs somebody for, the most urgent first; and what it does if it needs nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// To allow something.
+    Permission,
+    /// To answer a question.
+    Answer,
+    /// It stopped in the middle of its work, or cannot be read.
+    Error,
+    /// It repeats itself, or was not heard of for too long.
+    Stuck,
+    /// To say what to do next.
+    Prompt,
+    /// Nothing: it works.
+    Works,
+    /// Nothing: it rests.
+    Rests,
+}
+
+/// Who said or did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Voice {
+    /// The user.
+    User,
+    /// The model.
+    Agent,
+    /// A call that ended well.
+    Done,
+    /// A call that failed.
+    Failed,
+    /// A call without a result.
+    Open,
+    /// Something went wrong, or the user is asked.
+    Note,
+}
+
+/// Something that was said or done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// By whom.
+    pub voice: Voice,
+    /// What.
+    pub text: Text,
+}
+
+/// What whoever follows many sessions comes by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    /// A session, for the first time or because something of it changed.
+    Row(Box<Row>),
+    /// A session is no longer one of those that are shown.
+    Left(Place),
+    /// An alarm rang.
+    Rang(Box<Rang>),
+    /// Why a place that the reader named cannot be looked at.
+    Refused(Text),
+    /// All that is there now was looked for and read.
+    Complete,
+}
+
+/// An alarm that rang.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rang {
+    /// In which session, as it was then.
+    pub row: Row,
+    /// Which alarm: its number.
+    pub alarm: usize,
+    /// In a few words.
+    pub words: String,
+}
+
+impl Need {
+    /// What a session needs somebody for that does this, of which was heard last then.
+    pub(crate) fn of(
+        activity: &Activity,
+        flags: &Flags,
+        is_unreadable: bool,
+        heard: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
+        match activity {
+            _ if is_unreadable => Self::Error,
+            Activity::Waiting { wish: Wish::Permission, .. } => Self::Permission,
+            Activity::Waiting { wish: Wish::Question, .. } => Self::Answer,
+            Activity::Unclean if is_expected(heard, now) => Self::Error,
+            Activity::Waiting { wish: Wish::Prompt, .. } => Self::Prompt,
+            Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => {
+                if flags.is_loop || flags.is_silent { Self::Stuck } else { Self::Works }
+            }
+            Activity::Unclean | Activity::Idle { .. } | Activity::Ended | Activity::Unknown => Self::Rests,
+        }
+    }
+
+    /// Whether somebody is needed.
+    pub fn is_for_somebody(self) -> bool {
+        self < Self::Works
+    }
+
+    /// The word used in JSON outputs and for filters.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Permission => Some("permission"),
+            Self::Answer => Some("answer"),
+            Self::Error => Some("error"),
+            Self::Stuck => Some("stuck"),
+            Self::Prompt => Some("prompt"),
+            Self::Works | Self::Rests => None,
+        }
+    }
+}
+
+impl Row {
+    /// A session of which no more is known than that it is there, or why it cannot be read.
+    pub fn found(found: &Found, problem: Option<Text>) -> Self {
+        let head = Head {
+            format: found.format,
+            id: Some(found.id.clone()),
+            title: found.title.clone(),
+            agent: found.agent.clone(),
+            cwd: found.cwd.clone(),
+            models: found.model.iter().cloned().collect(),
+            model: found.model.clone(),
+            started: found.started,
+            ended: found.modified,
+        };
+        let need = if problem.is_some() { Need::Error } else { Need::Rests };
+        Self {
+            place: found.place(),
+            head,
+            activity: Activity::Unknown,
+            need,
+            call: None,
+            context: None,
+            cost: None,
+            hour: None,
+            flags: Flags::default(),
+            last: Vec::new(),
+            problem,
+            is_complete: false,
+        }
+    }
+
+    /// Since when it stands so.
+    pub fn since(&self) -> Option<Timestamp> {
+        let quiet = self.flags.quiet_since.filter(|_| self.flags.is_silent);
+        quiet.or_else(|| self.activity.since()).or(self.head.ended)
+    }
+
+    /// What the wish of an agent that waits is, in words.
+    pub fn wish(&self) -> Option<&Text> {
+        match &self.activity {
+            Activity::Waiting { wish: Wish::Permission | Wish::Question, what, .. } => Some(what),
+            Activity::Retry { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What it is called, whatever is known of it.
+    pub fn name(&self) -> String {
+        let file = || self.place.path.file_name().map(|name| Text::clean(&name.to_string_lossy()));
+        self.head.title.clone().or_else(file).unwrap_or_default().to_string()
+    }
+
+    /// The folder that it works in, by its last name; else its format.
+    pub fn project(&self) -> String {
+        let name = |path: &Text| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).map(str::to_owned);
+        self.head.cwd.as_ref().and_then(name).unwrap_or_else(|| self.head.format.to_owned())
+    }
+
+    /// The format, with the name of the agent in it: `openclaw/main`.
+    pub fn agent(&self) -> String {
+        match &self.head.agent {
+            Some(agent) => format!("{}/{agent}", self.head.format),
+            None => self.head.format.to_owned(),
+        }
+    }
+
+    /// The last line that anybody said.
+    pub fn last_line(&self) -> Option<&str> {
+        let said = |said: &&Said| matches!(said.voice, Voice::User | Voice::Agent | Voice::Note);
+        let last = self.last.iter().rev().find(said)?;
+        last.text.lines().rev().map(str::trim).find(|line| !line.is_empty())
+    }
+
+    /// Which of two comes first: who needs somebody most, and longest; who works, the newest first; who rests, the one
+    /// that was heard of last first.
+    pub fn by_need(&self, other: &Self) -> Ordering {
+        let newest_first = |a: Option<Timestamp>, b: Option<Timestamp>| b.cmp(&a);
+        let within = match self.need {
+            need if need.is_for_somebody() => self.since().cmp(&other.since()),
+            Need::Works => newest_first(self.head.started, other.head.started),
+            _ => newest_first(self.head.ended, other.head.ended),
+        };
+        self.need.cmp(&other.need).then(within).then_with(|| self.place.path.cmp(&other.place.path))
+    }
+
+    /// What facts of the session are judged by.
+    pub(crate) fn facts(&self, now: Timestamp) -> Facts<'_> {
+        Facts {
+            activity: &self.activity,
+            silence: self.flags.quiet_since.map(|since| now.since(since)),
+            usd: self.cost.as_ref().and_then(|cost| cost.usd),
+            context: self.context,
+            same: self.flags.same.as_ref().map(|(count, _)| *count as u64),
+            has_orphan: false,
+        }
+    }
+
+    /// Whether time alone may change how it stands soon.
+    pub fn ticks(&self, now: Timestamp) -> bool {
+        self.activity.is_work() || self.need.is_for_somebody() && is_expected(self.since(), now)
+    }
+}
+
+/// Whether somebody may come.
+fn is_expected(since: Option<Timestamp>, now: Timestamp) -> bool {
+    since.is_some_and(|since| now.since(since) <= IDLE_AFTER_MS)
+}

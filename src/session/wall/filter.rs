@@ -1,0 +1,93 @@
+//! Which sessions are shown: the same expressions as of blocks, asked of a whole session.
+
+use std::collections::HashMap;
+
+use regex::Regex;
+
+use super::Row;
+use crate::analysis::expression::judge::is_like;
+use crate::analysis::expression::parse::{Mistake, parse_for_sessions};
+use crate::analysis::expression::{Expr, Term, When};
+use crate::analysis::search::texts;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+
+/// A filter of sessions.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// As it was typed.
+    pub typed: String,
+    expr: Expr,
+    patterns: HashMap<String, Regex>,
+}
+
+impl Filter {
+    /// Reads what was typed.
+    pub fn of(typed: &str) -> Result<Self, Mistake> {
+        let expr = parse_for_sessions(typed)?;
+        let pattern = |term: &Term| match term {
+            Term::Text(text) => Some((text.clone(), texts::pattern(text, true)?)),
+            Term::Pattern(pattern) => Some((pattern.clone(), texts::pattern(pattern, false)?)),
+            _ => None,
+        };
+        let patterns = expr.terms().into_iter().filter_map(pattern).collect();
+        Ok(Self { typed: typed.to_owned(), expr, patterns })
+    }
+
+    /// Whether a session is shown.
+    pub fn fits(&self, row: &Row, now: Timestamp) -> bool {
+        self.holds(&self.expr, row, now)
+    }
+
+    fn holds(&self, expr: &Expr, row: &Row, now: Timestamp) -> bool {
+        match expr {
+            Expr::Term(term) => self.is_true(term, row, now),
+            Expr::Not(inner) => !self.holds(inner, row, now),
+            Expr::All(parts) => parts.iter().all(|part| self.holds(part, row, now)),
+            Expr::Any(parts) => parts.iter().any(|part| self.holds(part, row, now)),
+        }
+    }
+
+    fn is_true(&self, term: &Term, row: &Row, now: Timestamp) -> bool {
+        let is_in = |name: Option<&Text>, wanted: &str| name.is_some_and(|name| is_like(name, wanted));
+        match term {
+            Term::State(state) => row.facts(now).holds(*state),
+            Term::Error => row.flags.errors > 0 || row.need == super::Need::Error,
+            Term::Agent(wanted) => is_like(&row.agent(), wanted),
+            Term::Project(wanted) => is_in(row.head.cwd.as_ref(), wanted),
+            Term::Model(wanted) => is_in(row.head.model.as_ref(), wanted),
+            Term::Tool(wanted) => row.call.as_ref().is_some_and(|call| is_like(&call.name, wanted)),
+            Term::Id(wanted) => row.head.id.as_ref().is_some_and(|id| id.starts_with(wanted.as_str())),
+            Term::Since(when) => row.head.ended.is_some_and(|at| at >= moment(*when, now)),
+            Term::Before(when) => row.head.ended.is_some_and(|at| at < moment(*when, now)),
+            Term::Text(text) | Term::Pattern(text) => {
+                self.patterns.get(text).is_some_and(|pattern| has(row, pattern))
+            }
+            // Facts of blocks are not read here.
+            Term::Cost(..)
+            | Term::Tokens(..)
+            | Term::Took(..)
+            | Term::Role(_)
+            | Term::Lane(_)
+            | Term::File(_) => false,
+        }
+    }
+}
+
+fn moment(when: When, now: Timestamp) -> Timestamp {
+    match when {
+        When::Ago(ms) => Timestamp(now.0.saturating_sub_unsigned(ms)),
+        When::Clock(clock) => now.at(clock).unwrap_or(now),
+        When::Timestamp(at) => at,
+    }
+}
+
+/// Whether a text is in anything that a row shows.
+fn has(row: &Row, pattern: &Regex) -> bool {
+    let head = &row.head;
+    let facts = [&head.title, &head.cwd, &head.id, &head.model, &row.problem];
+    let facts = facts.into_iter().flatten().map(Text::as_str);
+    let call = row.call.iter().flat_map(|call| [call.name.as_str(), call.headline.as_str()]);
+    facts.chain(call).chain(row.last_line()).any(|text| pattern.is_match(text))
+        || pattern.is_match(&row.agent())
+}

@@ -1,0 +1,401 @@
+//! Many sessions at once: what `tv top` says of each while they are all written to is what `tv stats` says of each alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tv::ingest::find;
+use tv::model::timestamp::Timestamp;
+
+use crate::fixtures::PATIENCE;
+
+/// Sessions of each format.
+const EACH: usize = 8;
+/// About a hundred lines a second.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// It is now, as far as a fresh file tells.
+fn now() -> Timestamp {
+    let made = tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap();
+    let since = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp(i64::try_from(since.as_millis()).unwrap())
+}
+
+fn tv(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+    for name in find::variables() {
+        command.env_remove(name);
+    }
+    command.args(arguments).env("HOME", home).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    command
+}
+
+/// How a session ends up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Prompt,
+    Tool,
+    Question,
+    Model,
+}
+
+const ENDS: [End; 4] = [End::Prompt, End::Tool, End::Question, End::Model];
+
+/// What an agent writes next: a line that is appended, or all of a document.
+enum Step {
+    Line(PathBuf, String),
+    Whole(PathBuf, String),
+}
+
+fn claude(home: &Path, number: usize, end: End) -> Vec<Step> {
+    let session = format!("c0000000-0000-4000-8000-{number:012}");
+    let path = home.join(format!(".claude/projects/-work-{}/{session}.jsonl", number % 3));
+    let at = now().to_rfc3339();
+    let head = |kind: &str, id: String, message: Value| {
+        json!({"parentUuid": null, "isSidechain": false, "type": kind, "message": message, "uuid": id,
+            "timestamp": at, "sessionId": session, "cwd": "/work/mill", "version": "2.1.0"})
+    };
+    let answer = |id: usize, content: Value, stop: &str| {
+        let message = json!({"id": format!("m{id}"), "type": "message", "role": "assistant",
+            "model": "claude-opus-4-6", "content": content, "stop_reason": stop,
+            "usage": {"input_tokens": 100 + number, "output_tokens": 20 * id, "cache_read_input_tokens": 1000}});
+        let mut record = head("assistant", format!("a{id}"), message);
+        record["requestId"] = json!(format!("r{id}"));
+        record
+    };
+    let call = |id: usize, name: &str, input: Value| {
+        answer(
+            id,
+            json!([{"type": "tool_use", "id": format!("t{id}"), "name": name, "input": input}]),
+            "tool_use",
+        )
+    };
+    let result = |id: usize| {
+        let content = json!([{"type": "tool_result", "tool_use_id": format!("t{id}"), "content": "fine"}]);
+        head("user", format!("r{id}"), json!({"role": "user", "content": content}))
+    };
+    let mut records = vec![head("user", "u1".into(), json!({"role": "user", "content": "Grind the corn"}))];
+    records.extend([call(1, "Bash", json!({"command": "make flour"})), result(1)]);
+    match end {
+        End::Prompt => records.push(answer(2, json!([{"type": "text", "text": "Ground."}]), "end_turn")),
+        End::Tool => records.push(call(2, "Bash", json!({"command": "make bread"}))),
+        End::Question => {
+            records.push(call(2, "AskUserQuestion", json!({"questions": [{"question": "Rye?"}]})))
+        }
+        End::Model => {}
+    }
+    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+}
+
+/// pi's lines, which OpenClaw writes in its own folder, too.
+fn pi(path: PathBuf, id: &str, number: usize, end: End) -> Vec<Step> {
+    let at = now();
+    let stamp = at.to_rfc3339();
+    let message = |id: &str, message: Value| json!({"type": "message", "id": id, "parentId": null, "timestamp": stamp, "message": message});
+    let answer = |id: &str, content: Value, stop: &str| {
+        message(
+            id,
+            json!({"role": "assistant", "content": content, "provider": "p", "model": "some-model",
+            "usage": {"input": 100, "output": 10 + number, "cacheRead": 0, "cacheWrite": 0,
+                "cost": {"total": 0.01 * (number + 1) as f64}}, "stopReason": stop, "timestamp": at.0}),
+        )
+    };
+    let call = |id: &str, name: &str| {
+        answer(
+            id,
+            json!([{"type": "toolCall", "id": format!("t{id}"), "name": name, "arguments": {}}]),
+            "toolUse",
+        )
+    };
+    let mut records = vec![
+        json!({"type": "session", "version": 3, "id": id, "timestamp": stamp, "cwd": "/work/oven"}),
+        message(
+            "u1",
+            json!({"role": "user", "content": [{"type": "text", "text": "Bake"}], "timestamp": at.0}),
+        ),
+        call("a1", "bash"),
+        message(
+            "r1",
+            json!({"role": "toolResult", "toolCallId": "ta1", "toolName": "bash",
+            "content": [{"type": "text", "text": "hot"}], "isError": false, "timestamp": at.0}),
+        ),
+    ];
+    match end {
+        End::Prompt => records.push(answer("a2", json!([{"type": "text", "text": "Baked."}]), "stop")),
+        End::Tool => records.push(call("a2", "bash")),
+        End::Question => records.push(call("a2", "question")),
+        End::Model => {}
+    }
+    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+}
+
+fn codex(home: &Path, number: usize, end: End) -> Vec<Step> {
+    let id = format!("019cadc6-9a80-7000-8000-{number:012}");
+    let path = home.join(format!(".codex/sessions/2026/03/02/rollout-2026-03-02T10-00-00-{id}.jsonl"));
+    let at = now().to_rfc3339();
+    let line = |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
+    let tokens = |sum: usize| {
+        let usage = json!({"input_tokens": 1000 * sum + number, "cached_input_tokens": 500 * sum,
+            "output_tokens": 50 * sum, "reasoning_output_tokens": 0, "total_tokens": 1050 * sum + number});
+        line(
+            "event_msg",
+            json!({"type": "token_count", "info": {"total_token_usage": usage,
+            "last_token_usage": usage, "model_context_window": 258_400}}),
+        )
+    };
+    let call = |id: &str| {
+        line(
+            "response_item",
+            json!({"type": "function_call", "name": "exec_command",
+            "arguments": "{\"cmd\":\"sift\"}", "call_id": id}),
+        )
+    };
+    let prompt =
+        json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Sift it"}]});
+    let mut records = vec![
+        line(
+            "session_meta",
+            json!({"id": id, "timestamp": at, "cwd": "/work/sieve", "cli_version": "0.106.0"}),
+        ),
+        line("turn_context", json!({"turn_id": "t1", "cwd": "/work/sieve", "model": "gpt-5.2-codex"})),
+        line("response_item", prompt),
+        line("event_msg", json!({"type": "user_message", "message": "Sift it"})),
+        call("k1"),
+        tokens(1),
+        line("response_item", json!({"type": "function_call_output", "call_id": "k1", "output": "sifted"})),
+    ];
+    let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]});
+    match end {
+        End::Prompt | End::Question => records.extend([
+            line("response_item", said),
+            line("event_msg", json!({"type": "agent_message", "message": "Done."})),
+            tokens(2),
+            line(
+                "event_msg",
+                json!({"type": "task_complete", "turn_id": "t1", "last_agent_message": "Done."}),
+            ),
+        ]),
+        End::Tool => records.push(call("k2")),
+        End::Model => {}
+    }
+    records.into_iter().map(|record| Step::Line(path.clone(), record.to_string())).collect()
+}
+
+/// A document is written anew with each message.
+fn cline(home: &Path, number: usize, end: End) -> Vec<Step> {
+    let id = format!("17900000000{number:02}_abcde");
+    let path = home.join(format!(".cline/data/sessions/{id}/{id}.messages.json"));
+    let at = now().0;
+    let answer = |name: &str, content: Value| {
+        json!({"id": name, "role": "assistant", "ts": at, "modelInfo": {"id": "claude-sonnet-4-6", "provider": "anthropic"},
+            "metrics": {"inputTokens": 20 + number, "outputTokens": 8, "cost": 0.1}, "content": content})
+    };
+    let call = |name: &str, tool: &str| {
+        answer(
+            name,
+            json!([{"type": "tool_use", "id": format!("t-{name}"), "name": tool, "input": {"path": "/w"}}]),
+        )
+    };
+    let mut messages = vec![
+        json!({"id": "u1", "role": "user", "ts": at, "content": [{"type": "text", "text": "Knead it"}]}),
+        call("a1", "read_files"),
+        json!({"id": "u2", "role": "user", "ts": at, "content": [{"type": "tool_result", "tool_use_id": "t-a1",
+            "name": "read_files", "content": "dough", "is_error": false}]}),
+    ];
+    match end {
+        End::Prompt => messages.push(answer("a2", json!([{"type": "text", "text": "Kneaded."}]))),
+        End::Tool => messages.push(call("a2", "read_files")),
+        End::Question => messages.push(call("a2", "ask_question")),
+        End::Model => {}
+    }
+    let document = |count: usize| {
+        let messages = messages.get(..count).unwrap();
+        json!({"version": 1, "agent": "lead", "sessionId": id, "messages": messages}).to_string()
+    };
+    (1..=messages.len()).map(|count| Step::Whole(path.clone(), document(count))).collect()
+}
+
+impl Step {
+    fn path(&self) -> &Path {
+        let (Self::Line(path, _) | Self::Whole(path, _)) = self;
+        path
+    }
+
+    fn write(&self) {
+        fs::create_dir_all(self.path().parent().unwrap()).unwrap();
+        match self {
+            Self::Line(path, line) => {
+                let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+                file.write_all(format!("{line}\n").as_bytes()).unwrap();
+            }
+            Self::Whole(path, text) => {
+                let new = path.with_extension("new");
+                fs::write(&new, text).unwrap();
+                fs::rename(new, path).unwrap();
+            }
+        }
+    }
+}
+
+/// All sessions, each with what is written to it.
+fn scripts(home: &Path) -> Vec<Vec<Step>> {
+    let mut scripts = Vec::new();
+    for number in 0..EACH {
+        let end = ENDS[number % ENDS.len()];
+        scripts.push(claude(home, number, end));
+        scripts.push(codex(home, number, end));
+        let id = format!("a0000000-0000-4000-8000-{number:012}");
+        let name = format!(".pi/agent/sessions/--work--/2026-03-01T08-00-00-000Z_{id}.jsonl");
+        scripts.push(pi(home.join(name), &id, number, end));
+        let id = format!("d0000000-0000-4000-8000-{number:012}");
+        scripts.push(pi(home.join(format!(".openclaw/agents/main/sessions/{id}.jsonl")), &id, number, end));
+        scripts.push(cline(home, number, end));
+    }
+    scripts
+}
+
+type Rows = Arc<Mutex<HashMap<String, Value>>>;
+
+/// `tv top --json` with the newest line of each session.
+fn top(home: &Path) -> (Child, Rows) {
+    let mut child =
+        tv(home, &["top", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    let rows = Rows::default();
+    let known = Arc::clone(&rows);
+    std::thread::spawn(move || {
+        for line in out.lines() {
+            let Ok(row) = serde_json::from_str::<Value>(&line.unwrap()) else { return };
+            known.lock().unwrap().insert(row["path"].as_str().unwrap().to_owned(), row);
+        }
+    });
+    (child, rows)
+}
+
+/// What is the same wherever it is asked.
+fn standing(row: &Value) -> (Value, Value, Value) {
+    (row["session"]["state"].clone(), row["session"]["waiting_for"].clone(), row["cost"].clone())
+}
+
+fn alone(home: &Path, path: &Path) -> Value {
+    let output = tv(home, &["stats", "--json"]).arg(path).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What somebody is needed for follows from the state.
+fn needs(state: &Value, waiting_for: &Value) -> Value {
+    match (state.as_str().unwrap(), waiting_for.as_str()) {
+        ("waiting", Some("question")) => json!("answer"),
+        ("waiting", Some(wish)) => json!(wish),
+        ("unclean", _) => json!("error"),
+        _ => Value::Null,
+    }
+}
+
+#[test]
+fn forty_sessions_at_once_stand_as_each_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let mut scripts = scripts(home.path());
+    let paths: Vec<PathBuf> = scripts.iter().map(|script| script[0].path().to_owned()).collect();
+    // Some are there before anybody looks.
+    for script in scripts.iter_mut().step_by(3) {
+        script.remove(0).write();
+    }
+    let (mut child, rows) = top(home.path());
+    let longest = scripts.iter().map(Vec::len).max().unwrap();
+    for round in 0..longest {
+        for write in scripts.iter().filter_map(|script| script.get(round)) {
+            write.write();
+            std::thread::sleep(PAUSE);
+        }
+    }
+    let alone: BTreeMap<String, Value> =
+        paths.iter().map(|path| (path.to_string_lossy().into_owned(), alone(home.path(), path))).collect();
+    let states: Vec<&str> =
+        alone.values().map(|session| session["session"]["state"].as_str().unwrap()).collect();
+    for state in ["waiting", "tool", "model"] {
+        assert!(states.contains(&state), "nothing is shown of {state}: {states:?}");
+    }
+    let begun = Instant::now();
+    let differing = loop {
+        let rows = rows.lock().unwrap();
+        let differing: Vec<String> = alone
+            .iter()
+            .filter(|(path, session)| {
+                let (state, waiting_for, cost) = standing(session);
+                let row = rows.get(*path);
+                let is_same = row.is_some_and(|row| {
+                    standing(row) == (state.clone(), waiting_for.clone(), cost)
+                        && row["needs"] == needs(&state, &waiting_for)
+                });
+                !is_same
+            })
+            .map(|(path, session)| {
+                format!("{path}\n  {:?}\n  {:?}", standing(session), rows.get(path).map(standing))
+            })
+            .collect();
+        drop(rows);
+        if differing.is_empty() || begun.elapsed() > PATIENCE {
+            break differing;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(differing.is_empty(), "{} of {} differ:\n{}", differing.len(), paths.len(), differing.join("\n"));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_holds_nobody_up() {
+    let home = tempfile::tempdir().unwrap();
+    for write in claude(home.path(), 1, End::Prompt) {
+        write.write();
+    }
+    let folder = home.path().join(".claude/projects/-work-1");
+    fs::write(folder.join("e0000000-0000-4000-8000-000000000001.jsonl"), "PK\u{3}\u{4} not a session")
+        .unwrap();
+    let locked = folder.join("e0000000-0000-4000-8000-000000000002.jsonl");
+    std::os::unix::fs::symlink("/there/is/no/such/file", &locked).unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let out = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let problem = |row: &&Value| row["problem"].is_string();
+    assert!(rows.iter().filter(problem).count() >= 1, "{out}");
+    assert!(rows.iter().filter(problem).all(|row| row["needs"] == "error"));
+    let good = rows.iter().find(|row| row["session"]["title"] == "Grind the corn").unwrap();
+    assert_eq!((&good["needs"], &good["complete"]), (&json!("prompt"), &json!(true)));
+    let nowhere = tv(home.path(), &["top", "/there/is/no/such/folder"]).output().unwrap();
+    assert_eq!(nowhere.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/there/is/no/such/folder"));
+}
+
+#[test]
+fn a_closed_pipe_is_a_clean_end() {
+    let home = tempfile::tempdir().unwrap();
+    let script = claude(home.path(), 1, End::Tool);
+    script[0].write();
+    let mut child =
+        tv(home.path(), &["top", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.contains("\"schema\":\"tv.top/1\""), "{first}");
+    let begun = Instant::now();
+    let mut lines = script.iter().skip(1).cycle();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(begun.elapsed() < PATIENCE, "it goes on for nobody");
+        lines.next().unwrap().write();
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+}
