@@ -14,7 +14,7 @@ use std::sync::Arc;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use ratatui::text::Span;
 
-use self::containers::{Container, Numbers, begins_with_number};
+use self::containers::{Container, begins_with_number};
 use self::definitions::Definitions;
 use self::inline::Inline;
 use self::places::Places;
@@ -120,8 +120,8 @@ struct Writer<'a> {
     table: Option<Table>,
     /// Language and text of a code block, and whether fences stand around it.
     code: Option<(String, String, bool)>,
-    /// The lists that are being written; `None` for those with bullets.
-    lists: Vec<Option<Numbers>>,
+    /// The lists that are being written: whether they are numbered.
+    lists: Vec<bool>,
     wants_gap: bool,
     /// Whether the last row is a definition.
     after_definition: bool,
@@ -199,7 +199,7 @@ impl Writer<'_> {
                 if self.lists.is_empty() {
                     self.block_starts();
                 }
-                self.lists.push(number.map(Numbers::from));
+                self.lists.push(number.is_some());
             }
             Tag::Item => self.item(source),
             Tag::Table(alignments) => {

@@ -42,7 +42,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("~~~\nplain\n~~~\n\n    indented\n\n\tby a tab", "plain indented by tab"),
     ("```\nnever closed", "never closed"),
     ("- a\n- b\n  - c\n    - d\n      1. e\n      2. f\n\n+ g\n* h", "a b c d e f g h"),
-    ("1. one\n1. two\n\n7) seven\n8) eight", "1. one 2. two 7) seven 8) eight"),
+    ("1. one\n1. two\n\n7) seven\n8) eight", "1. one 1. two 7) seven 8) eight"),
     ("- loose\n\n  second paragraph\n\n- item\n\n      code", "loose second paragraph item code"),
     ("- [ ] open\n- [x] done\n- [X] too\n- [y] no task", "open done too [y] no task"),
     ("-\n- \n- after nothing", "after nothing"),

@@ -16,28 +16,6 @@ pub(super) struct Container {
     pub(super) is_begun: bool,
 }
 
-/// Numbers of a list as they were written. Where the same one stands again, it is to be counted on: that is how
-/// lists are written whose numbers do not matter.
-#[derive(Clone, Copy)]
-pub(super) struct Numbers {
-    next: u64,
-    written: Option<u64>,
-}
-
-impl From<u64> for Numbers {
-    fn from(first: u64) -> Self {
-        Self { next: first, written: None }
-    }
-}
-
-impl Numbers {
-    fn next(&mut self, written: Option<u64>) -> u64 {
-        let number = written.filter(|_| written != self.written).unwrap_or(self.next);
-        *self = Self { next: number.saturating_add(1), written };
-        number
-    }
-}
-
 /// Whether the next line of a paragraph begins with a number of a list. CommonMark takes it for prose, unless it is
 /// the first number; who wrote it began a line with it.
 pub(super) fn begins_with_number(rest: &str) -> bool {
@@ -100,12 +78,9 @@ impl Writer<'_> {
         let typed = wrap::head(typed, 12);
         let depth = self.lists.len();
         let glyphs = self.look.theme.glyphs();
-        let bullet = match self.lists.last_mut() {
-            Some(Some(_)) if self.manner == Manner::Typed => format!("{typed} "),
-            Some(Some(numbers)) => {
-                let sign = if typed.ends_with(')') { ')' } else { '.' };
-                format!("{}{sign} ", numbers.next(typed.trim_end_matches(['.', ')']).parse().ok()))
-            }
+        let bullet = match self.lists.last() {
+            // Numbers are those that were written, whatever they count.
+            Some(true) => format!("{typed} "),
             _ if self.manner == Manner::Typed => format!("{} ", wrap::head(typed, 1)),
             _ if depth > 1 => format!("{} ", glyphs.list.bullet_inner),
             _ => format!("{} ", glyphs.list.bullet),

@@ -46,7 +46,8 @@ fn lists_hang() {
 fn numbers_are_those_that_were_written() {
     assert_eq!(shown("1. a\n3. b\n7. c", Manner::Prose, 20), ["1. a", "3. b", "7. c"]);
     assert_eq!(shown("3. a\n2. b\n1) c", Manner::Prose, 20)[..2], ["3. a", "2. b"]);
-    assert_eq!(shown("1. a\n1. b\n1. c", Manner::Prose, 20), ["1. a", "2. b", "3. c"], "to be counted on");
+    assert_eq!(shown("1. a\n1. b\n1. c", Manner::Prose, 20), ["1. a", "1. b", "1. c"]);
+    assert_eq!(shown("1) a\n1) b\n2) c", Manner::Prose, 20), ["1) a", "1) b", "2) c"]);
 }
 
 #[test]
