@@ -130,6 +130,9 @@ struct PairingLines {
 struct TimeLines {
     first: Option<String>,
     last: Option<String>,
+    /// Both, for the text.
+    #[serde(skip)]
+    reach: Option<(Timestamp, Timestamp)>,
     anomalies: Vec<AnomalyLine>,
 }
 
@@ -230,6 +233,7 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
         times: TimeLines {
             first: times.first.map(Timestamp::to_rfc3339),
             last: times.last.map(Timestamp::to_rfc3339),
+            reach: times.first.zip(times.last),
             anomalies: anomaly_lines(times.anomalies, reading),
         },
         notices: notices(transcript.notices(), reading),

@@ -230,15 +230,13 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
 fn span(session: &figures::SessionFigures) -> Option<String> {
     let (started, ended) = (session.started.as_ref()?, session.ended.as_ref()?);
     let (started, ended) = (Timestamp::parse(started)?, Timestamp::parse(ended)?);
+    Some(format!("{}, {}", from_to(started, ended), duration(ended.since(started))))
+}
+
+/// `Thu 29 Jan 2026 20:57:03 to 21:46:10 CET`, in the reader's zone.
+pub(super) fn from_to(started: Timestamp, ended: Timestamp) -> String {
     let until = if started.is_same_day(ended) { String::new() } else { format!("{} ", ended.date()) };
-    Some(format!(
-        "{} {} to {until}{} {}, {}",
-        started.date(),
-        started.clock(),
-        ended.clock(),
-        ended.zone(),
-        duration(ended.since(started))
-    ))
+    format!("{} {} to {until}{} {}", started.date(), started.clock(), ended.clock(), ended.zone())
 }
 
 fn records_line(records: &RecordFigures) -> String {

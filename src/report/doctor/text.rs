@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{AnomalyLine, FieldLine, FileLine, FormatLine, PlaceLine, Recognition, Report, VersionLine};
 use crate::model::figures::{bytes, count};
+use crate::report::stats::from_to;
 
 /// So many files are listed by name.
 const FILES: usize = 12;
@@ -20,8 +21,8 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let Some(versions) = versions(&report.version_list) {
         writeln!(out, "  written by {versions}")?;
     }
-    if let (Some(first), Some(last)) = (&report.times.first, &report.times.last) {
-        writeln!(out, "  from {first} to {last}")?;
+    if let Some((first, last)) = report.times.reach {
+        writeln!(out, "  from {}", from_to(first, last))?;
     }
     for (name, value) in &report.facts {
         writeln!(out, "  {name}: {value}")?;
