@@ -7,6 +7,7 @@
 
 use axis::Axis;
 use bars::{Painter, focus_of, is_within};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use window::{Scope, View};
 
@@ -14,10 +15,11 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::Activity;
-use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, What};
+use crate::analysis::timeline::{Ending, Paths, Row, SpanId, Timeline, What};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
+use crate::render::theme::Theme;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 
@@ -52,6 +54,8 @@ enum Key {
     Row(usize),
     /// A sub-agent, all its rows in one.
     Lane(usize),
+    /// A row of a sub-agent, where there is room for all of them.
+    RowOf(usize, usize),
 }
 
 /// The timeline.
@@ -99,17 +103,18 @@ impl Page for Lanes {
         let growing = growing(scene).filter(|(_, from)| *from < range.1 && scene.now > range.0);
         let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least).count();
         let (height, foot) = scene.divide(1, FOOT + extra);
-        let own = self.chosen.and_then(|id| key_of(timeline, id));
-        self.rows.set(keys(timeline, range, view.now, growing), false);
+        let (keys, has_all_rows) = keys(timeline, range, view.now, growing, height);
+        let own = self.chosen.and_then(|id| key_of(timeline, id, has_all_rows));
+        self.rows.set(keys, false);
         if let Some(own) = own.filter(|_| is_sought) {
             self.rows.choose_key(&own);
         }
         self.rows.fit(height);
         let painter =
             Painter { scene, axis: &self.axis, paths: &self.paths, chosen: self.chosen, now: view.now };
-        let (mut rows, mut near, mut is_first) = (Vec::new(), Vec::new(), true);
+        let (mut rows, mut near, mut above) = (Vec::new(), Vec::new(), None);
         for (number, key, _) in self.rows.window() {
-            let (line, nearest) = write(&painter, *key, label, std::mem::take(&mut is_first), growing);
+            let (line, nearest) = write(&painter, *key, label, above.replace(*key), growing);
             near.extend(nearest.map(|id| (number, id)));
             rows.push(SheetRow { line, is_chosen: own == Some(*key), number });
         }
@@ -294,44 +299,88 @@ fn growing(scene: &PageScene<'_>) -> Growing {
 }
 
 /// The row in which a span is shown.
-fn key_of(timeline: &Timeline, id: SpanId) -> Option<Key> {
+fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<Key> {
     let (_, number) = timeline.get(id)?;
-    let lane = timeline.row(number)?.lane;
-    Some(if lane == 0 { Key::Row(number) } else { Key::Lane(lane) })
+    Some(match timeline.row(number)?.lane {
+        0 => Key::Row(number),
+        lane if has_all_rows => Key::RowOf(lane, number),
+        lane => Key::Lane(lane),
+    })
 }
 
 /// Rows with something in a window: the model, the human, tools in the order in which they were first
-/// used, sub-agents.
+/// used, sub-agents. Whether these have all their rows: if the page has room.
 fn keys(
     timeline: &Timeline,
     (from, to): (Timestamp, Timestamp),
     now: Option<Timestamp>,
     growing: Growing,
-) -> Vec<Key> {
+    room: usize,
+) -> (Vec<Key>, bool) {
     let end = Timestamp(to.0.saturating_add(1));
-    let mut main: Vec<(u8, usize, usize, usize)> = Vec::new();
-    for number in timeline.lanes().first().into_iter().flat_map(|lane| &lane.rows) {
-        let Some(row) = timeline.row(*number).filter(|row| !row.within(from, end, now).is_empty()) else {
-            continue;
-        };
-        let (kind, first) = match &row.what {
-            What::Model => (0, 0),
-            What::Human => (1, 0),
-            What::Caller | What::Tool(_) => (2, timeline.first_row(0, &row.what).unwrap_or(*number)),
-        };
-        main.push((kind, first, row.number, *number));
-    }
-    main.sort_unstable();
+    let is_seen = |row: &Row| !row.within(from, end, now).is_empty();
+    let main = rows_in_order(timeline, 0, &is_seen);
     let grows = growing.filter(|(class, _)| {
-        let kind = u8::from(*class != Class::Model);
-        !main.iter().any(|(row, _, number, _)| *row == kind && *number == 0)
+        let kind = if *class == Class::Model { MODEL } else { HUMAN };
+        !main.iter().any(|row| (row.kind, row.number) == (kind, 0))
     });
     let grows = grows.map(|(class, _)| Key::Grows(class));
-    let main = main.into_iter().map(|(.., number)| Key::Row(number));
+    let mut keys: Vec<Key> = grows.into_iter().collect();
+    keys.extend(main.into_iter().map(|row| Key::Row(row.id)));
     let lanes = timeline.lanes().iter().enumerate().skip(1);
-    let lanes =
-        lanes.filter(|(_, lane)| is_within(lane, (from, end)) || now.is_some() && is_open(timeline, lane));
-    grows.into_iter().chain(main).chain(lanes.map(|(number, _)| Key::Lane(number))).collect()
+    let lanes: Vec<usize> = lanes
+        .filter(|(_, lane)| is_within(lane, (from, end)) || now.is_some() && is_open(timeline, lane))
+        .map(|(number, _)| number)
+        .collect();
+    if keys.len() + lanes.len() <= room {
+        let rows_of = |lane: usize| {
+            let rows =
+                rows_in_order(timeline, lane, &is_seen).into_iter().map(|row| Key::RowOf(lane, row.id));
+            let rows: Vec<Key> = rows.collect();
+            if rows.is_empty() { vec![Key::Lane(lane)] } else { rows }
+        };
+        let left = room - keys.len();
+        let all: Vec<Key> = lanes.iter().flat_map(|lane| rows_of(*lane)).take(left + 1).collect();
+        if all.len() <= left {
+            keys.extend(all);
+            return (keys, true);
+        }
+    }
+    keys.extend(lanes.into_iter().map(Key::Lane));
+    (keys, false)
+}
+
+/// The order of rows in a lane.
+const CALLER: u8 = 0;
+const MODEL: u8 = 1;
+const HUMAN: u8 = 2;
+const TOOL: u8 = 3;
+
+/// Where a row stands among those of its lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Standing {
+    kind: u8,
+    first: usize,
+    /// Which of the rows of a tool it is.
+    number: usize,
+    id: usize,
+}
+
+/// The rows of a lane that are seen: the model, the human, tools in the order in which they were first used.
+fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&Row) -> bool) -> Vec<Standing> {
+    let mut rows = Vec::new();
+    for id in timeline.lanes().get(lane).into_iter().flat_map(|lane| &lane.rows) {
+        let Some(row) = timeline.row(*id).filter(|row| is_seen(row)) else { continue };
+        let (kind, first) = match &row.what {
+            What::Caller => (CALLER, 0),
+            What::Model => (MODEL, 0),
+            What::Human => (HUMAN, 0),
+            What::Tool(_) => (TOOL, timeline.first_row(lane, &row.what).unwrap_or(*id)),
+        };
+        rows.push(Standing { kind, first, number: row.number, id: *id });
+    }
+    rows.sort_unstable();
+    rows
 }
 
 /// Whether the call that started a lane, or one of its own, is waited for.
@@ -340,12 +389,29 @@ fn is_open(timeline: &Timeline, lane: &crate::analysis::timeline::Lane) -> bool 
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
 
+/// What a row is called, and how that is drawn.
+fn named(row: &Row, theme: &Theme) -> (String, Style) {
+    match &row.what {
+        What::Model => ("model".to_owned(), theme.voice.assistant),
+        What::Human => ("you".to_owned(), theme.voice.user),
+        What::Caller => (String::new(), theme.dim),
+        What::Tool(name) => (name.to_string(), theme.tool),
+    }
+}
+
+fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
+    let name = scene.indexes.timeline.lanes().get(lane).and_then(|lane| lane.name.as_ref());
+    let facts = name.and_then(|name| scene.transcript.lane(name));
+    let title = facts.map(|facts| &facts.label).or(name).map(ToString::to_string);
+    format!("{} {}", scene.theme.glyphs().list.bullet_inner, title.unwrap_or_default())
+}
+
 /// A row, and its span that is nearest to the cursor.
 fn write(
     painter: &Painter<'_>,
     key: Key,
     label: usize,
-    is_first: bool,
+    above: Option<Key>,
     growing: Growing,
 ) -> (Line<'static>, Option<SpanId>) {
     let (scene, theme) = (painter.scene, painter.scene.theme);
@@ -357,15 +423,21 @@ fn write(
         Key::Row(number) => {
             let Some(row) = timeline.row(number) else { return (Line::default(), None) };
             painter.put(row, &mut cells);
-            let (title, style) = match &row.what {
-                What::Model => ("model".to_owned(), theme.voice.assistant),
-                What::Human => ("you".to_owned(), theme.voice.user),
-                What::Caller => (String::new(), theme.dim),
-                What::Tool(name) => (name.to_string(), theme.tool),
-            };
-            let is_named = row.number == 0 || is_first;
+            let is_named = row.number == 0 || above.is_none();
+            let (title, style) = named(row, theme);
             let what = (row.number == 0).then(|| row.what.clone());
             (if is_named { title } else { String::new() }, style, what)
+        }
+        Key::RowOf(lane, number) => {
+            let Some(row) = timeline.row(number) else { return (Line::default(), None) };
+            painter.put(row, &mut cells);
+            let is_head = !matches!(above, Some(Key::RowOf(other, _)) if other == lane);
+            let (title, style) = named(row, theme);
+            match (is_head, row.number) {
+                (true, _) => (lane_title(scene, lane), theme.accent, None),
+                (false, 0) => (format!("  {title}"), style, None),
+                (false, _) => (String::new(), style, None),
+            }
         }
         Key::Lane(number) => {
             let lane = timeline.lanes().get(number);
@@ -374,11 +446,7 @@ fn write(
                     painter.put(row, &mut cells);
                 }
             }
-            let name = lane.and_then(|lane| lane.name.as_ref());
-            let facts = name.and_then(|name| scene.transcript.lane(name));
-            let title = facts.map(|facts| &facts.label).or(name).map(ToString::to_string);
-            let title = format!("{} {}", theme.glyphs().list.bullet_inner, title.unwrap_or_default());
-            (title, theme.accent, None)
+            (lane_title(scene, number), theme.accent, None)
         }
     };
     if let Some((class, from)) = growing {
@@ -391,7 +459,7 @@ fn write(
     spans.push(Span::raw(" "));
     spans.extend(painter.write(&cells, |id| match key {
         Key::Lane(_) => captions::class_words(painter, id),
-        Key::Row(_) => captions::headline(scene.transcript, id),
+        Key::Row(_) | Key::RowOf(..) => captions::headline(scene.transcript, id),
         Key::Grows(_) => None,
     }));
     let here = painter.chosen.map_or(0, |id| painter.axis.column(id.from));

@@ -135,7 +135,18 @@ fn rows_show_what_decided_the_end() {
     assert!(title(&stage).contains("model") && title(&stage).contains("tools"));
     assert!(row(&stage, "bash").contains('━') && row(&stage, "bash").contains('✗'), "{}", stage.picture());
     assert!(row(&stage, "grep").contains('░') && !row(&stage, "grep").contains('━'));
-    assert!(row(&stage, "◦ reviewer").contains('━') && row(&stage, "◦ reviewer").contains("model"));
+    assert!(row(&stage, "◦ reviewer").contains('━'), "{}", stage.picture());
+    // With room below, a sub-agent has rows of its own, else it is one.
+    let below = |stage: &Stage| {
+        let rows: Vec<String> = rows(stage).into_iter().filter(|row| !row.trim().is_empty()).collect();
+        rows.into_iter().skip_while(|row| !row.starts_with("◦ reviewer")).nth(1).unwrap_or_default()
+    };
+    assert!(below(&stage).starts_with("  model") && below(&stage).contains('█'), "{}", stage.picture());
+    stage.resize(120, 16);
+    stage.press("g z 2");
+    assert!(!below(&stage).starts_with("  model"), "{}", stage.picture());
+    assert!(row(&stage, "◦ reviewer").contains("━━"), "{}", stage.picture());
+    stage.resize(120, 40);
     assert!(!row(&stage, "◦ reader").contains('━'), "{}", stage.picture());
     assert!(!rows(&stage).iter().any(|row| row.starts_with("task")), "a sub-agent is its own row");
     assert!(stage.picture().contains("ctx 90k"), "{}", stage.picture());
