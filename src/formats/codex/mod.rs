@@ -35,6 +35,7 @@ use super::json::Json;
 use super::roots::{Beside, Listing, Named, Root, file_name};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Lanes;
@@ -44,6 +45,13 @@ use twins::Side;
 
 /// The format.
 pub(crate) struct Codex;
+
+/// Codex finds a thread by its id, wherever it is started (developers.openai.com/codex/cli/reference).
+const RESUMES: &[Resume] = &[
+    Resume { does: "continue", before: &["codex", "resume"], after: &[], back: BACK },
+    Resume { does: "fork", before: &["codex", "fork"], after: &[], back: BACK },
+];
+const BACK: &str = "in Codex, esc esc goes back to an earlier prompt";
 
 impl Format for Codex {
     fn name(&self) -> &'static str {
@@ -61,6 +69,10 @@ impl Format for Codex {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(CodexDecoder::default())
+    }
+
+    fn resumes(&self, _: &Path) -> &'static [Resume] {
+        RESUMES
     }
 
     fn archives(&self, path: &Path) -> Vec<Pattern> {
