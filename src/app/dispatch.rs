@@ -61,6 +61,10 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     };
     effects.extend(match request {
         Request::Act(action, times) => dispatch(app, action, times),
+        Request::Try(view) => {
+            app.reader.try_view();
+            dispatch(app, Action::View(view), 1)
+        }
         Request::Type(request) => {
             typing::type_on(&mut app.mode, &mut app.picker, &app.keys.keymap, &mut app.reader.text, request);
             Vec::new()

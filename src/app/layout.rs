@@ -35,10 +35,8 @@ const INSPECTOR: u16 = 44;
 const INSPECTOR_NAMED: u16 = 59;
 /// No pane is narrower.
 const NARROWEST: u16 = 16;
-/// Lines of screen that the time strip needs, unless it is asked for.
-const STRIP_FROM: u16 = 30;
-/// And if it is.
-const STRIP_LEAST_SCREEN: u16 = 12;
+/// Lines of screen that the time strip needs.
+const STRIP_FROM: u16 = 12;
 
 /// Where the parts of the screen are; what is not shown has no columns or no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,10 +109,7 @@ fn divide(wishes: &Wishes<'_>) -> Frame {
     let (columns, lines) = wishes.screen.size;
     let (x, y) = wishes.screen.at;
     let mut rest = Rect { x, y, width: columns, height: lines };
-    let is_strip_shown = match wishes.panes.wants_strip {
-        Some(is_wanted) => is_wanted && lines >= STRIP_LEAST_SCREEN,
-        None => lines >= STRIP_FROM,
-    };
+    let is_strip_shown = wishes.panes.wants_strip && lines >= STRIP_FROM;
     let header = from_top(&mut rest, lines >= 3);
     let hints = from_bottom(&mut rest, wishes.screen.shows_hints && lines >= 10);
     let status = from_bottom(&mut rest, lines >= 2);

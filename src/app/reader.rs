@@ -19,8 +19,8 @@ use super::screen::Screen;
 use super::side_pane::SidePane;
 use super::strip::Strip;
 use super::text::moving::{go_to_wanted, jump, scroll};
-use super::text::places::marks;
-use super::text::viewport::Motion;
+use super::text::places::{Trail, marks};
+use super::text::viewport::{Motion, Viewport};
 use super::text::{self, TextPane};
 use super::views::{self, Views};
 use crate::model::timestamp::Timestamp;
@@ -51,8 +51,18 @@ pub struct Reader {
     pub panes: Panes,
     /// The part of the screen that they have, and how it looks.
     pub screen: Screen,
+    /// How things were before a digit opened a view that may be a count.
+    before_view: Option<BeforeView>,
     /// What panes ask of the viewer, until it answers.
     pub(crate) asks: Vec<Ask>,
+}
+
+/// How things were before a digit opened a view.
+struct BeforeView {
+    views: views::Standing,
+    panes: Panes,
+    trail: Trail,
+    text: Viewport,
 }
 
 /// The panes, each to be changed by itself, while the session is only read.
@@ -79,6 +89,7 @@ impl Reader {
             alarms: Alarms::default(),
             panes: Panes::default(),
             screen: Screen::new(theme, colours, now),
+            before_view: None,
             asks: Vec::new(),
         }
     }
@@ -237,7 +248,7 @@ impl Reader {
             Setting::Marks(is_on) => self.screen.theme.has_marks = is_on,
             Setting::Outline(is_on) => self.panes.wants_outline = Some(is_on),
             Setting::Inspector(is_on) => self.panes.show_inspector(&self.screen, is_on),
-            Setting::Strip(is_on) => self.panes.wants_strip = Some(is_on),
+            Setting::Strip(is_on) => self.panes.wants_strip = is_on,
             _ => self.with_text(|text, scene| text::actions::set(text, scene, setting)),
         }
         self.text.look_changed();
@@ -261,6 +272,26 @@ impl Reader {
     /// Opens a view, or leaves it if it is open.
     fn open(&mut self, view: View) {
         self.lend(|lent, scene| views::actions::open(lent.views, lent.text, scene, view));
+    }
+
+    /// Keeps how things are, before a digit opens a view that may turn out to be a count.
+    pub(crate) fn try_view(&mut self) {
+        self.before_view = Some(BeforeView {
+            views: self.views.standing(),
+            panes: self.panes,
+            trail: self.text.places.trail().clone(),
+            text: self.text.view.clone(),
+        });
+    }
+
+    /// The digit that opened a view was a count: all is as it was.
+    pub(crate) fn take_view_back(&mut self) {
+        if let Some(BeforeView { views, panes, trail, text }) = self.before_view.take() {
+            self.panes = panes;
+            self.text.places.go_by(trail);
+            self.text.view = text;
+            self.lend(|lent, scene| views::actions::stand(lent.views, lent.text, scene, views));
+        }
     }
 
     /// To the end, and on with it.

@@ -18,6 +18,7 @@ pub mod paging;
 pub mod places;
 pub(crate) mod portions;
 pub mod rulers;
+pub(crate) mod runs;
 pub mod selecting;
 pub mod sequence;
 pub mod spine;
@@ -39,8 +40,9 @@ use super::text::folds::Folds;
 use super::text::gutter::Gutter;
 use super::text::heights::Heights;
 use super::text::items::RowCache;
-use super::text::places::Places;
 use super::text::places::saved_position::SavedPosition;
+use super::text::places::{Places, Tail};
+use super::text::runs::Runs;
 use super::text::sequence::{Sequence, Wanted, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::Viewport;
@@ -213,6 +215,7 @@ impl TextPane {
         self.view.anchor = to.anchor;
         self.view.focus = to.focus;
         self.stale.sequence |= self.folds.branches() != to.folds.branches();
+        self.stale.sequence |= self.folds.runs.open() != to.folds.runs.open();
         self.folds.clone_from(&to.folds);
         self.stale.sequence |= self.open_lanes != to.open_lanes;
         self.open_lanes.clone_from(&to.open_lanes);
@@ -258,7 +261,8 @@ impl TextPane {
         for id in &touched.added {
             let before = self.sequence.len();
             let (open_lanes, level, folded) = (&self.open_lanes, self.level, &HashSet::new());
-            if !self.sequence.append(transcript, *id, &Wanted { open_lanes, level, folded, filter }) {
+            let runs = &self.folds.runs;
+            if !self.sequence.append(transcript, *id, &Wanted { open_lanes, level, folded, runs, filter }) {
                 self.stale.sequence = true;
                 return;
             }
@@ -277,6 +281,7 @@ impl TextPane {
 
     /// Counts what came below while the reader is elsewhere.
     pub(crate) fn count_unseen(&mut self, transcript: &Transcript, touched: &Touched) {
+        let has_grown = self.has_tail_grown(transcript);
         let filter = self.find.filter.as_ref();
         if self.view.follows() {
             return;
@@ -291,11 +296,29 @@ impl TextPane {
             self.sequence.place_of(**id).is_some() || (self.stale.sequence && will_be_shown(**id))
         };
         self.unseen += touched.added.iter().filter(is_shown).count();
+        // What joins an entry that is new already is no more than that.
+        if has_grown && self.unseen == 0 {
+            self.unseen = 1;
+            self.places.tail.grown = self.places.tail.last.map(|(id, _)| id);
+        }
+    }
+
+    /// Whether more has joined the last entry since the last look.
+    fn has_tail_grown(&mut self, transcript: &Transcript) -> bool {
+        let last = self.sequence.order().last().copied();
+        let size = last.and_then(|id| {
+            let glance = transcript.glance(id)?;
+            Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
+        });
+        let before = std::mem::replace(&mut self.places.tail.last, size);
+        before.zip(size).is_some_and(|((known, before), (id, now))| known == id && before < now)
     }
 
     /// Another transcript of the session is shown, with its entries under other numbers.
     pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
         self.view.carry(moved);
+        self.folds.runs = Runs::default();
+        self.places.tail = Tail::default();
         self.cache.clear();
         self.asked.clear();
         self.pending_copy = None;

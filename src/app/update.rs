@@ -1,7 +1,7 @@
 //! Events and actions to changes of the state. All meaning is here; no I/O, no clock.
 
 use super::copying::clipboard;
-use super::dispatch::route::{self, Around, route};
+use super::dispatch::route::{Around, route};
 use super::dispatch::{self, answer, carry_out, pointing, typing};
 use super::effect::Effect;
 use super::input::keys::Press;
@@ -123,6 +123,9 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
 fn happen(app: &mut App, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(press) => {
+            if app.keys.was_count(app.reader.screen.now) {
+                app.reader.take_view_back();
+            }
             let around = Around::of(&app.mode, &app.reader, &app.picker);
             let request = route(&mut app.keys, &around, press);
             return carry_out(app, request);
@@ -142,11 +145,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         Event::Feed(feed) => return app.reader.take(*feed),
         Event::Tick { now } => {
             app.reader.screen.tick(now);
-            let mut effects = app.reader.look_out();
-            if let Some(action) = route::settle_digit(&mut app.keys, now) {
-                effects.extend(dispatch::dispatch(app, action, 1));
-            }
-            return effects;
+            return app.reader.look_out();
         }
         Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::seen(at)),
         Event::Paged { entries, contents } => {

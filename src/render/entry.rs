@@ -30,7 +30,7 @@ const NOTE_ROWS: usize = 3;
 /// Rows of thinking, on sheets with room for it.
 const THINKING_ROWS: usize = 2;
 /// Titles of what the commands put out that a user ran, and the lines of it in a preview.
-const OUTPUTS: [&str; 2] = ["command output", "command errors"];
+const OUTPUTS: [&str; 3] = ["command output", "command errors", "output"];
 const OUTPUT: (usize, usize) = (3, 5);
 /// Bytes of a sentence that says what a call is for.
 const LEAD: u32 = 160;
@@ -357,18 +357,29 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     sheet.body(rows);
 }
 
+/// What is told of the output of a command, if that is what a title stands for.
+fn facts_of_output(title: &str) -> Option<&str> {
+    let rest = OUTPUTS.iter().find_map(|known| title.strip_prefix(known))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(" · ") }
+}
+
 /// What a command put out that the user ran: it was shown to them, so it is shown as output.
-fn output(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
+fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
     let theme = sheet.look.theme;
     let is_one_line = raw.body.lines <= 1;
     let is_closed = detail == Detail::Closed;
     let words = if is_closed || is_one_line { first_line(&raw.body) } else { String::new() };
     let lines = figures::count(u64::from(raw.body.lines), "line");
+    let mut text = vec![Span::styled(words, theme.text)];
+    if !facts.is_empty() {
+        let gap = if text.iter().all(|span| span.content.is_empty()) { "" } else { "  " };
+        text.push(Span::styled(format!("{gap}{}", without_sgr(facts)), theme.dim));
+    }
     sheet.head(Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled("out", theme.tool),
-        text: vec![Span::styled(words, theme.text)],
+        text,
         right: if is_one_line { Vec::new() } else { vec![Span::styled(lines, theme.dim)] },
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
@@ -382,8 +393,9 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
 }
 
 fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
-    if OUTPUTS.contains(&raw.title.as_str()) && detail != Detail::Raw {
-        return output(sheet, raw, detail);
+    let facts = facts_of_output(&raw.title);
+    if let Some(facts) = facts.filter(|_| detail != Detail::Raw) {
+        return output(sheet, raw, facts, detail);
     }
     let theme = sheet.look.theme;
     // What a program put around a prompt is an aside to what was said.

@@ -177,6 +177,9 @@ pub struct Item<'a> {
     pub details: &'a [(usize, Arc<Details>)],
     /// The blocks that are laid out; the others have rows of their own.
     pub blocks: (usize, usize),
+    /// The entries of equal calls, or of equal results without calls, that its row stands for, with itself; none if
+    /// only for itself.
+    pub run: &'a [&'a Entry],
 }
 
 impl<'a> Item<'a> {
@@ -197,6 +200,7 @@ impl<'a> Item<'a> {
             only: None,
             details: &[],
             blocks: (0, usize::MAX),
+            run: &[],
         }
     }
 }

@@ -19,7 +19,7 @@ use super::source::Source;
 use super::wrap::{self, Piece};
 use super::{diff, tree};
 use crate::model::body::Image;
-use crate::model::entry::StrayResult;
+use crate::model::entry::{Entry, StrayResult};
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
@@ -60,6 +60,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
     if !stray.call.is_empty() {
         text.push(Span::styled(format!("  {}", without_sgr(&stray.call)), theme.dim));
     }
+    text.extend(number_of(sheet));
     sheet.head(Head {
         kind: if stray.result.verdict == Verdict::Done { RowKind::Head } else { RowKind::Error },
         at: stray.result.at.or(sheet.item.entry.at),
@@ -84,16 +85,16 @@ fn head(
     (is_bare, lead): (bool, Option<String>),
 ) -> Head {
     let theme = sheet.look.theme;
+    let run: Vec<(&Entry, &ToolCall)> =
+        sheet.item.run.iter().filter_map(|entry| Some((*entry, entry.calls().next()?))).collect();
     // Some agents count the changed lines themselves; once is enough.
     let has_counts = call.state.result().is_some_and(|result| result.facts.contains('−'));
-    let suffix = match changed.filter(|_| !has_counts) {
-        Some(counts) => {
-            let mut spans = vec![Span::raw("  ")];
-            spans.extend(diff::summary(counts, sheet.look));
-            spans
-        }
-        None => Vec::new(),
-    };
+    let changed = if run.is_empty() { changed.filter(|_| !has_counts) } else { changed_by_all(&run) };
+    let mut suffix: Vec<Piece> = number_of(sheet).into_iter().collect();
+    if let Some(counts) = changed {
+        suffix.push(Span::raw("  "));
+        suffix.extend(diff::summary(counts, sheet.look));
+    }
     let failed = matches!(call.state, ToolState::Failed(_));
     Head {
         kind: if failed { RowKind::Error } else { RowKind::Head },
@@ -102,13 +103,27 @@ fn head(
         is_path: call.names_a_file() && lead.is_none(),
         text: headline(sheet, call, detail, lead),
         suffix,
-        right: facts::right(sheet, call),
+        right: if run.is_empty() { facts::right(sheet, call) } else { facts::of_run(sheet, &run) },
         running_since: is_running(sheet, call).then_some(call.started.or(sheet.item.entry.at)).flatten(),
-        hides: if is_bare { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
+        hides: if is_bare || !run.is_empty() { card::hidden_by_head(detail, lines_of(call)) } else { 0 },
         is_away: call.input.is_away() || call.state.result().is_some_and(|result| result.body.is_away()),
         source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
         on_focus: false,
     }
+}
+
+/// How many a row stands for, if for several.
+fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
+    let theme = sheet.look.theme;
+    let times = if theme.ascii { "x" } else { sheet.glyphs().times };
+    let run = sheet.item.run;
+    (!run.is_empty()).then(|| Span::styled(format!("  {times}{}", run.len()), theme.accent))
+}
+
+/// The lines that calls changed together, if that is known of each.
+fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
+    let all: Option<Vec<(usize, usize)>> = run.iter().map(|(_, call)| card::changed_by(call)).collect();
+    all.map(|all| all.iter().fold((0, 0), |(more, less), (added, removed)| (more + added, less + removed)))
 }
 
 /// Whether a call has no result, but may get one.

@@ -114,7 +114,7 @@ impl ViewDefaults {
         reader.text.wrapping = self.wrapping;
         reader.panes.wants_outline = self.outline;
         reader.panes.wants_inspector = self.inspector;
-        reader.panes.wants_strip = self.strip;
+        reader.panes.wants_strip = self.strip == Some(true);
         reader.screen.shows_hints = self.hints;
         reader.screen.theme.has_marks = self.marks;
     }

@@ -8,9 +8,7 @@ use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
 
 use super::chrome::hint;
-use crate::app::dispatch::route::own_meaning;
 use crate::app::input::action::Action;
-use crate::app::input::bindings::BINDINGS;
 use crate::app::pop_ups::palette::{Choice, Palette};
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -24,7 +22,7 @@ const CHOICES: usize = 12;
 /// What an unfinished chord or a count can become: a panel that grows upwards from the last line of the
 /// screen and goes away with the next key.
 pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
-    let count = app.keys.count.map(|count| count.to_string()).unwrap_or_default();
+    let count = app.keys.shown_count().map(|count| count.to_string()).unwrap_or_default();
     let pressed: String = app.keys.pressed.iter().map(ToString::to_string).collect();
     if count.is_empty() && pressed.is_empty() {
         return;
@@ -67,9 +65,7 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
 /// Keys that can follow, and what they do; in place of "a letter" the marks that there are.
 fn continuations(app: &App) -> Vec<(String, String)> {
     if app.keys.pressed.is_empty() {
-        let own =
-            own_meaning(&app.keys).and_then(|action| BINDINGS.iter().find(|bound| bound.action == action));
-        return own.map(|bound| (String::new(), bound.doc.to_owned())).into_iter().collect();
+        return Vec::new();
     }
     let next = app.keys.keymap.continuations(&app.keys.pressed);
     let goes_to_mark = next.iter().any(|(_, binding)| binding.action == Action::ToMark);

@@ -1,6 +1,6 @@
 //! The inspector and the time strip: what they show, what the keys do there, and what they cost.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use tv::app::dispatch::act;
@@ -19,6 +19,7 @@ use tv::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use tv::render::theme::Theme;
 
 use crate::corpus::{corpora, say};
+use crate::fixtures;
 use crate::stage::{Stage, demo};
 
 const WIDE: (u16, u16) = (200, 60);
@@ -364,7 +365,59 @@ fn a_long_session_costs_no_more_for_a_key() {
     );
 }
 
+#[test]
+fn a_call_names_the_step_of_the_plan_that_was_in_work() {
+    let plan = |key: &str, seconds: i64, headline: &str| {
+        let headline = Text::from(headline);
+        entry(key, Role::Assistant, seconds, |batch| {
+            let call = ToolCall {
+                key: Text::from(key),
+                name: Text::from("update_plan"),
+                kind: ToolKind::Plan,
+                input: batch.tree(&headline, headline.len(), || Tree::Map(Vec::new())),
+                headline: headline.clone(),
+                state: ToolState::Pending,
+                started: None,
+                lane: None,
+            };
+            vec![BlockKind::Call(Box::new(call))]
+        })
+    };
+    let mut stage = Stage::made(WIDE);
+    stage.add([
+        prompt("p", 0),
+        calls("m0", 1, &[("c0", "bash", "ls hold")]),
+        plan("t1", 2, "1/3 count the crates"),
+        calls("m1", 3, &[("c1", "bash", "ls hold")]),
+        plan("t2", 4, "3/3"),
+        calls("m2", 5, &[("c2", "bash", "ls deck")]),
+        plan("t3", 6, "0/2 look for the lamp"),
+        prompt("q", 7),
+        calls("m3", 8, &[("c3", "bash", "ls mast")]),
+    ]);
+    let step =
+        |stage: &Stage| pane(stage).into_iter().find(|row| row.contains(" done") && row.contains("plan"));
+    stage.press("g j j j").rest();
+    assert_eq!(stage.focused_key(), "m1");
+    let row = step(&stage).unwrap_or_else(|| panic!("{:#?}", pane(&stage)));
+    assert!(row.contains("count the crates") && row.contains("1/3 done"), "{row}");
+    for (keys, key, why) in [
+        ("g j", "m0", "there is no plan yet"),
+        ("g j j j j j", "m2", "nothing of it is in work"),
+        ("G", "m3", "something else was asked"),
+    ] {
+        stage.press(keys).rest();
+        assert_eq!((stage.focused_key().as_str(), step(&stage)), (key, None), "{why}");
+    }
+}
+
 // === the strip ===
+
+/// The strip is for who asks for it.
+fn with_strip(mut stage: Stage) -> Stage {
+    stage.press(": s e t space s t r i p enter");
+    stage
+}
 
 fn strip(stage: &Stage) -> String {
     stage.line(stage.app.reader.frame().strip.y)
@@ -372,31 +425,30 @@ fn strip(stage: &Stage) -> String {
 
 #[test]
 fn the_strip_shows_whose_time_the_turn_was() {
-    let mut stage = looping((120, 40));
+    let mut stage = with_strip(looping((120, 40)));
     on_call(&mut stage, 3);
     let line = strip(&stage);
     assert!(line.starts_with(" time "), "{line}");
     assert!(line.contains("▄▂") && line.contains('✗'), "{line}");
-    assert!(!line.contains("bash") && !line.contains("model"), "it is read without letters: {line}");
-    assert!(line.ends_with("turn 1 2m30s  1 col = 2s"), "{line}");
+    assert!(!line.contains("bash"), "it is read without letters: {line}");
+    assert!(line.contains("▄ model ▂ tool"), "its shades are explained: {line}");
+    assert!(line.ends_with("turn 1 2m30s  1 col = 5s"), "{line}");
     let cursor = |line: &str| line.chars().position(|c| c == '┃').unwrap();
     let third = cursor(&line);
     on_call(&mut stage, 1);
     assert!(cursor(&strip(&stage)) < third);
     stage.press("G");
     assert!(strip(&stage).contains("turn 2 4.0s"), "{}", strip(&stage));
-    stage.press(": s e t space s t r i p enter");
-    assert!(strip(&stage).contains("▄ model ▂ tool"), "who asks for it learns its shades: {}", strip(&stage));
     stage.press(": s e t space n o s t r i p enter");
     assert_eq!(stage.app.reader.frame().strip.height, 0);
-    let mut stage = looping((120, 40));
-    stage.resize(120, 29);
+    let mut stage = with_strip(looping((120, 40)));
+    stage.resize(120, 11);
     assert_eq!(stage.app.reader.frame().strip.height, 0, "small screens have better uses for a line");
 }
 
 #[test]
 fn the_strip_shows_of_the_first_turn_what_stands_before_it() {
-    let mut stage = Stage::made((120, 40));
+    let mut stage = with_strip(Stage::made((120, 40)));
     let first = [answer("m0", 0), prompt("p", 2), answer("m1", 152)];
     stage.add(first.into_iter().chain([prompt("q", 1_000), answer("m2", 1_004)]));
     stage.press("g");
@@ -405,7 +457,7 @@ fn the_strip_shows_of_the_first_turn_what_stands_before_it() {
 
 #[test]
 fn the_strip_and_the_inspector_draw_in_ascii() {
-    let mut stage = looping(WIDE);
+    let mut stage = with_strip(looping(WIDE));
     stage.app.reader.screen.theme = Theme::mono().with_ascii(true);
     stage.app.reader.text.look_changed();
     on_call(&mut stage, 3);
@@ -420,7 +472,7 @@ fn the_strip_and_the_inspector_draw_in_ascii() {
 
 #[test]
 fn a_session_without_times_says_so() {
-    let mut stage = Stage::made((120, 40));
+    let mut stage = with_strip(Stage::made((120, 40)));
     let mut edit = prompt("p", 0);
     if let Edit::Entry(entry) = &mut edit {
         entry.at = None;
@@ -474,8 +526,39 @@ fn real_sessions_fit_into_the_pane() {
     }
 }
 
+#[test]
+fn no_parent_is_called_missing_that_is_in_the_file() {
+    let files = fixtures::line_files();
+    let of_claude = |path: &&PathBuf| path.components().any(|part| part.as_os_str() == "claude-code");
+    let mut beside = 0;
+    for path in files.iter().filter(of_claude) {
+        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+        let mut stage = Stage::open(path, WIDE, Theme::dark());
+        let order = stage.app.reader.session.transcript.order().to_vec();
+        for id in order {
+            let transcript = &stage.app.reader.session.transcript;
+            let Some(entry) = transcript.get(id) else { continue };
+            let Some(parent) = entry.parent.clone() else { continue };
+            let is_there = text.contains(&format!("\"uuid\":\"{parent}\""));
+            if !is_there || transcript.parent_of(transcript.print_of(&parent)).is_some() {
+                continue;
+            }
+            // It is a line of a sub-agent: those are not linked, and the inspector says so.
+            beside += 1;
+            let line = entry.origin.line;
+            stage.press(":").type_in(&format!("{line}")).press("enter").rest();
+            act(&mut stage.app, Action::Inspect(Tab::Why), 1);
+            stage.rest();
+            let why = stage.app.reader.inspector.rows.iter().map(|row| row.line.to_string());
+            let why = why.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(why.contains("which may have it"), "{}: {line}: {why}", path.display());
+        }
+    }
+    assert!(beside > 0, "no fixture has such a parent");
+}
+
 fn inspect(path: &Path) -> usize {
-    let mut stage = Stage::open(path, WIDE, Theme::dark());
+    let mut stage = with_strip(Stage::open(path, WIDE, Theme::dark()));
     let mut rows = 0;
     for _ in 0..ITEMS {
         stage.press("k k k").rest();

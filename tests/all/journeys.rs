@@ -61,6 +61,28 @@ fn the_pill_goes_when_what_is_new_is_seen() {
     assert!(stage.app.reader.text.view.follows(), "F follows again");
 }
 
+#[test]
+fn text_that_joins_the_last_entry_below_the_window_is_new() {
+    let mut stage = boats();
+    talk(&mut stage, 0, 30);
+    let story = |count: usize| answer("story", &lines(count, |n| format!("chapter {n}\n")));
+    stage.add([story(2)]);
+    stage.press("F");
+    stage.add([story(2)]);
+    assert!(!stage.picture().contains("new below"), "nothing has joined it");
+    stage.add([story(3)]);
+    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+    stage.add([story(9)]);
+    assert!(stage.picture().contains("1 new below"), "it is one entry: {}", stage.picture());
+    talk(&mut stage, 30, 2);
+    assert!(stage.picture().contains("2 new below"), "entries below it: {}", stage.picture());
+    stage.press("G");
+    assert!(!stage.picture().contains("new below"), "all of it is seen");
+    stage.press("F");
+    stage.add([answer("a31", "nothing")]);
+    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+}
+
 // === jumps ===
 
 #[test]

@@ -67,6 +67,7 @@ mod remembering;
 mod reports;
 #[cfg(feature = "sqlite")]
 mod rows;
+mod runs;
 mod screens;
 mod screenshots;
 mod side_by_side;

@@ -2,7 +2,7 @@
 
 use tui_input::InputRequest;
 
-use crate::app::input::action::{Action, Tab, Way, What};
+use crate::app::input::action::{Action, Tab, View, Way, What};
 use crate::app::input::chord::Keys;
 use crate::app::input::keymap::Match;
 use crate::app::input::keys::{Code, Press};
@@ -18,6 +18,8 @@ use crate::model::timestamp::Timestamp;
 pub enum Request {
     /// An action, so many times.
     Act(Action, usize),
+    /// A view, unless the next key makes the digit that names it a count.
+    Try(View),
     /// A change of the line that is being typed.
     Type(InputRequest),
     /// The typed line is finished.
@@ -95,11 +97,19 @@ fn normal(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
     }
     if let Some(digit) = digit_of_count(keys, press).filter(|_| !around.is_in_view) {
         // One digit may be a key of its own; two are a count.
-        keys.typed_digit = keys.count.is_none().then_some(around.now);
-        keys.count = Some((keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
-        return Request::Wait;
+        let own = own_meaning(keys, press).filter(|_| keys.count.is_none() && !around.is_selecting);
+        return match own {
+            Some(Action::View(view)) => {
+                (keys.count, keys.typed_digit) = (Some(digit), Some(around.now));
+                Request::Try(view)
+            }
+            Some(action) => Request::Act(action, 1),
+            None => {
+                keys.count = Some((keys.count.unwrap_or(0) * 10 + digit).min(MAX_COUNT));
+                Request::Wait
+            }
+        };
     }
-    keys.typed_digit = None;
     // What is selected can only be copied as it is: no second key says what of it.
     if around.is_selecting && keys.pressed.is_empty() && press.typed() == Some('y') {
         keys.count = None;
@@ -127,34 +137,14 @@ fn normal(keys: &mut Keys, around: &Around<'_>, press: Press) -> Request {
     }
 }
 
-/// A digit with a meaning of its own is a count only if another key follows within this time, in ms.
-const DIGIT_MS: i64 = 200;
-
-/// In how many ms the next frame would show more, because the cursor or the keys rest.
+/// In how many ms the next frame would show more, because the cursor rests.
 pub fn rests_for(app: &App) -> Option<u64> {
-    let cursor = app.reader.inspector.rests_for(app.reader.screen.now);
-    [cursor, waits_for(app)].into_iter().flatten().min()
+    app.reader.inspector.rests_for(app.reader.screen.now)
 }
 
-/// In how many ms a digit that was typed will be a key of its own.
-fn waits_for(app: &App) -> Option<u64> {
-    let until = Timestamp(app.keys.typed_digit?.0 + DIGIT_MS);
-    own_meaning(&app.keys).map(|_| until.since(app.reader.screen.now).max(1))
-}
-
-/// What a digit means that no other key has followed.
-pub(crate) fn settle_digit(keys: &mut Keys, now: Timestamp) -> Option<Action> {
-    keys.typed_digit.filter(|since| now.0 >= since.0 + DIGIT_MS)?;
-    let action = own_meaning(keys)?;
-    (keys.typed_digit, keys.count) = (None, None);
-    Some(action)
-}
-
-/// What the digit that was typed means if it is no count.
-pub(crate) fn own_meaning(keys: &Keys) -> Option<Action> {
-    let digit = keys.count.filter(|_| keys.typed_digit.is_some())?;
-    let digit = char::from_digit(u32::try_from(digit).ok()?, 10)?;
-    match keys.keymap.look_up(&[Press::plain(Code::Char(digit))]) {
+/// What a key means that no other one has followed.
+fn own_meaning(keys: &Keys, press: Press) -> Option<Action> {
+    match keys.keymap.look_up(&[press]) {
         Match::Action(action) => Some(action),
         Match::Prefix | Match::None => None,
     }

@@ -1,9 +1,11 @@
 //! Which keys do what for this reader: the table of bindings, changed by a preset and by the reader's
 //! own wishes.
 //!
-//! **A digit is a count until nothing follows.** Views have digits, and so have counts. In a view a digit opens its
-//! view at once: counts make no sense there. In the text it does so a moment after it was typed, unless another key
-//! makes it a count; the function key of the same number never waits.
+//! **A digit opens its view at once, and is a count if a key follows at once.** Views have digits, and so have counts.
+//! Who switches views looks at the next one before the next key, who types a count does not: so in the text a digit
+//! opens its view without a wait, and the next key, if it comes within a fifth of a second, takes the view back and has
+//! a count. Two digits, and 8 and 9, which name no view, wait for their key as long as it takes. In a view counts make
+//! no sense. A digit that the reader binds to something else is no count.
 //!
 //! Invariant: no sequence of keys hides another; who binds keys last gets them.
 

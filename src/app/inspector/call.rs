@@ -5,12 +5,14 @@ use ratatui::text::{Line, Span};
 use super::page::{Page, Take};
 use super::subject::Subject;
 use super::{context, facts, timing};
+use crate::analysis::plans;
 use crate::app::copying::excerpt::json;
 use crate::model::body::{Body, Tree};
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::{change, figures};
 use crate::render::excerpt::Extent;
+use crate::render::tool::intent_of;
 use crate::render::wrap::{self, Frame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
@@ -65,6 +67,7 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
     subject.parent(page);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
+    step(subject, call, page);
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
         let target =
             lane.entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
@@ -73,6 +76,17 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     }
     for words in subject.standing() {
         page.field("standing", &[Span::styled(words, theme.warn)]);
+    }
+}
+
+/// What was in work by the agent's plan, if the call itself does not say what it is for.
+fn step(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
+    let step = plans::step_at(&subject.session.transcript, subject.focus);
+    if let Some(step) = step.filter(|_| intent_of(call).is_none()) {
+        let theme = &subject.screen.theme;
+        let done = format!("  {} done", step.done);
+        let words = [Span::styled(step.words.to_owned(), theme.text), Span::styled(done, theme.dim)];
+        page.link("plan", &words, Some(step.written));
     }
 }
 

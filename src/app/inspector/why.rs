@@ -174,7 +174,14 @@ fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
             reason(page, "parent", false, format!("{parent}: no linked record has that id"));
         }
         // Where not every record is a link, nothing is amiss.
-        Some(parent) => page.fact("parent", format!("{parent}; no linked record has that id")),
+        Some(parent) if transcript.lanes().is_empty() => {
+            page.fact("parent", format!("{parent}; no linked record has that id"));
+        }
+        Some(parent) => {
+            let words =
+                "no linked record has that id; those of sub-agents, which may have it, are not linked";
+            page.fact("parent", format!("{parent}; {words}"));
+        }
         None => page.fact("parent", "none recorded"),
     }
     let standing = subject.standing();

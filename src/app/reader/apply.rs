@@ -83,9 +83,12 @@ impl Reader {
 
     /// Another transcript of the session is shown: what is being read stays in its place.
     fn carry(&mut self, shown: Shown, is_awaited: bool) -> Vec<Effect> {
-        let Self { session, text, outline, checks, views, inspector, strip, .. } = self;
+        let Self { session, text, outline, checks, views, inspector, strip, before_view, .. } = self;
         let moved = |id: EntryId| session.moved(id);
         text.carry(&moved);
+        if let Some(before) = before_view {
+            before.text.carry(&moved);
+        }
         text.find.carry(&moved);
         text.places.carry(&session.transcript, shown);
         outline.clear();

@@ -121,11 +121,10 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
     }
 }
 
-/// What the shades stand for, if the strip was asked for and there is room.
+/// What the shades stand for, if there is room.
 fn signs(scene: &Scene<'_>) -> &'static str {
-    let is_asked_for = scene.panes.wants_strip == Some(true) && scene.screen.size.0 >= SIGNS_FROM;
     match scene.screen.theme.ascii {
-        _ if !is_asked_for => "",
+        _ if scene.screen.size.0 < SIGNS_FROM => "",
         true => "# model = tool . you ! retry  ",
         false => "▄ model ▂ tool · you ! retry  ",
     }

@@ -104,9 +104,11 @@ impl Find {
             block: sought.block.and_then(|(focus, edge)| Some((focus.moved(moved)?, edge))),
             ..sought
         });
+        self.opened.carry();
         self.same_id = self.same_id.take().and_then(|(focus, id)| Some((focus.moved(moved)?, id)));
         if let Some(typing) = &mut self.typing {
             typing.from.carry(moved);
+            typing.opened.carry();
         }
         self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: at.focus.moved(moved)?, ..at }));
     }

@@ -1,9 +1,9 @@
 //! How much of what is shown: levels of detail, folds, and the sub-agents under their calls.
 
 use super::folds::{toggle_branch, unfold_branch};
-use super::landmarks;
 use super::moving::{jump, seek_on};
 use super::viewport::{Focus, Motion};
+use super::{landmarks, runs};
 use crate::analysis::reading::helper_headed_by;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Kind, Way};
@@ -108,7 +108,10 @@ pub(crate) fn toggle_fold(text: &mut TextPane, scene: &Scene<'_>) {
         return;
     }
     text.view.hold();
-    if unfold_branch(text, scene, focus) || unfold_helper(text, scene, focus) {
+    if unfold_branch(text, scene, focus)
+        || unfold_helper(text, scene, focus)
+        || runs::unfold(text, focus.entry)
+    {
         return;
     }
     let next = match fold_of(text, scene, focus) {
@@ -131,6 +134,9 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
         return;
     }
     let fold = fold_of(text, scene, focus);
+    if fold == Fold::ByLevel && runs::fold(text, focus) {
+        return;
+    }
     let holder = scene
         .session
         .transcript
@@ -152,7 +158,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     }
     text.view.hold();
-    if unfold_branch(text, scene, focus) {
+    if unfold_branch(text, scene, focus) || runs::unfold(text, focus.entry) {
         return Vec::new();
     }
     let fold = fold_of(text, scene, focus);
@@ -194,13 +200,16 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         text.folds.unfolded_branch = here;
         return expand(text, scene);
     }
+    text.view.hold();
+    if runs::toggle(text, focus) {
+        return Vec::new();
+    }
     let (image, is_alone) = image_of(scene, focus);
     let closes = match fold_of(text, scene, focus) {
         Fold::Open if image.is_none() => Some(Fold::ByLevel),
         Fold::ByLevel if text.level >= Level::Full && !is_alone => Some(Fold::Closed),
         Fold::Open | Fold::ByLevel | Fold::Closed => None,
     };
-    text.view.hold();
     if close_lane(text, scene, focus) {
         return Vec::new();
     }

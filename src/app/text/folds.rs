@@ -1,4 +1,4 @@
-//! What the reader folded or opened by hand: blocks, nodes of trees, branches that the session left; and how all that
+//! What the reader folded or opened by hand: blocks, nodes of trees, branches that the session left, runs of equal calls; and how all that
 //! hides an item is opened. Keyed by the entry's key, so that folds survive when the session is read anew.
 //!
 //! Invariant: a folded branch shows one row; whatever leads into it opens it.
@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::TextPane;
+use super::runs::{self, Runs};
 use super::sequence::starter_of;
 use super::viewport::Focus;
 use crate::app::scene::Scene;
@@ -24,6 +25,8 @@ pub struct Folds {
     branches: HashSet<usize>,
     /// The branch that was unfolded last by the key that folds it again.
     pub(crate) unfolded_branch: Option<usize>,
+    /// Calls that are one row with others.
+    pub(crate) runs: Runs,
 }
 
 impl Folds {
@@ -93,6 +96,7 @@ impl Folds {
         self.nodes.clear();
         self.branches.clear();
         self.unfolded_branch = None;
+        self.runs = Runs::default();
     }
 }
 
@@ -170,6 +174,7 @@ pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     show_kind(text, scene, focus);
     unfold_branches_above(text, scene, focus.entry);
     open_lanes_to(text, scene, focus.entry);
+    runs::reach(text, focus.entry);
 }
 
 /// Thinking and level, if they leave out the item's kind.

@@ -8,6 +8,7 @@ use ratatui::text::Span;
 use super::folds::Folds;
 use super::portions::Portion;
 use super::rulers::{self, Ruler};
+use super::runs;
 use super::sequence::{Sequence, depth_of};
 use super::viewport::{Focus, Rows};
 use crate::analysis::account::Account;
@@ -52,6 +53,8 @@ struct Around {
     is_awaited: bool,
     /// Whether the helper is folded that it is the head of.
     helper: Option<bool>,
+    /// How many equal calls or strays its row stands for, if for several.
+    run: usize,
 }
 
 /// Rows, with what is shown beside them.
@@ -156,6 +159,7 @@ impl Rows for Layouts<'_> {
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
+            run: self.run(id).len(),
         };
         let key = (id, portion.number);
         if let Some((known, rows)) = self.cache.rows.get(&key)
@@ -194,6 +198,12 @@ impl Layouts<'_> {
         let within = portion.blocks();
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
         blocks.filter_map(Block::call).any(|call| self.transcript.lane_of_call(&call.key).is_some())
+    }
+
+    /// The entries of the equal calls or strays for which the row of an entry stands.
+    fn run(&self, id: EntryId) -> &[EntryId] {
+        let is_folded = runs::fold_at(self.look.level) && self.filter.is_none();
+        self.folds.runs.folded(id).filter(|_| is_folded).unwrap_or_default()
     }
 
     /// The helper that an entry is the head of, unless a filter looks into it.
@@ -255,7 +265,10 @@ impl Layouts<'_> {
             Level::Full | Level::Raw => self.details.of(entry, within.clone()),
             Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
         };
+        let run = self.run(id).iter().filter_map(|id| self.transcript.get(*id));
+        let run: Vec<&Entry> = run.collect();
         let item = Item {
+            run: &run,
             details: &details,
             folds: self.folds.of(&entry.key),
             nodes: self.folds.nodes(&entry.key),

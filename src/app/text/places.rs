@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use self::news::News;
 use super::viewport::Focus;
 use crate::model::body::Key;
+use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::session::Shown;
 use crate::session::news::Seen;
@@ -38,30 +39,57 @@ pub struct Places {
     pub(crate) news: Option<News>,
     /// The key of an entry that the reader asked for, until it has come.
     pub wanted: Option<String>,
+    trail: Trail,
+    /// The last entry: what joins it may be new, too.
+    pub(crate) tail: Tail,
+    /// Where jumps came from among the last entries, while the first ones are shown.
+    at_the_end: Vec<Item>,
+}
+
+/// The last entry that is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tail {
+    /// The entry, and how much it holds: blocks and lines.
+    pub(crate) last: Option<(EntryId, u32)>,
+    /// The entry, if it has grown since the reader saw its end.
+    pub(crate) grown: Option<EntryId>,
+}
+
+/// The way of the reader from jump to jump.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
     /// Where jumps came from.
     jumps: Vec<Item>,
     /// Where jumps led that were taken back.
     ahead: Vec<Item>,
-    /// Where jumps came from among the last entries, while the first ones are shown.
-    at_the_end: Vec<Item>,
 }
 
 impl Places {
     /// Remembers where a jump starts.
     pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
-        self.ahead.clear();
+        self.trail.ahead.clear();
         let Some(item) = focus.and_then(|focus| item_of(transcript, focus)) else { return };
-        if self.jumps.last() != Some(&item) {
-            self.jumps.push(item);
-            if self.jumps.len() > JUMPS_KEPT {
-                self.jumps.remove(0);
+        if self.trail.jumps.last() != Some(&item) {
+            self.trail.jumps.push(item);
+            if self.trail.jumps.len() > JUMPS_KEPT {
+                self.trail.jumps.remove(0);
             }
         }
     }
 
+    /// Where jumps came from, and where those led that were taken back.
+    pub(crate) fn trail(&self) -> &Trail {
+        &self.trail
+    }
+
+    /// Takes a trail that was there before.
+    pub(crate) fn go_by(&mut self, trail: Trail) {
+        self.trail = trail;
+    }
+
     /// Whether a jump can be taken back among what is shown.
     pub(crate) fn can_go_back(&self) -> bool {
-        !self.jumps.is_empty()
+        !self.trail.jumps.is_empty()
     }
 
     /// Takes the last jump back, or goes forward again, from where the reader is.
@@ -71,8 +99,11 @@ impl Places {
         here: Option<Focus>,
         is_back: bool,
     ) -> Option<Focus> {
-        let (from, onto) =
-            if is_back { (&mut self.jumps, &mut self.ahead) } else { (&mut self.ahead, &mut self.jumps) };
+        let (from, onto) = if is_back {
+            (&mut self.trail.jumps, &mut self.trail.ahead)
+        } else {
+            (&mut self.trail.ahead, &mut self.trail.jumps)
+        };
         let (key, block) = from.pop()?;
         onto.extend(here.and_then(|here| item_of(transcript, here)));
         Some(Focus { entry: transcript.find(&key)?, block })
@@ -81,15 +112,15 @@ impl Places {
     /// Another transcript is shown: jumps among the last entries are taken up again there.
     pub(crate) fn carry(&mut self, transcript: &Transcript, shown: Shown) {
         match shown {
-            Shown::Beginning => self.at_the_end = std::mem::take(&mut self.jumps),
-            Shown::End => self.jumps = std::mem::take(&mut self.at_the_end),
+            Shown::Beginning => self.at_the_end = std::mem::take(&mut self.trail.jumps),
+            Shown::End => self.trail.jumps = std::mem::take(&mut self.at_the_end),
             Shown::Whole => {
-                let jumps = std::mem::take(&mut self.jumps);
-                self.jumps = std::mem::take(&mut self.at_the_end);
-                self.jumps.extend(jumps);
+                let jumps = std::mem::take(&mut self.trail.jumps);
+                self.trail.jumps = std::mem::take(&mut self.at_the_end);
+                self.trail.jumps.extend(jumps);
             }
         }
-        for items in [&mut self.jumps, &mut self.ahead] {
+        for items in [&mut self.trail.jumps, &mut self.trail.ahead] {
             items.retain(|(key, _)| transcript.find(key).is_some());
         }
     }

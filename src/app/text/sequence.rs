@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::portions::Portions;
+use super::runs::{self, Runs};
 use crate::analysis::reading::{Displaced, helper_headed_by};
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
@@ -26,6 +27,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) level: Level,
     /// What folded branches hide.
     pub(crate) folded: &'a HashSet<EntryId>,
+    /// What folded runs of equal calls hide.
+    pub(crate) runs: &'a Runs,
     /// A filter looks into closed sub-agents and folded branches, too.
     pub(crate) filter: Option<&'a Filter>,
 }
@@ -210,7 +213,8 @@ impl Wanted<'_> {
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
         let is_said = self.level != Level::Prompts || transcript.lane_at(id).is_none();
-        let is_folded = self.filter.is_none() && self.folds_helper(transcript, id);
+        let is_in_run = runs::fold_at(self.level) && self.runs.hide(id);
+        let is_folded = self.filter.is_none() && (is_in_run || self.folds_helper(transcript, id));
         !is_filtered
             && !is_folded
             && is_said

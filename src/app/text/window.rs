@@ -6,7 +6,7 @@ use super::places::news;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
 use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
-use super::{branches, rows_of};
+use super::{branches, rows_of, runs};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::layout::Frame;
 use crate::app::scene::Scene;
@@ -27,11 +27,14 @@ pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
         with_layouts(text, scene, frame, arrange);
     }
     if text.view.is_at_end {
-        text.unseen = 0;
+        (text.unseen, text.places.tail.grown) = (0, None);
     }
     let last = text.view.lines.last().and_then(|line| text.sequence.place_of(line.entry));
     if let Some(last) = last {
-        text.unseen = text.unseen.min(text.sequence.len().saturating_sub(last + 1));
+        let has_grown = text.places.tail.grown.is_some()
+            && text.places.tail.grown == text.sequence.order().last().copied();
+        let below = text.sequence.len().saturating_sub(last + 1) + usize::from(has_grown);
+        text.unseen = text.unseen.min(below);
     }
 }
 
@@ -86,19 +89,25 @@ fn times_of(level: Level, transcript: &Transcript) -> Times {
 
 /// Makes the sequence of visible entries anew, if it is no longer true.
 pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
-    if !text.stale.sequence {
+    let seeks_runs = runs::are_folded(text)
+        && !text.folds.runs.are_known(text.shows, text.level)
+        && scene.session.file.is_caught_up;
+    if !text.stale.sequence && !seeks_runs {
         return;
     }
     text.stale.sequence = false;
     text.stale.spine = true;
     let before = std::mem::take(&mut text.sequence);
-    let wanted = Wanted {
-        open_lanes: &text.open_lanes,
-        level: text.level,
-        folded: &branches::hidden(&scene.session.transcript, &text.folds),
-        filter: text.find.filter.as_ref(),
-    };
-    text.sequence.rebuild(&scene.session.transcript, &wanted);
+    if seeks_runs {
+        text.folds.runs.forget();
+    }
+    rebuild(text, scene);
+    if seeks_runs {
+        text.folds.runs.find(&scene.session.transcript, text.sequence.order(), text.shows, text.level);
+        if !text.folds.runs.is_empty() {
+            rebuild(text, scene);
+        }
+    }
     keep_place(text, scene, &before);
     news::place(text, scene);
     let rows = text.sequence.order().iter().map(|id| rows_of(&scene.session.transcript, *id, text.level));
@@ -106,11 +115,27 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.spine.rebuild(&scene.session.transcript, &text.sequence);
 }
 
+fn rebuild(text: &mut TextPane, scene: &Scene<'_>) {
+    let transcript = &scene.session.transcript;
+    let wanted = Wanted {
+        open_lanes: &text.open_lanes,
+        level: text.level,
+        folded: &branches::hidden(transcript, &text.folds),
+        runs: &text.folds.runs,
+        filter: text.find.filter.as_ref(),
+    };
+    text.sequence.rebuild(transcript, &wanted);
+}
+
 /// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its
 /// place, or the nearest entry before it.
 fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
+    let folds_runs = runs::are_folded(text);
     let instead_of = |id: EntryId| {
         let place = before.place_of(id).filter(|_| text.sequence.place_of(id).is_none())?;
+        if let Some(entry) = text.folds.runs.hidden_by(id).filter(|_| folds_runs) {
+            return Some(Focus { entry, block: 0 });
+        }
         let entry = scene.session.transcript.get(id)?;
         let starter = starter(&scene.session.transcript, entry);
         if let Some(starter) = starter.filter(|focus| text.sequence.place_of(focus.entry).is_some()) {

@@ -58,19 +58,24 @@ pub(crate) struct Card<'a> {
     is_awaited: bool,
 }
 
+/// The change that a call made, as far as it is one of files.
+fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
+    matches!(call.kind, ToolKind::Edit | ToolKind::Write).then(|| change::of_call(call)).flatten()
+}
+
+/// Added and removed lines of a call.
+pub(super) fn changed_by(call: &ToolCall) -> Option<(usize, usize)> {
+    counts(change_of(call).as_deref(), call)
+}
+
+fn counts(change: Option<&[DiffLine]>, call: &ToolCall) -> Option<(usize, usize)> {
+    change.map(change::counts).or_else(|| Some((change::written(call)?.lines().count(), 0)))
+}
+
 impl<'a> Card<'a> {
     /// Looks for the change that the call made.
     pub(crate) fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
-        let change = match call.kind {
-            ToolKind::Edit | ToolKind::Write => change::of_call(call),
-            ToolKind::Run
-            | ToolKind::Read
-            | ToolKind::Search
-            | ToolKind::Fetch
-            | ToolKind::Delegate
-            | ToolKind::Plan
-            | ToolKind::Other => None,
-        };
+        let change = change_of(call);
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
         let nodes = sheet.nodes(INPUT);
         let plan_before = sheet.plan_before();
@@ -81,10 +86,7 @@ impl<'a> Card<'a> {
 
     /// Added and removed lines.
     pub(crate) fn change(&self) -> Option<(usize, usize)> {
-        self.change.as_deref().map(change::counts).or_else(|| {
-            let written = change::written(self.call)?;
-            Some((written.lines().count(), 0))
-        })
+        counts(self.change.as_deref(), self.call)
     }
 
     /// The rows below the head.

@@ -1,9 +1,10 @@
 //! Facts at the right edge of a call: size or verdict, duration, state.
 
 use super::styled;
+use crate::model::entry::Entry;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
-use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolResult, ToolState};
+use crate::model::tool::{Clocked, Took, ToolCall, ToolKind, ToolResult, ToolState};
 use crate::render::sheet::Sheet;
 use crate::render::wrap::{self, Piece};
 
@@ -43,6 +44,19 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
     vec![styled(words, words_style), styled(took, theme.dim), styled(glyph, style)]
 }
 
+/// The facts of several calls that ended well: how long they took together, if that is known of each.
+pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
+    let theme = sheet.look.theme;
+    let took: Option<Vec<Took>> = run.iter().map(|(entry, call)| call.took(entry.said(call))).collect();
+    let took = took.map(|all| {
+        let is_bound = all.iter().any(|took| took.by == Clocked::Bound);
+        let by = if is_bound { Clocked::Bound } else { Clocked::Measured };
+        in_words(sheet, Took { ms: all.iter().map(|took| took.ms).sum(), by })
+    });
+    let took = format!("{:>DURATION$}", took.unwrap_or_default());
+    vec![styled(took, theme.dim), styled(sheet.glyphs().outcome.done, theme.good)]
+}
+
 /// Facts on one line.
 pub(crate) fn short(facts: &Text) -> String {
     without_sgr(wrap::head(facts, FACT)).lines().next().unwrap_or_default().trim().to_owned()
@@ -73,11 +87,14 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
 /// As the agent measured it, else from the times; `≤` where one message stands for several calls, so
 /// that only a bound is known.
 fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
-    let took = call.took(sheet.item.entry.said(call))?;
+    Some(in_words(sheet, call.took(sheet.item.entry.said(call))?))
+}
+
+fn in_words(sheet: &Sheet<'_>, took: Took) -> String {
     let at_most = match (took.by, sheet.look.theme.ascii) {
         (Clocked::Measured | Clocked::Times, _) => "",
         (Clocked::Bound, true) => "<=",
         (Clocked::Bound, false) => "≤",
     };
-    Some(format!("{at_most}{}", figures::duration(took.ms)))
+    format!("{at_most}{}", figures::duration(took.ms))
 }

@@ -2,9 +2,9 @@
 //! rows, turns and records out: the second part of the table in `keys.rs`.
 
 use tv::app::effect::Effect;
-use tv::app::input::action::Tab;
-use tv::app::input::action::View;
-use tv::app::input::action::Way;
+use tv::app::input::action::{Action, Tab, View, Way};
+use tv::app::input::keymap::{Keymap, Preset};
+use tv::app::input::keys::parse_keys;
 use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::panes::Pane;
 use tv::app::text::wrapping::Numbers;
@@ -446,6 +446,46 @@ fn moves_dividers(key: &Key, way: Way) {
     assert_eq!(stage.app.reader.focused(), Pane::Outline);
     key.times("3 ", &mut stage);
     assert_eq!(places(&stage), [by(outline, 6), by(inspector, 2)]);
+}
+
+#[test]
+fn a_digit_opens_its_view_at_once_and_is_a_count_if_a_key_follows_at_once() {
+    let mut stage = landmarks();
+    stage.press("j j");
+    let before = (stage.window(), stage.focused_key());
+    stage.press("2");
+    assert_eq!(stage.app.reader.views.open(), Some(View::Timeline), "no time has passed");
+    stage.press("k");
+    assert_eq!((stage.app.reader.views.open(), stage.focused_key().as_str()), (None, "p1"), "a count");
+    stage.press("2 j");
+    assert_eq!((stage.window(), stage.focused_key()), before);
+    stage.press("' '");
+    assert_eq!(stage.focused_key(), "z9", "a count is no jump: it leads back to where `g` came from");
+    // After a moment the next key is one for the view.
+    stage.press("2").wait(300).press("3");
+    assert_eq!(stage.app.reader.views.open(), Some(View::Tools));
+    stage.press("j").wait(300).press("1");
+    assert_eq!(stage.app.reader.views.open(), None);
+    // Two digits are a count, however long the key behind them takes.
+    stage.press("g 2 0").wait(3_000).press("j");
+    assert_eq!(stage.app.reader.views.open(), None);
+    let far = stage.focused_key();
+    stage.press("g 9").wait(3_000).press("j j");
+    assert_ne!(far, stage.focused_key());
+    // While rows are selected, digits are counts.
+    stage.press("g V 3").wait(300);
+    assert_eq!(stage.app.reader.views.open(), None);
+    stage.press("j");
+    assert!(stage.app.reader.text.view.selection.is_some());
+}
+
+#[test]
+fn a_digit_that_is_bound_to_something_else_is_no_count() {
+    let mut stage = landmarks();
+    let own = [(Action::Bottom, vec![parse_keys("5").unwrap()])];
+    stage.app.keys.keymap = Keymap::new(Preset::Default, &own).0;
+    stage.press("5");
+    assert!(stage.app.reader.text.view.follows());
 }
 
 /// What was copied last.

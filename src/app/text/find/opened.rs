@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use crate::app::text::folds::Folds;
 use crate::model::body::Key;
+use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::render::row::{Fold, Level};
 
@@ -27,6 +28,7 @@ pub(crate) struct Hiding<'a> {
 pub(crate) struct Before {
     lanes: HashSet<Name>,
     branches: HashSet<usize>,
+    runs: HashSet<EntryId>,
     thinking: bool,
     level: Level,
 }
@@ -38,6 +40,7 @@ pub(crate) struct Opened {
     nodes: Vec<(Key, usize)>,
     lanes: Vec<Name>,
     branches: Vec<usize>,
+    runs: Vec<EntryId>,
     has_shown_thinking: bool,
     level: Option<(Level, Level)>,
 }
@@ -48,6 +51,7 @@ impl Hiding<'_> {
         Before {
             lanes: self.lanes.clone(),
             branches: self.folds.branches().clone(),
+            runs: self.folds.runs.open().clone(),
             thinking: *self.thinking,
             level: *self.level,
         }
@@ -59,6 +63,7 @@ impl Opened {
     pub(crate) fn note_way(&mut self, before: &Before, now: &Hiding<'_>) {
         self.lanes.extend(now.lanes.difference(&before.lanes).cloned());
         self.branches.extend(before.branches.difference(now.folds.branches()));
+        self.runs.extend(now.folds.runs.open().difference(&before.runs));
         self.has_shown_thinking |= *now.thinking && !before.thinking;
         if *now.level != before.level {
             let first = self.level.map_or(before.level, |(first, _)| first);
@@ -78,14 +83,20 @@ impl Opened {
 
     /// Whether nothing was opened.
     pub(crate) fn is_empty(&self) -> bool {
-        let Self { folds, nodes, lanes, branches, has_shown_thinking, level } = self;
+        let Self { folds, nodes, lanes, branches, runs, has_shown_thinking, level } = self;
         let has_folds = !folds.is_empty() || !nodes.is_empty();
-        !has_folds && lanes.is_empty() && branches.is_empty() && !has_shown_thinking && level.is_none()
+        let has_rows = !lanes.is_empty() || !branches.is_empty() || !runs.is_empty();
+        !has_folds && !has_rows && !has_shown_thinking && level.is_none()
     }
 
     /// Whether less or other things are shown since another state of this.
     pub(crate) fn has_other_look_than(&self, other: &Self) -> bool {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
+    }
+
+    /// Another transcript of the session is shown, in which runs are looked for anew.
+    pub(crate) fn carry(&mut self) {
+        self.runs.clear();
     }
 
     /// Closes what is still open of it.
@@ -104,6 +115,9 @@ impl Opened {
         }
         for number in self.branches {
             folds.set_branch(number, true);
+        }
+        for head in self.runs {
+            folds.runs.fold(head);
         }
         *thinking &= !self.has_shown_thinking;
         if let Some((before, after)) = self.level

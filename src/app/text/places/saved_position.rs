@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::app::text::folds::Folds;
+use crate::app::text::runs::Runs;
 use crate::app::text::viewport::{Anchor, Focus};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
@@ -25,5 +26,6 @@ impl SavedPosition {
     pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
         self.anchor = self.anchor.moved(moved);
         self.focus = self.focus.and_then(|focus| focus.moved(moved));
+        self.folds.runs = Runs::default();
     }
 }
