@@ -15,7 +15,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::Activity;
-use crate::analysis::timeline::{Ending, Paths, Row, SpanId, Timeline, What};
+use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, TimelineRow, What};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
@@ -318,7 +318,7 @@ fn keys(
     room: usize,
 ) -> (Vec<Key>, bool) {
     let end = Timestamp(to.0.saturating_add(1));
-    let is_seen = |row: &Row| !row.within(from, end, now).is_empty();
+    let is_seen = |row: &TimelineRow| !row.within(from, end, now).is_empty();
     let main = rows_in_order(timeline, 0, &is_seen);
     let grows = growing.filter(|(class, _)| {
         let kind = if *class == Class::Model { MODEL } else { HUMAN };
@@ -367,7 +367,7 @@ struct Standing {
 }
 
 /// The rows of a lane that are seen: the model, the human, tools in the order in which they were first used.
-fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&Row) -> bool) -> Vec<Standing> {
+fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&TimelineRow) -> bool) -> Vec<Standing> {
     let mut rows = Vec::new();
     for id in timeline.lanes().get(lane).into_iter().flat_map(|lane| &lane.rows) {
         let Some(row) = timeline.row(*id).filter(|row| is_seen(row)) else { continue };
@@ -390,7 +390,7 @@ fn is_open(timeline: &Timeline, lane: &crate::analysis::timeline::Lane) -> bool 
 }
 
 /// What a row is called, and how that is drawn.
-fn named(row: &Row, theme: &Theme) -> (String, Style) {
+fn named(row: &TimelineRow, theme: &Theme) -> (String, Style) {
     match &row.what {
         What::Model => ("model".to_owned(), theme.voice.assistant),
         What::Human => ("you".to_owned(), theme.voice.user),
