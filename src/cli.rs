@@ -6,6 +6,7 @@
 mod charset;
 mod check;
 mod formats;
+mod grep;
 mod naming;
 mod opening;
 mod pages;
@@ -25,6 +26,7 @@ pub use self::charset::charset;
 use self::check::CheckArgs;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
+use self::grep::GrepArgs;
 use self::naming::{named, slip, with_entry};
 pub use self::opening::own_prices;
 use self::opening::{read_settings, view, view_of};
@@ -74,6 +76,8 @@ pub enum Config {
     List(list::Options),
     /// Write how the sessions of the last hours stand.
     Top(report::top::Options),
+    /// Write what is said somewhere in them.
+    Grep(Box<report::sessions::grep::Options>),
     /// Write which formats there are, or what is the matter with one.
     Formats(report::formats::Options),
     /// Nothing: it is not known which session was named.
@@ -175,6 +179,8 @@ enum Command {
     List(ListArgs),
     /// Show how all sessions of the last hours stand, those that need somebody first
     Top(TopArgs),
+    /// Search all sessions, newest first; 1 if nothing is found
+    Grep(Box<GrepArgs>),
     /// List the formats of all agents; check a definition of your own, or draft one
     Formats {
         #[command(subcommand)]
@@ -370,6 +376,7 @@ impl Config {
             },
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Top(args) => Self::top(args, surroundings),
+            Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
             }

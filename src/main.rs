@@ -17,10 +17,11 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
+use tv::report::sessions::grep;
 use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, top, wait};
 use tv::runtime;
 
-/// The answer is no: something was found, or did not come about.
+/// The answer is no: something is wrong, was not found, or did not come about.
 const FOUND: u8 = 1;
 /// It could not be done.
 const FAILED: u8 = 2;
@@ -81,6 +82,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Top(options) => top::write(options, now, &mut out)?,
+        Config::Grep(options) => grep::write(options, now(), &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
         Config::Completions(shell) => {
             out.write_all(&completions(*shell))?;
@@ -105,7 +107,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
 fn code_of(outcome: Outcome, charset: Charset) -> ExitCode {
     match outcome {
         Outcome::Complete => ExitCode::SUCCESS,
-        Outcome::Found => ExitCode::from(FOUND),
+        Outcome::Found | Outcome::Nothing => ExitCode::from(FOUND),
         Outcome::Missed(why) => {
             say(&why, charset);
             ExitCode::from(FOUND)

@@ -59,6 +59,13 @@ pub trait Format: Sync {
         self.decoder()
     }
 
+    /// Words in records that tell something else alone than among all others: what only says how it goes on with others,
+    /// what other records or files complete. A search decodes all other records with a hit by themselves, and with
+    /// what they are paired with. `None`: in this format entries are made of what stands around them.
+    fn entangled(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// What the file at `path` may be called once its agent has put it aside.
     fn archives(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;

@@ -70,6 +70,10 @@ impl Format for Openclaw {
         Verdict::no("no session header and no messages of OpenClaw")
     }
 
+    fn entangled(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(OpenclawDecoder::new(None))
     }

@@ -64,6 +64,10 @@ impl Format for Pi {
         )
     }
 
+    fn entangled(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(session::SessionDecoder::new(prompt::open))
     }

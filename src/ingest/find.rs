@@ -1,6 +1,7 @@
 //! Finding sessions: all that lie under the agents' roots, or where the reader says, newest first.
 //!
-//! `watch` goes on looking, for the picker; `preview` tells what one session is about.
+//! `watch` goes on looking, for the picker; `preview` tells what one session is about; `unread` gives sessions of which
+//! nothing was read yet, to whoever goes through all of them.
 //!
 //! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
 //! moves, and orders files by when they were written. The facts of each are read when its row is asked for, by its
@@ -15,6 +16,7 @@ mod glance;
 mod lookout;
 mod lookup;
 mod preview;
+mod unread;
 mod watch;
 
 use std::vec;
@@ -23,6 +25,7 @@ pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate};
 pub use self::preview::preview;
+pub(crate) use self::unread::{Reader, Unread, unread};
 pub use self::watch::{Watch, watch};
 
 use self::candidates::{Candidate, Databases};

@@ -1,7 +1,8 @@
 //! An open session: a source and a decoder, whose records become a feed on a bounded channel.
 //!
-//! `find` finds sessions. `target` → `open` (with `probe`) → `plan`; then `live` follows it, or it is read whole: a `reader`
-//! reads `line_file`s and `whole` files through an `emitter`. `pager` reads single records again.
+//! `find` finds sessions, `sift` looks through their bytes. `target` → `open` (with `probe`) → `plan`; then `live`
+//! follows it, or it is read whole: a `reader` reads `line_file`s and `whole` files through an `emitter`. `pager` reads
+//! single records again.
 
 mod ahead;
 mod bodies;
@@ -22,6 +23,7 @@ mod preview;
 mod probe;
 mod reader;
 mod rows;
+pub(crate) mod sift;
 mod target;
 mod whole;
 
@@ -46,6 +48,7 @@ use self::bodies::Bodies;
 use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
+use self::sift::Picked;
 use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
 use crate::formats::survey::Sums;
@@ -144,6 +147,21 @@ impl Session {
                 read_files(&self.plan, &self.files, bodies, outlet);
             }
         });
+    }
+
+    /// Reads these lines of its files as if there were no others, with their bodies, and ends with [`Feed::CaughtUp`].
+    pub(crate) fn read_lines(&self, picked: &[Picked], sink: &mut dyn FnMut(Feed)) {
+        let sink = RefCell::new(sink);
+        let outlet = |feed: Feed| {
+            (sink.borrow_mut())(feed);
+            true
+        };
+        guarded(&outlet, || sift::read_lines(&self.plan, &self.files, picked, &outlet));
+    }
+
+    /// Whether these lines of it tell the same by themselves as among all others.
+    pub(crate) fn stands_on(&self, picked: &[Picked]) -> bool {
+        self.plan.shape == Shape::Lines && !sift::is_entangled(self.plan.format, picked)
     }
 
     /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is shown.

@@ -18,6 +18,7 @@ pub(crate) mod parts;
 pub mod printer;
 pub mod reading;
 pub mod rows;
+pub mod sessions;
 pub mod show;
 pub(crate) mod spent;
 pub mod stats;

@@ -11,6 +11,8 @@ pub enum Outcome {
     Complete,
     /// Everything was reported, and something is wrong with what was asked about.
     Found,
+    /// Nothing was found of what was sought.
+    Nothing,
     /// What was waited for did not come about, and will not: the reason.
     Missed(String),
     /// Some sessions could not be opened or not be read to the end; the others were reported.

@@ -39,6 +39,7 @@ mod golden;
 mod grammars;
 #[cfg(feature = "images")]
 mod graphics;
+mod grep;
 mod hits;
 mod hostile;
 mod inspector;

@@ -150,7 +150,8 @@ fn test(term: &Term, last: Option<Timestamp>) -> Test {
     }
 }
 
-fn moment_of(when: When, last: Option<Timestamp>) -> Option<Timestamp> {
+/// The moment that is meant, if the last entry has this time.
+pub(crate) fn moment_of(when: When, last: Option<Timestamp>) -> Option<Timestamp> {
     match when {
         When::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
         When::Clock(clock) => last?.at(clock),

@@ -315,12 +315,8 @@ impl Reader {
     fn time(&mut self) -> Result<When, Mistake> {
         let at = self.at + 1;
         let typed = self.value()?;
-        let ago = amount(&typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
-        let clock = || Clock::parse(&typed).map(When::Clock);
-        let timestamp =
-            || Timestamp::parse(&typed).or_else(|| Timestamp::parse_local(&typed)).map(When::Timestamp);
-        let when = ago.or_else(clock).or_else(timestamp);
-        when.ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
+        moment(&typed)
+            .ok_or_else(|| Mistake { at, what: "a time is 10m, 10:42 or 2026-01-31T10:42".to_owned() })
     }
 
     fn figure(&mut self, name: &str) -> Result<Term, Mistake> {
@@ -352,6 +348,14 @@ impl Reader {
         self.at += typed.chars().count();
         Ok(term)
     }
+}
+
+/// Reads a point in time such as `10m`, `10:42` or `2026-01-31`.
+pub(crate) fn moment(typed: &str) -> Option<When> {
+    let ago = amount(typed, TIMES).filter(|_| typed.ends_with(char::is_alphabetic)).map(When::Ago);
+    let clock = || Clock::parse(typed).map(When::Clock);
+    let timestamp = || Timestamp::parse(typed).or_else(|| Timestamp::parse_local(typed)).map(When::Timestamp);
+    ago.or_else(clock).or_else(timestamp)
 }
 
 /// `rol:user` is a slip, `std::fs`, `http://x` and `watch.rs:44` are texts.

@@ -6,9 +6,10 @@
 //! apart, such as a colour, that is taken out first, or nothing is refused.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::memchr3_iter;
+use memchr::{memchr, memchr3_iter, memmem, memrchr};
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
@@ -50,19 +51,114 @@ impl LiteralPrefilter {
             })
     }
 
+    /// The lines of a text that may hold a match, in order and without their ends. Most of the text is only looked
+    /// through for one word, and for what may tear it apart.
+    pub(crate) fn lines_in(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let Some((rarest, others)) = self.0.split_first() else {
+            return lines_from(text, 0).filter(|line| !line.is_empty()).collect();
+        };
+        let has_others = |line: &[u8]| others.iter().all(|need| need.is_match(line));
+        let mut lines = Vec::new();
+        let mut from = 0;
+        while let Some(found) = rarest.find_at(text, from) {
+            let line = line_at(text, found.start());
+            lines.extend(text.get(line.clone()).is_some_and(has_others).then(|| line.clone()));
+            from = line.end;
+        }
+        let whole = lines.len();
+        let mut from = 0;
+        for at in tears(text) {
+            if at >= from {
+                let line = line_at(text, at);
+                from = line.end;
+                lines.extend(text.get(line.clone()).is_some_and(|line| self.may_be_in(line)).then_some(line));
+            }
+        }
+        if whole < lines.len() {
+            lines.sort_unstable_by_key(|line| line.start);
+            lines.dedup();
+        }
+        lines
+    }
+
     fn is_met_by(&self, bytes: &[u8]) -> bool {
         self.0.iter().all(|need| need.is_match(bytes))
+    }
+}
+
+/// The line around a place.
+fn line_at(text: &[u8], at: usize) -> Range<usize> {
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, &[]));
+    let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+    start..at + memchr(b'\n', behind).unwrap_or(behind.len())
+}
+
+fn lines_from(text: &[u8], mut from: usize) -> impl Iterator<Item = Range<usize>> {
+    std::iter::from_fn(move || {
+        let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+        let line = from..from + memchr(b'\n', rest).unwrap_or(rest.len());
+        from = line.end + 1;
+        Some(line)
+    })
+}
+
+/// Places of what may tear a word apart, or stand for a part of it. Most colours stand beside words, not in them: they
+/// are none.
+fn tears(text: &[u8]) -> impl Iterator<Item = usize> {
+    let escaped = memmem::find_iter(text, b"\\u").filter(|at| {
+        let digits = text.get(at + 2..at + 6).unwrap_or_default();
+        match digits {
+            [b'0', b'0', b'1', b'b' | b'B'] => is_in_word(text, *at, at + 6),
+            [b'0', b'0', b'0' | b'1' | b'4'..=b'9', ..]
+            | [b'0', b'0', b'3', b'0'..=b'9']
+            | [b'0', b'0', b'a' | b'A', b'd' | b'D'] => true,
+            [f, e, f2, e2] => [f, e, f2, e2].map(u8::to_ascii_lowercase) == *b"feff",
+            _ => false,
+        }
+    });
+    let plain = memchr3_iter(0x1b, 0xc2, 0xef, text).filter(|at| is_tear_at(text, *at));
+    // Both are in order by themselves, and so few that it costs nothing to look at a line twice.
+    let mut all: Vec<usize> = escaped.chain(plain).collect();
+    all.sort_unstable();
+    all.into_iter()
+}
+
+/// Whether an escape sequence, of which the first byte is escaped from `at` to `end`, may stand within a word: letters
+/// on both sides of a colour, or something that is not so simple.
+fn is_in_word(text: &[u8], at: usize, end: usize) -> bool {
+    let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let before = text.get(..at).unwrap_or_default();
+    let backslashes = |bytes: &[u8]| bytes.iter().rev().take_while(|byte| **byte == b'\\').count();
+    // Of JSON in JSON the backslash is escaped, too.
+    let before = before.get(..before.len() - backslashes(before)).unwrap_or_default();
+    if let Some((last, front)) = before.split_last() {
+        let is_escaped = matches!(last, b'b' | b'f' | b'n' | b'r' | b't') && backslashes(front) % 2 == 1;
+        let is_tear = *last >= 0x80;
+        if is_escaped || !(is_of_word(*last) || is_tear) {
+            return false;
+        }
+    }
+    let behind = text.get(end..).unwrap_or_default();
+    let Some(parameters) = behind.strip_prefix(b"[") else { return true };
+    let length = parameters.iter().take_while(|byte| byte.is_ascii_digit() || b";:".contains(byte)).count();
+    match parameters.get(length..) {
+        Some([b'm', b'\\', next, ..]) => !matches!(next, b'b' | b'f' | b'n' | b'r' | b't' | b'"' | b'/'),
+        Some([b'm', next, ..]) => is_of_word(*next) || *next >= 0x80,
+        Some([b'm']) => false,
+        _ => true,
     }
 }
 
 /// Whether there is something that is not shown, or stands for a letter: escape sequences, soft hyphens, escaped
 /// ASCII. Two looks for what is rare in a record take an eighth of the time of one pattern for all of it.
 fn is_torn(record: &[u8]) -> bool {
-    let is_tear = |at: usize| {
-        let rest = record.get(at..);
-        matches!(rest, Some([0x1b, ..] | [0xc2, 0x80..=0x9f | 0xad, ..] | [0xef, 0xbb, 0xbf, ..]))
-    };
-    ESCAPED.is_match(record) || memchr3_iter(0x1b, 0xc2, 0xef, record).any(is_tear)
+    ESCAPED.is_match(record) || memchr3_iter(0x1b, 0xc2, 0xef, record).any(|at| is_tear_at(record, at))
+}
+
+/// Whether what stands there as it is is not shown.
+fn is_tear_at(record: &[u8], at: usize) -> bool {
+    let rest = record.get(at..);
+    matches!(rest, Some([0x1b, ..] | [0xc2, 0x80..=0x9f | 0xad, ..] | [0xef, 0xbb, 0xbf, ..]))
 }
 
 /// The same in JSON's escapes.
@@ -159,6 +255,59 @@ mod tests {
             count += usize::from(is_torn(&record));
         }
         assert!((10_000..60_000).contains(&count), "{count}");
+    }
+
+    #[test]
+    fn lines_with_a_word_are_found_whatever_tears_it_apart() {
+        let parts = [
+            "ke",
+            "el",
+            " ",
+            "\\n",
+            "\\\\n",
+            "\\u001b[1;31m",
+            "\\u001b[m",
+            "\\\\u001b[0m",
+            "\\u00ad",
+            "\u{1b}[m",
+            "\u{ad}",
+            "é",
+            "\\u006c",
+            "\\\"",
+        ];
+        let prefilter = LiteralPrefilter::of("keel", true, true);
+        let (mut found, mut refused) = (0, 0);
+        for number in 0..parts.len().pow(4) {
+            let chosen = (0..4).map(|at| parts[number / parts.len().pow(at) % parts.len()]);
+            let line = chosen.collect::<String>();
+            let plain = ["\\\\u001b[0m", "\\u001b[1;31m", "\\u001b[m", "\\u00ad", "\u{1b}[m", "\u{ad}"];
+            let plain = plain.iter().fold(line.clone(), |text, tear| text.replace(tear, ""));
+            let text = format!("mast\n{line}\nhull");
+            let lines = prefilter.lines_in(text.as_bytes());
+            let is_there = plain.contains("keel") || line.contains("ke\\u006cl");
+            let whole = std::iter::once(5..5 + line.len());
+            assert!(!is_there || lines.iter().cloned().eq(whole), "{line}: {lines:?}");
+            assert!(lines.is_empty() || prefilter.may_be_in(line.as_bytes()), "{line}: {lines:?}");
+            found += usize::from(is_there);
+            refused += usize::from(lines.is_empty());
+        }
+        assert!(found > 500 && refused > 10_000, "{found} {refused}");
+    }
+
+    #[test]
+    fn lines_need_all_words_and_no_word_takes_all() {
+        let lines = |typed: &str, text: &str| {
+            let prefilter = LiteralPrefilter::of(typed, true, true);
+            prefilter
+                .lines_in(text.as_bytes())
+                .into_iter()
+                .map(|line| text.get(line).unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(lines("lost keel", "the lost\nkeel, LOST\n\nkeel"), ["keel, LOST"]);
+        assert_eq!(lines("?", "a\n\nb"), ["a", "b"]);
+        assert_eq!(lines("keel", "keel keel\nkeel"), ["keel keel", "keel"]);
+        assert!(lines("keel", "").is_empty());
     }
 
     #[test]

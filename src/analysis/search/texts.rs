@@ -44,11 +44,19 @@ pub(crate) enum Piece {
 /// Reads a body that is on disk.
 pub(crate) type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
 
+/// Takes a line with a match: see [`each_line`].
+pub(crate) type Take<'a> = dyn FnMut(Option<usize>, &str, Range<usize>) + 'a;
+
 /// Compiles a text or a regular expression, without regard to case unless it has capitals.
 pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
+    pattern_in_case(typed, is_literal, ignores_case(typed))
+}
+
+/// As [`pattern`], with or without regard to case.
+pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool) -> Option<Regex> {
     let source = if is_literal { regex::escape(typed) } else { typed.to_owned() };
     RegexBuilder::new(&source)
-        .case_insensitive(ignores_case(typed))
+        .case_insensitive(ignores_case)
         .multi_line(true)
         .size_limit(LARGEST_PATTERN)
         .build()
@@ -72,7 +80,8 @@ pub fn prefilter(typed: &str, is_literal: bool) -> LiteralPrefilter {
     LiteralPrefilter::of(typed, is_literal, ignores_case(typed))
 }
 
-fn ignores_case(typed: &str) -> bool {
+/// Whether case does not matter for what was typed: it has no capitals.
+pub(crate) fn ignores_case(typed: &str) -> bool {
     !typed.chars().any(char::is_uppercase)
 }
 
@@ -114,20 +123,34 @@ fn piece_of(body: &Body) -> Piece {
 
 /// How many lines of a block have a match.
 pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
+    let mut lines = 0;
+    each_line(pattern, text, read, &mut |_, _, _| lines += 1);
+    lines
+}
+
+/// Goes over the lines of a block with a match: the place of their piece, none for the head row; the line without
+/// colours; and where in it the first match is.
+pub(crate) fn each_line(pattern: &Regex, text: &BlockText, read: &mut Read<'_>, each: &mut Take<'_>) {
     let head = text.head.as_deref().unwrap_or_default();
-    let in_head = usize::from(!head.is_empty() && pattern.is_match(&without_sgr(head)));
+    let plain = without_sgr(head);
+    let in_head = (!head.is_empty()).then(|| pattern.find(&plain)).flatten();
+    if let Some(found) = &in_head {
+        each(None, &plain, found.range());
+    }
     // What the head row says is not counted again.
-    let said = if in_head > 0 { head } else { "" };
-    let mut lines = |piece: &Piece| match piece {
-        Piece::Here(text) => lines_of(pattern, text),
-        Piece::Tree(tree) => lines_of_tree(pattern, tree, said),
-        Piece::Away(origin, slot) => match read(*origin, *slot) {
-            Some(Held::Text(text)) => lines_of(pattern, &text),
-            Some(Held::Tree(tree)) => lines_of_tree(pattern, &tree, said),
-            Some(Held::Stub | Held::Away) | None => 0,
-        },
-    };
-    in_head + text.pieces.iter().map(&mut lines).sum::<usize>()
+    let said = if in_head.is_some() { head } else { "" };
+    for (place, piece) in text.pieces.iter().enumerate() {
+        let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found);
+        match piece {
+            Piece::Here(text) => lines_of(pattern, text, &mut each),
+            Piece::Tree(tree) => _ = lines_of_tree(pattern, tree, said, &mut each),
+            Piece::Away(origin, slot) => match read(*origin, *slot) {
+                Some(Held::Text(text)) => lines_of(pattern, &text, &mut each),
+                Some(Held::Tree(tree)) => _ = lines_of_tree(pattern, &tree, said, &mut each),
+                Some(Held::Stub | Held::Away) | None => {}
+            },
+        }
+    }
 }
 
 /// The first line of a block with a match, and where in it that is; nothing if that is on disk.
@@ -173,32 +196,54 @@ pub(crate) fn has_match(pattern: &Regex, text: &BlockText, read: Option<&mut Rea
     (found || !is_away).then_some(found)
 }
 
-fn lines_of(pattern: &Regex, text: &str) -> usize {
+fn lines_of(pattern: &Regex, text: &str, each: &mut dyn FnMut(&str, Range<usize>)) {
     let plain = without_sgr(text);
-    let mut lines = 0;
     let mut next = 0;
     for found in pattern.find_iter(&plain).filter(|found| !found.is_empty()) {
-        if found.start() >= next {
-            lines += 1;
-            let rest = plain.get(found.end()..).unwrap_or_default();
-            next = rest.find('\n').map_or(usize::MAX, |at| found.end() + at + 1);
+        if found.start() < next {
+            continue;
+        }
+        let (before, rest) = plain.split_at_checked(found.end()).unwrap_or((&plain, ""));
+        let end = rest.find('\n').map_or(plain.len(), |at| found.end() + at);
+        let start = before.get(..found.start()).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let line = plain.get(start..end).unwrap_or_default();
+        // A match of several lines belongs to the first one.
+        let line = line.lines().next().unwrap_or_default();
+        each(line, (found.start() - start).min(line.len())..(found.end() - start).min(line.len()));
+        next = end + 1;
+    }
+}
+
+/// Answers how many lines there were.
+fn lines_of_tree(
+    pattern: &Regex,
+    tree: &Tree,
+    said: &str,
+    each: &mut dyn FnMut(&str, Range<usize>),
+) -> usize {
+    let mut lines = 0;
+    let mut counted = |line: &str, found: Range<usize>| {
+        lines += 1;
+        each(line, found);
+    };
+    match tree {
+        Tree::Null | Tree::Bool(_) => {}
+        Tree::Text(text) if !said.is_empty() && said.ends_with(text.trim()) => {}
+        Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text, &mut counted),
+        Tree::List(items) => {
+            for item in items {
+                lines_of_tree(pattern, item, said, &mut counted);
+            }
+        }
+        Tree::Map(members) => {
+            for (key, value) in members {
+                if lines_of_tree(pattern, value, said, &mut counted) == 0 {
+                    lines_of(pattern, key, &mut counted);
+                }
+            }
         }
     }
     lines
-}
-
-fn lines_of_tree(pattern: &Regex, tree: &Tree, said: &str) -> usize {
-    match tree {
-        Tree::Null | Tree::Bool(_) => 0,
-        Tree::Text(text) if !said.is_empty() && said.ends_with(text.trim()) => 0,
-        Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text),
-        Tree::List(items) => items.iter().map(|item| lines_of_tree(pattern, item, said)).sum(),
-        Tree::Map(members) => {
-            let member =
-                |(key, value): &(Text, Tree)| lines_of(pattern, key).max(lines_of_tree(pattern, value, said));
-            members.iter().map(member).sum()
-        }
-    }
 }
 
 #[cfg(test)]
@@ -215,9 +260,17 @@ mod tests {
 
     #[test]
     fn lines_are_counted_not_matches() {
-        let pattern = pattern("a+", false).unwrap();
-        assert_eq!(lines_of(&pattern, "a a\nb\nca"), 2);
-        assert_eq!(lines_of(&pattern, ""), 0);
-        assert_eq!(lines_of(&regex::Regex::new("x*").unwrap(), "abc"), 0);
+        let found = |typed: &str, text: &str| {
+            let mut found = Vec::new();
+            lines_of(&pattern(typed, false).unwrap(), text, &mut |line, at| {
+                found.push((line.to_owned(), line.get(at).unwrap().to_owned()));
+            });
+            found
+        };
+        let own = |line: &str, hit: &str| (line.to_owned(), hit.to_owned());
+        assert_eq!(found("a+", "aa a\nb\nca"), [own("aa a", "aa"), own("ca", "a")]);
+        assert_eq!(found("b\\nc", "a\nab\ncd\nb\nc"), [own("ab", "b"), own("b", "b")]);
+        assert!(found("a+", "").is_empty());
+        assert!(found("x*", "abc").is_empty());
     }
 }

@@ -54,6 +54,10 @@ impl Format for Claude {
          for titles and inside web searches"
     }
 
+    fn entangled(&self) -> Option<&'static [&'static str]> {
+        Some(&["queue-operation", "queued_command", "tool-results"])
+    }
+
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }

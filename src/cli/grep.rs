@@ -1,0 +1,136 @@
+//! Arguments of `tv grep`.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::builder::PossibleValuesParser;
+
+use super::{ColorChoice, MIN_WIDTH, Surroundings, named, paper};
+use crate::analysis::expression::parse::{moment, parse};
+use crate::analysis::expression::{Expr, Term, When};
+use crate::ingest::find::{self, Search};
+use crate::ingest::{OpenError, Target};
+use crate::report::sessions::grep::{Asked, Case, Form, Options};
+
+/// What was typed after `tv grep`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The pattern is searched for as / does in the viewer: a regular expression, without regard to case unless it has \
+capitals, in all text, input and output of tools; u: b: k: t: e: s: in front narrow it to what the user said, answers, \
+thinking, tools, errors, notes. What is no regular expression is taken literally.
+
+A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, file:*.rs, since:2026-01-31, \
+-x, or, parentheses. What names a file, a folder or a session is a place to search; with -f anything is a filter.
+
+Exit code: 0 something was found, 1 nothing, 2 something could not be searched.
+
+    tv grep 'connection refused' tool:bash --since 7d
+    tv grep u:deploy ~/work -l
+    tv grep TODO -f 'file:src/* -err' --json")]
+pub(super) struct GrepArgs {
+    /// What to look for
+    #[arg(value_name = "PATTERN", allow_hyphen_values = true)]
+    pattern: String,
+    /// Filters, and files, folders or sessions to search instead of all that agents keep
+    #[arg(value_name = "FILTER|SESSION")]
+    others: Vec<OsString>,
+    /// What must hold besides, as in `:filter`
+    #[arg(short, long, value_name = "EXPR", value_parser = expression, allow_hyphen_values = true)]
+    filter: Vec<Expr>,
+    /// The pattern means itself
+    #[arg(short = 'F', long)]
+    literal: bool,
+    /// Ignore case, even if the pattern has capitals
+    #[arg(short, long)]
+    ignore_case: bool,
+    /// Only what was written from then on: 2h, 7d, 10:42, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<When>,
+    /// Only sessions of one agent
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    agent: Option<String>,
+    /// Write which sessions have hits, and nothing else
+    #[arg(short = 'l', long, conflicts_with = "json")]
+    list: bool,
+    /// One JSON object a hit (schema tv.hit/1)
+    #[arg(long)]
+    json: bool,
+    /// Columns; by default those of the terminal
+    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
+    width: Option<u16>,
+    /// When to write colours
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+}
+
+impl GrepArgs {
+    /// What to look for, and where.
+    pub(super) fn options(self, surroundings: Surroundings) -> Options {
+        let mut filters = self.filter;
+        let mut targets = Vec::new();
+        let mut refused = Vec::new();
+        for other in &self.others {
+            if let Some(facts) = facts(other) {
+                filters.push(facts);
+                continue;
+            }
+            match place(other, &surroundings) {
+                Ok(target) => targets.push(target),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        let form = match (self.json, self.list, surroundings.columns.is_some()) {
+            (true, ..) => Form::Json,
+            (_, true, _) => Form::Sessions,
+            (_, _, true) => Form::Headed,
+            _ => Form::Plain,
+        };
+        // Where all that was named is no session there is nothing to search.
+        let is_nowhere = targets.is_empty() && !refused.is_empty();
+        let paths = targets.iter().map(|target| target.path.clone()).collect();
+        let environment = surroundings.environment.clone();
+        let search = Search { environment, paths, format: self.agent };
+        Options {
+            asked: Asked {
+                pattern: self.pattern,
+                is_literal: self.literal,
+                case: if self.ignore_case { Case::Ignored } else { Case::Smart },
+                filter: (!filters.is_empty()).then(|| Expr::all(filters)),
+                since: self.since,
+            },
+            search: if is_nowhere { Search::default() } else { search },
+            targets,
+            refused,
+            form,
+            paper: paper(self.width, self.color, &surroundings),
+        }
+    }
+}
+
+/// The filter that an argument is: it names nothing, and holds facts alone. A word by itself is a slip in a path
+/// rather than text.
+fn facts(argument: &OsString) -> Option<Expr> {
+    let typed = argument.to_str().filter(|typed| Path::new(typed).symlink_metadata().is_err())?;
+    let expr = parse(typed).ok()?;
+    let is_fact = |term: &&Term| !matches!(term, Term::Text(_) | Term::Pattern(_));
+    expr.terms().iter().all(is_fact).then_some(expr)
+}
+
+/// A session, or a place with some, that was named.
+pub(super) fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+    let target = named(argument, &surroundings.environment)?;
+    if target.is_stdin() {
+        let what = "standard input has one session; `tv -` views it";
+        return Err(OpenError(what.to_owned()));
+    }
+    Ok(target)
+}
+
+fn expression(typed: &str) -> Result<Expr, String> {
+    parse(typed).map_err(|wrong| format!("at {}: {}", wrong.at + 1, wrong.what))
+}
+
+/// Reads a point in time.
+pub(super) fn time(typed: &str) -> Result<When, String> {
+    moment(typed).ok_or_else(|| "a time is written like 2h, 7d, 10:42 or 2026-01-31".to_owned())
+}

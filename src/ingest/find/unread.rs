@@ -1,0 +1,106 @@
+//! Sessions of which nothing was read yet: for whoever goes through all of them, and needs the facts of few.
+//!
+//! Invariant: every file that may be a session is given once. What belongs to another session and is not among the
+//! files that its format names beside it is given as a session of its own.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::candidates::{self, Candidate, Databases, Search};
+use super::facts::Facts;
+use crate::ingest::plan::read_head;
+use crate::ingest::probe;
+use crate::ingest::sift::{self, Sieve, Sifted};
+use crate::ingest::target::{OpenError, Target};
+use crate::model::found::Found;
+use crate::model::timestamp::Timestamp;
+
+/// A session of which nothing was read yet.
+pub(crate) struct Unread(Candidate);
+
+/// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
+pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
+    let (candidates, failures) = candidates::collect(search, &mut Databases::default());
+    // In a folder that the reader names, files beside sessions are come by as well.
+    let known = candidates.iter().filter(|_| !search.paths.is_empty());
+    let beside = known.filter_map(|candidate| Some(sift::companions(&candidate.path, candidate.format?)));
+    let beside: HashSet<PathBuf> = beside.flatten().collect();
+    let is_wanted = |candidate: &Candidate| match candidate.format {
+        None => candidate.is_asked || !beside.contains(&candidate.path),
+        // What another session of a database started is read with it.
+        Some(_) => !(candidate.row.is_some() && candidate.is_child),
+    };
+    (candidates.into_iter().filter(is_wanted).map(Unread).collect(), failures)
+}
+
+impl Unread {
+    /// The file or database.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Whether it lies there, and is the one that is named if one is.
+    pub(crate) fn is_of(&self, target: &Target) -> bool {
+        let key = self.0.row.as_ref().and_then(|row| row.key.as_ref());
+        let is_named = |name: &String| self.0.id.starts_with(name) || key == Some(name);
+        self.0.path.starts_with(&target.path) && target.session.as_ref().is_none_or(is_named)
+    }
+
+    /// When something was last written to it.
+    pub(crate) fn modified(&self) -> Option<Timestamp> {
+        self.0.modified
+    }
+
+    /// What to open.
+    pub(crate) fn target(&self) -> Target {
+        Target { path: self.0.path.clone(), session: self.0.row.as_ref().map(|row| row.id.clone()) }
+    }
+
+    /// Looks through its bytes. What is no file of its own can only be read.
+    pub(crate) fn sift(&self, sieve: Sieve<'_>) -> io::Result<Sifted> {
+        if self.is_of_many() {
+            return Ok(Sifted::Whole(None));
+        }
+        sift::sift(&self.0.path, self.0.format, sieve)
+    }
+
+    /// Whether it lies in a database, or in a folder of small files.
+    fn is_of_many(&self) -> bool {
+        let Candidate { path, id, format, row, .. } = &self.0;
+        row.is_some() || format.is_some_and(|format| !format.files(path, id).is_empty())
+    }
+}
+
+/// Reads facts of sessions, one after the other.
+pub(crate) struct Reader(Facts);
+
+impl Reader {
+    /// At this time.
+    pub(crate) fn new(now: Timestamp) -> Self {
+        Self(Facts::new(now))
+    }
+
+    /// The facts of a session. `None`: it is none, or one that another one started.
+    pub(crate) fn listed(&mut self, unread: &Unread) -> Option<Found> {
+        self.0.read(unread.0.clone())
+    }
+
+    /// The facts of a session. `None`: it is none.
+    pub(crate) fn found(&mut self, unread: &Unread) -> Option<Found> {
+        if let Some(found) = self.listed(unread) {
+            return Some(found);
+        }
+        // One that another one started, or a file beside one.
+        let is_agents = !unread.is_of_many() && (unread.0.format.is_some() || is_of_an_agent(unread.path()));
+        let asked = Candidate { is_asked: true, ..unread.0.clone() };
+        is_agents.then(|| self.0.read(asked)).flatten()
+    }
+}
+
+fn is_of_an_agent(path: &Path) -> bool {
+    read_head(path).is_ok_and(|head| {
+        probe::foreign(&head.bytes).is_none()
+            && probe::is_certain_of_agent(&probe::detect_file(path, &head.bytes, head.is_whole))
+    })
+}

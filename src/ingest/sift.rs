@@ -1,0 +1,316 @@
+//! The bytes of a session's files looked through before anything is decoded: which lines may hold what is sought.
+//!
+//! **Bytes first.** Decoding a record costs a hundred times more than looking for a word in it. A file in which no line
+//! may hold a match is read once, in blocks, and nothing else is known of it; of one with such lines often only they
+//! are decoded ([`read_lines`]).
+//!
+//! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::emitter::{Emitter, Outlet};
+use super::files::{Files, Kind};
+use super::line_file::emit_line;
+use super::plan::Plan;
+use crate::formats::decoder::{Format, Pattern};
+use crate::formats::roots::file_name;
+use crate::model::edit::{Feed, Stage, saturating_u32};
+use crate::model::record::{FileId, Origin, Record};
+use crate::source::lines::Line;
+use crate::source::packed::{self, packing_of};
+use crate::source::pattern::expand;
+use crate::source::regular::{self, Fence};
+use crate::source::stamp::{Stamp, read_at, read_range};
+
+/// How much is looked through at once: so much stays near the processor.
+const BLOCK: usize = 256 << 10;
+/// A longer line is no record but damage.
+const LONGEST: usize = 256 << 20;
+/// Larger files are looked through by two threads.
+const WORTH_A_THREAD: u64 = 16 << 20;
+
+/// Finds the lines of a text that may hold what is sought, in order and without their ends.
+pub type Sieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
+
+/// What is left of the files of a session.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sifted {
+    /// Nothing of them may hold what is sought.
+    Nothing,
+    /// Something may, and it can only be read as a whole: these files of it, or all that it has.
+    Whole(Option<Vec<PathBuf>>),
+    /// These lines may.
+    Lines(Vec<Picked>),
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picked {
+    /// The file.
+    pub path: PathBuf,
+    /// Its lines, in order.
+    pub lines: Vec<PickedLine>,
+}
+
+/// Where a line lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PickedLine {
+    /// Its first byte.
+    pub at: u64,
+    /// Its bytes, without its end.
+    pub len: u32,
+    /// Its number from 1.
+    pub line: u32,
+}
+
+/// Looks through the file of a session and the files beside it. What cannot be read beside it is left to whoever reads
+/// the session.
+pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Sieve<'_>) -> io::Result<Sifted> {
+    let mut picked = Vec::new();
+    let mut is_whole = false;
+    let beside = format.map(|format| companions(path, format)).unwrap_or_default();
+    let own: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(beside).collect();
+    let home = format.filter(|_| own.len() > 1).map(|format| format.home(path));
+    let fence = home.map(|home| Fence::around(&[home])).unwrap_or_default();
+    for file in &own {
+        let opened = if file == path { regular::open(file) } else { fence.open(file) };
+        let found = match opened.and_then(|opened| sift_file(&opened, sieve)) {
+            Ok(found) => found,
+            Err(error) if file == path => return Err(error),
+            Err(_) => continue,
+        };
+        match found {
+            Found::Something => is_whole = true,
+            Found::Lines(lines) if lines.is_empty() => {}
+            Found::Lines(lines) => {
+                is_whole |= !is_of_lines(file);
+                picked.push(Picked { path: file.clone(), lines });
+            }
+        }
+    }
+    Ok(match (is_whole, picked.is_empty()) {
+        (true, _) => Sifted::Whole(Some(own)),
+        (false, true) => Sifted::Nothing,
+        (false, false) => Sifted::Lines(picked),
+    })
+}
+
+/// The files beside a session, but for what speaks of many sessions.
+pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
+    let index = format.beside(path).index;
+    all_companions(path, format).filter(|file| Some(file) != index.as_ref()).collect()
+}
+
+fn all_companions(path: &Path, format: &'static dyn Format) -> impl Iterator<Item = PathBuf> {
+    let patterns = format.companions(path).into_iter();
+    patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).filter(move |file| file != path)
+}
+
+/// Whether the records of a file are its lines, by its name.
+fn is_of_lines(path: &Path) -> bool {
+    let name = file_name(path);
+    name.contains(".jsonl") || name.ends_with(".ndjson")
+}
+
+enum Found {
+    Lines(Vec<PickedLine>),
+    /// Something in an archive, whose places mean nothing.
+    Something,
+}
+
+fn sift_file(file: &File, sieve: Sieve<'_>) -> io::Result<Found> {
+    if let Some(packing) = packing_of(file)? {
+        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve);
+    }
+    let len = Stamp::of_file(file)?.len;
+    let halves = if len > WORTH_A_THREAD {
+        let middle = line_from(file, len / 2, len)?;
+        thread::scope(|scope| {
+            let second = scope.spawn(|| sift_part(file, middle..len, sieve));
+            let first = sift_part(file, 0..middle, sieve);
+            let second = second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok::<_, io::Error>([first?, second?])
+        })?
+    } else {
+        [sift_part(file, 0..len, sieve)?, Part::default()]
+    };
+    let [first, second] = halves;
+    let mut lines = first.lines;
+    lines.extend(second.lines.into_iter().map(|line| PickedLine { line: line.line + first.count, ..line }));
+    Ok(Found::Lines(lines))
+}
+
+/// Where the first line behind a place begins.
+fn line_from(file: &File, place: u64, len: u64) -> io::Result<u64> {
+    let mut at = place;
+    while at < len {
+        let bytes = read_range(file, at, BLOCK)?;
+        if let Some(end) = memchr(b'\n', &bytes) {
+            return Ok(at + end as u64 + 1);
+        }
+        if bytes.is_empty() {
+            break;
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(len)
+}
+
+/// What a part of a file has.
+#[derive(Default)]
+struct Part {
+    lines: Vec<PickedLine>,
+    /// How many lines end in it.
+    count: u32,
+}
+
+impl Part {
+    /// Takes whole lines that begin at a place of the file.
+    fn take(&mut self, text: &[u8], at: u64, sieve: Sieve<'_>) {
+        let mut counted = 0;
+        for range in sieve(text) {
+            let line = text.get(range.clone()).unwrap_or_default();
+            let len = line.strip_suffix(b"\r").unwrap_or(line).len();
+            self.count += count_lines(text.get(counted..range.start).unwrap_or_default());
+            counted = range.start;
+            let at = at + range.start as u64;
+            self.lines.push(PickedLine { at, len: saturating_u32(len), line: self.count + 1 });
+        }
+        self.count += count_lines(text.get(counted..).unwrap_or_default());
+    }
+}
+
+fn count_lines(text: &[u8]) -> u32 {
+    saturating_u32(memchr_iter(b'\n', text).count())
+}
+
+/// Looks through the lines that begin in a part of a file.
+fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part> {
+    let mut found = Part::default();
+    let most = usize::try_from(part.end - part.start).unwrap_or(BLOCK).clamp(1, BLOCK);
+    let mut room = vec![0; most];
+    let (mut at, mut held) = (part.start, 0);
+    while at < part.end {
+        // A line that is longer than the room needs more of it; what is too long is no line of a session.
+        if held == room.len() {
+            if room.len() >= LONGEST {
+                at = line_from(file, at + held as u64, part.end)?;
+                held = 0;
+                found.count += 1;
+                continue;
+            }
+            room.resize(room.len() * 4, 0);
+        }
+        let wanted = usize::try_from(part.end - at).unwrap_or(usize::MAX).min(room.len());
+        let read = read_at(file, room.get_mut(held..wanted).unwrap_or_default(), at + held as u64)?;
+        let text = room.get(..held + read).unwrap_or_default();
+        let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
+        let whole = if is_end { text.len() } else { memrchr(b'\n', text).map_or(0, |end| end + 1) };
+        found.take(text.get(..whole).unwrap_or_default(), at, sieve);
+        if is_end {
+            break;
+        }
+        at += whole as u64;
+        held = text.len() - whole;
+        room.copy_within(whole..whole + held, 0);
+        // Nobody needs so much again.
+        if whole > 0 && room.len() > BLOCK && held < BLOCK {
+            room.truncate(BLOCK);
+            room.shrink_to_fit();
+        }
+    }
+    Ok(found)
+}
+
+/// Looks through the text of an archive up to the first line that may hold what is sought. One that breaks off has
+/// what came.
+fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>) -> io::Result<Found> {
+    let mut held = Vec::new();
+    loop {
+        let from = held.len();
+        let room = u64::try_from(BLOCK.max(from)).unwrap_or(u64::MAX);
+        let read = (&mut text).take(room).read_to_end(&mut held);
+        let is_end = !matches!(read, Ok(read) if read > 0);
+        let whole = if is_end || held.len() > LONGEST {
+            held.len()
+        } else {
+            memrchr(b'\n', &held).map_or(0, |end| end + 1)
+        };
+        if !sieve(held.get(..whole).unwrap_or_default()).is_empty() {
+            return Ok(Found::Something);
+        }
+        held.drain(..whole);
+        if is_end {
+            // What is damaged may hold anything, and whoever reads it says so.
+            return Ok(if read.is_err() { Found::Something } else { Found::Lines(Vec::new()) });
+        }
+    }
+}
+
+/// Whether a line tells something else by itself, or cannot be read any more.
+pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bool {
+    let Some(words) = format.entangled() else { return true };
+    let words: Vec<Finder<'_>> = words.iter().map(Finder::new).collect();
+    let is_entangled = |file: &File, PickedLine { at, len, .. }: PickedLine| {
+        let line = read_range(file, at, usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+        words.iter().any(|word| word.find(&line).is_some())
+    };
+    !words.is_empty()
+        && picked.iter().any(|Picked { path, lines }| {
+            regular::open(path).map_or(true, |file| lines.iter().any(|line| is_entangled(&file, *line)))
+        })
+}
+
+/// Reads some lines of a session as if there were no others.
+pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: Outlet<'_>) {
+    files.set_format(plan.format, &plan.path);
+    outlet(Feed::Opened(Box::new(plan.opened.clone())));
+    outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
+    // Names of entries have the numbers of their files in them.
+    for path in all_companions(&plan.path, plan.format) {
+        files.number(&path, Kind::CompanionLines);
+    }
+    let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+    for Picked { path, lines } in picked {
+        let kind = if *path == plan.path { Kind::Lines } else { Kind::CompanionLines };
+        let (id, _) = files.number(path, kind);
+        emitter.send(Feed::File { id, path: path.as_path().into() });
+        let file = match files.fence_of(path).open(path) {
+            Ok(file) => file,
+            Err(error) => {
+                emitter.notice(id, &format!("{} cannot be opened: {error}", path.display()));
+                continue;
+            }
+        };
+        for PickedLine { at, len, line } in lines.iter().copied() {
+            // A file that was cut meanwhile has fewer lines.
+            let bytes = read_range(&file, at, usize::try_from(len).unwrap_or(usize::MAX)).unwrap_or_default();
+            if !bytes.is_empty() {
+                let origin = Origin { file: id, at, len, line };
+                emit_line(Line::Whole(Record { origin, bytes: &bytes }), kind, path, &mut emitter);
+            }
+        }
+    }
+    emitter.finish();
+    emitter.flush(true);
+    outlet(Feed::CaughtUp);
+}
+
+/// Lines of a part of a file, the one in which it ends included. Their numbers are counted from there.
+pub(crate) fn lines_within(path: &Path, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Vec<PickedLine>> {
+    let file = regular::open(path)?;
+    let len = Stamp::of_file(&file)?.len;
+    let start = if part.start == 0 { 0 } else { line_from(&file, part.start, len)? };
+    let end = line_from(&file, part.end, len)?.max(start);
+    Ok(sift_part(&file, start..end, sieve)?.lines)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! Reports over many sessions: all that agents keep, or those that were named.
+//!
+//! **They share one walk.** Sessions are found without being opened, read on two threads, and what comes of each is
+//! taken in the order in which they were found (`walk`).
+
+pub mod grep;
+mod walk;

@@ -1,0 +1,59 @@
+//! `tv grep`: what is said in all sessions, newest first, as lines for people and for other programs (schema
+//! `tv.hit/1`, only ever added to).
+//!
+//! **There is no index.** The bytes of each session are looked through first (`ingest::sift`); who has nothing in them
+//! is not even asked what it is. Of files of lines only those lines are decoded, with what they are paired with.
+//!
+//! Invariant: hits come in the order in which sessions were found and entries were written, whoever finds them first.
+
+mod options;
+mod print;
+mod query;
+mod search;
+
+use std::io::Write;
+
+pub use self::options::{Asked, Case, Form, Options};
+use self::print::Printer;
+use self::query::Query;
+use self::search::{Message, search};
+use super::walk::walk;
+use crate::ingest::OpenError;
+use crate::ingest::find;
+use crate::model::timestamp::Timestamp;
+use crate::report::outcome::{Outcome, ReportError};
+
+/// Writes all hits.
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    let (query, said) = Query::new(&options.asked, now).map_err(OpenError)?;
+    let (mut sessions, refused) = find::unread(&options.search);
+    let mut failures = options.refused.clone();
+    failures.extend(refused);
+    if let Some(since) = query.since {
+        sessions.retain(|session| session.modified().is_none_or(|modified| modified >= since));
+    }
+    if options.targets.iter().any(|target| target.session.is_some()) {
+        sessions.retain(|session| options.targets.iter().any(|target| session.is_of(target)));
+    }
+    let mut printer = Printer::new(options, now);
+    let format = options.search.format.as_deref();
+    let only_first = options.form == Form::Sessions;
+    walk(
+        &sessions,
+        || find::Reader::new(now),
+        |reader, session, say| search(&query, reader, session, (format, only_first), say),
+        |message| match message {
+            Message::Hits(head, hits) => printer.write(&head, &hits, out),
+            Message::Failure(failure) => {
+                failures.push(failure);
+                Ok(())
+            }
+        },
+    )?;
+    let is_nothing = !printer.has_written() && failures.is_empty();
+    let outcome = if is_nothing { Outcome::Nothing } else { Outcome::of(failures) };
+    Ok(match said {
+        Some(said) => Outcome::Saying(said, Box::new(outcome)),
+        None => outcome,
+    })
+}

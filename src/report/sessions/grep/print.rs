@@ -1,0 +1,197 @@
+//! Hits as lines: under the title of their session, each with its file, or as JSON.
+//!
+//! Invariant: what comes of one session is written and handed on before the next one's is.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
+use serde::Serialize;
+
+use super::options::{Form, Options};
+use super::search::Hit;
+use crate::ingest::find::Environment;
+use crate::model::figures;
+use crate::model::found::Found;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::render::wrap;
+use crate::report::json;
+use crate::report::outcome::ReportError;
+use crate::report::reading::shown;
+use crate::report::rows::Paper;
+
+/// Columns of a line's number and of who speaks.
+const LINE: usize = 7;
+const SPEAKER: usize = 8;
+/// Of a line that is too long so much stands in front of the hit, of 4 parts of the room.
+const IN_FRONT: usize = 1;
+
+/// A hit as JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    path: String,
+    session: &'a str,
+    format: &'static str,
+    title: Option<&'a str>,
+    cwd: Option<&'a str>,
+    key: &'a str,
+    lane: Option<&'a str>,
+    #[serde(rename = "line")]
+    number: Option<u32>,
+    at: Option<String>,
+    role: &'static str,
+    field: &'static str,
+    tool: Option<&'a str>,
+    text: &'a str,
+    start: usize,
+    end: usize,
+}
+
+/// Writes hits.
+pub(super) struct Printer<'a> {
+    form: Form,
+    paper: Paper,
+    environment: &'a Environment,
+    now: Timestamp,
+    /// The session that was written last.
+    last: Option<Arc<Found>>,
+}
+
+impl<'a> Printer<'a> {
+    /// Has written nothing yet.
+    pub(super) fn new(options: &'a Options, now: Timestamp) -> Self {
+        let Options { form, paper, search, .. } = options;
+        Self { form: *form, paper: *paper, environment: &search.environment, now, last: None }
+    }
+
+    /// Whether there was anything to write.
+    pub(super) fn has_written(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Writes hits of a session.
+    pub(super) fn write(
+        &mut self,
+        found: &Arc<Found>,
+        hits: &[Hit],
+        out: &mut dyn Write,
+    ) -> Result<(), ReportError> {
+        let is_new = self.last.as_ref().is_none_or(|last| !Arc::ptr_eq(last, found));
+        if is_new && self.form == Form::Headed {
+            if self.has_written() {
+                writeln!(out)?;
+            }
+            self.head(found, out)?;
+        }
+        self.last = Some(Arc::clone(found));
+        if self.form == Form::Sessions {
+            writeln!(out, "{}", name_of(found))?;
+        } else {
+            hits.iter().try_for_each(|hit| self.hit(found, hit, out))?;
+        }
+        out.flush().map_err(ReportError::from)
+    }
+
+    fn head(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
+        let dim = Style::new().fg(Color::DarkGray);
+        let title = found.title.as_deref().unwrap_or("(no title)");
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let project = found.cwd.as_deref().and_then(|cwd| cwd.rsplit('/').find(|name| !name.is_empty()));
+        let age = |at: Timestamp| match self.now.since(at) {
+            ms @ 0..86_400_000 => format!("{} ago", figures::age(ms)),
+            _ => at.calendar_day(),
+        };
+        let facts = [project.map(str::to_owned), Some(found.format.to_owned()), found.modified.map(age)];
+        let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(self.dot());
+        let width = usize::from(self.paper.width);
+        let room = width.saturating_sub(wrap::width(&facts) + 3).max(20);
+        let mut spans =
+            wrap::fit(&[Span::styled(title, Style::new().add_modifier(Modifier::BOLD))], room, self.cut());
+        spans.push(Span::styled(format!("{}{facts}", self.dot()), dim));
+        writeln!(out, "{}", self.paper.bare_line(&spans))?;
+        let name = self.environment.shortened(name_of(found).as_str().as_ref());
+        writeln!(out, "{}", self.paper.bare_line(&[Span::styled(name, dim)]))
+    }
+
+    fn hit(&self, found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
+        if self.form == Form::Json {
+            return write_json(found, hit, out);
+        }
+        let dim = Style::new().fg(Color::DarkGray);
+        let at = hit.at.map(Timestamp::day_and_minute).unwrap_or_default();
+        let who = match (&hit.tool, hit.field) {
+            (Some(tool), _) => tool.as_str(),
+            (None, "thinking") => "think",
+            (None, "output" | "patch") => "result",
+            (None, _) => hit.speaker,
+        };
+        let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
+        if self.form == Form::Plain {
+            let place = if *hit.path == *found.path { name_of(found) } else { shown(&hit.path) };
+            let text: String = hit.text.chars().map(|c| if c == '\n' { ' ' } else { c }).collect();
+            return writeln!(out, "{place}:{line}: {at} {who}: {text}");
+        }
+        let who = wrap::fit(&[Span::raw(who.to_owned())], SPEAKER, self.cut());
+        let who: String = who.iter().map(|span| span.content.as_ref()).collect();
+        let gap = " ".repeat(SPEAKER.saturating_sub(wrap::width(&who)));
+        let front = format!("{line:>LINE$}  {at:>11}  ");
+        let room = usize::from(self.paper.width).saturating_sub(front.len() + SPEAKER + 2).max(20);
+        let mut spans = vec![
+            Span::styled(front, dim),
+            Span::styled(who, Style::new().fg(Color::Cyan)),
+            Span::raw(format!("{gap}  ")),
+        ];
+        spans.extend(self.excerpt(&hit.text, hit.found.clone(), room));
+        writeln!(out, "{}", self.paper.bare_line(&spans))
+    }
+
+    /// What of a line fits into so many columns, with the hit in it.
+    fn excerpt(&self, text: &str, found: Range<usize>, room: usize) -> Vec<Span<'static>> {
+        let part = |range: Range<usize>| text.get(range).unwrap_or_default().replace('\t', " ");
+        let (before, hit, behind) = (part(0..found.start), part(found.clone()), part(found.end..text.len()));
+        let fits = wrap::width(&before) + wrap::width(&hit) + wrap::width(&behind) <= room;
+        let before = if fits { before } else { wrap::fit_end(&before, room * IN_FRONT / 4, self.cut()) };
+        let style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
+        wrap::fit(&[Span::raw(before), Span::styled(hit, style), Span::raw(behind)], room, self.cut())
+    }
+
+    fn cut(&self) -> &'static str {
+        if self.paper.ascii { "~" } else { "…" }
+    }
+
+    fn dot(&self) -> &'static str {
+        if self.paper.ascii { " - " } else { " · " }
+    }
+}
+
+/// What opens a session.
+fn name_of(found: &Found) -> Text {
+    let path = shown(&found.path);
+    found.session.as_ref().map_or_else(|| path.clone(), |session| Text::clean(&format!("{path}#{session}")))
+}
+
+fn write_json(found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
+    let line = Line {
+        schema: "tv.hit/1",
+        path: hit.path.to_string_lossy().into_owned(),
+        session: &found.id,
+        format: found.format,
+        title: found.title.as_deref(),
+        cwd: found.cwd.as_deref(),
+        key: &hit.key,
+        lane: hit.lane.as_deref(),
+        number: hit.line,
+        at: hit.at.map(Timestamp::to_rfc3339),
+        role: hit.role,
+        field: hit.field,
+        tool: hit.tool.as_deref(),
+        text: &hit.text,
+        start: hit.found.start,
+        end: hit.found.end,
+    };
+    json::write_line(out, &line)
+}

@@ -1,0 +1,82 @@
+//! What is sought: a pattern as in the viewer's search, narrowed by conditions as in its filter.
+
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::options::{Asked, Case};
+use crate::analysis::expression::{Expr, Term, When, judge};
+use crate::analysis::search::literal_prefilter::LiteralPrefilter;
+use crate::analysis::search::scope::Scope;
+use crate::analysis::search::texts;
+use crate::model::timestamp::Timestamp;
+
+/// What is sought, ready to be found.
+pub(super) struct Query {
+    pub(super) pattern: Regex,
+    prefilter: LiteralPrefilter,
+    pub(super) scope: Option<Scope>,
+    pub(super) filter: Option<Expr>,
+    pub(super) since: Option<Timestamp>,
+    /// Whether a block tells by itself, and by the call or result that it is paired with, if it is meant.
+    pub(super) is_local: bool,
+}
+
+impl Query {
+    /// Makes ready what was asked for, and says what is odd about it. What is no regular expression is sought as it
+    /// stands there.
+    pub(super) fn new(asked: &Asked, now: Timestamp) -> Result<(Self, Option<String>), String> {
+        let (scope, text) = Scope::split(&asked.pattern);
+        let (scope, text) = if text.is_empty() { (None, asked.pattern.as_str()) } else { (scope, text) };
+        if text.is_empty() {
+            return Err("there is nothing to look for; `.` stands for any text".to_owned());
+        }
+        let ignores_case = asked.case == Case::Ignored || texts::ignores_case(text);
+        let pattern_of = |is_literal| texts::pattern_in_case(text, is_literal, ignores_case);
+        let described = pattern_of(false).filter(|_| !asked.is_literal);
+        let is_literal = described.is_none();
+        let mistake = texts::mistake(text).filter(|_| is_literal && !asked.is_literal);
+        let said = mistake.map(|mistake| {
+            format!("{text}: at {}: {}; it was taken literally, as -F does", mistake.at + 1, mistake.what)
+        });
+        let pattern = described.or_else(|| pattern_of(true)).ok_or_else(|| "it is too long".to_owned())?;
+        let since = asked.since.and_then(|when| judge::moment_of(when, Some(now)));
+        let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
+        let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
+        let filter = (!parts.is_empty()).then(|| Expr::all(parts));
+        let is_local = scope != Some(Scope::Errors)
+            && filter.as_ref().is_none_or(|filter| filter.terms().into_iter().all(is_local));
+        let prefilter = LiteralPrefilter::of(text, is_literal, ignores_case);
+        Ok((Self { pattern, prefilter, scope, filter, since, is_local }, said))
+    }
+
+    /// The lines of a text that may hold a match.
+    pub(super) fn lines_in(&self, text: &[u8]) -> Vec<Range<usize>> {
+        self.prefilter.lines_in(text)
+    }
+
+    /// Whether a record may hold a match.
+    pub(super) fn may_be_in(&self, record: &[u8]) -> bool {
+        self.prefilter.may_be_in(record)
+    }
+}
+
+/// Whether a condition is known of a block without the rest of its session.
+fn is_local(term: &Term) -> bool {
+    match term {
+        Term::Tool(_) | Term::Role(_) | Term::File(_) => true,
+        Term::Since(when) | Term::Before(when) => matches!(when, When::Timestamp(_)),
+        Term::Error
+        | Term::Cost(..)
+        | Term::Tokens(..)
+        | Term::Took(..)
+        | Term::Lane(_)
+        | Term::Id(_)
+        | Term::Model(_)
+        | Term::Agent(_)
+        | Term::Project(_)
+        | Term::Text(_)
+        | Term::Pattern(_)
+        | Term::State(_) => false,
+    }
+}

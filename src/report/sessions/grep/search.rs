@@ -1,0 +1,382 @@
+//! One session searched: its bytes, then what of it may hold a hit.
+//!
+//! Invariant: a record is searched with one session only, though several may read it: with the one whose files were
+//! looked through.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regex::bytes::RegexBuilder;
+
+use super::query::Query;
+use crate::analysis::expression::judge::{Judge, Verdict};
+use crate::analysis::search::texts;
+use crate::ingest::find::{Reader, Unread};
+use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
+use crate::ingest::{self, OpenError, Pager, Session};
+use crate::model::body::{Held, Key};
+use crate::model::entry::{Block, BlockKind, Entry};
+use crate::model::found::Found;
+use crate::model::record::{FileId, Origin};
+use crate::model::text::{Name, prefix};
+use crate::model::timestamp::Timestamp;
+use crate::report::reading::{Reading, shown};
+
+/// Of more lines, or more bytes in them, all of the session is decoded: that is no slower, and needs less memory.
+const MANY_LINES: usize = 2_000;
+const MANY_BYTES: u64 = 64 << 20;
+/// So much of the beginning of a file is read with its lines: what it says of the session.
+const HEAD: u64 = 16 << 10;
+/// Where the call of a result is looked for: so far in front of it.
+const REACHES: [u64; 3] = [1 << 20, 64 << 20, u64::MAX];
+/// Larger sessions leave on disk what was not asked for.
+const LARGE: u64 = 32 << 20;
+/// Hits that are handed over together.
+const TOGETHER: usize = 64;
+/// So much of a line is shown on each side of the hit, in bytes.
+const AROUND: usize = 1 << 10;
+
+/// What comes of a session.
+pub(super) enum Message {
+    /// Some hits, and the session that they are in.
+    Hits(Arc<Found>, Vec<Hit>),
+    /// Why it could not be read, or not to its end.
+    Failure(OpenError),
+}
+
+/// A line with a match.
+#[derive(Debug, PartialEq)]
+pub(super) struct Hit {
+    /// The file that it is in.
+    pub(super) path: PathBuf,
+    /// The line of the record that it is in, or its number where records are no lines.
+    pub(super) line: Option<u32>,
+    /// The entry.
+    pub(super) key: Key,
+    /// The sub-agent.
+    pub(super) lane: Option<Name>,
+    /// When.
+    pub(super) at: Option<Timestamp>,
+    /// Who speaks: for JSON, and for people.
+    pub(super) role: &'static str,
+    pub(super) speaker: &'static str,
+    /// The kind of text.
+    pub(super) field: &'static str,
+    /// The tool.
+    pub(super) tool: Option<Name>,
+    /// The line, or what of it is around the match.
+    pub(super) text: String,
+    /// Where in it the first match is, in bytes.
+    pub(super) found: Range<usize>,
+}
+
+/// Searches a session.
+pub(super) fn search(
+    query: &Query,
+    reader: &mut Reader,
+    unread: &Unread,
+    (format, only_first): (Option<&str>, bool),
+    say: &mut dyn FnMut(Message) -> bool,
+) {
+    let sifted = match unread.sift(&|text| query.lines_in(text)) {
+        Ok(Sifted::Nothing) => return,
+        Ok(sifted) => sifted,
+        Err(error) => {
+            say(Message::Failure(OpenError(format!("{}: {error}", shown(unread.path())))));
+            return;
+        }
+    };
+    let Some(found) = reader.found(unread).filter(|found| format.is_none_or(|format| found.format == format))
+    else {
+        return;
+    };
+    let reading = ingest::open(&unread.target()).map(|session| read(query, unread, session, &sifted));
+    let mut reading = match reading {
+        Ok(reading) => reading,
+        Err(failure) => {
+            say(Message::Failure(failure));
+            return;
+        }
+    };
+    let own = Own::of(&sifted, &reading);
+    let head = Arc::new(found);
+    let mut hits = Vec::new();
+    let mut is_wanted = true;
+    each_hit(query, &mut reading, &own, &mut |hit| {
+        hits.push(hit);
+        if only_first || hits.len() >= TOGETHER {
+            is_wanted = say(Message::Hits(Arc::clone(&head), std::mem::take(&mut hits))) && !only_first;
+        }
+        is_wanted
+    });
+    if is_wanted && !hits.is_empty() {
+        is_wanted = say(Message::Hits(head, hits));
+    }
+    if let Some(failure) = reading.failure().filter(|_| is_wanted) {
+        say(Message::Failure(failure));
+    }
+}
+
+/// Reads of a session what is needed.
+fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Reading {
+    if let Sifted::Lines(picked) = sifted
+        && query.is_local
+        && picked.iter().map(|file| file.lines.len()).sum::<usize>() <= MANY_LINES
+        && picked.iter().flat_map(|file| &file.lines).map(|line| u64::from(line.len)).sum::<u64>()
+            <= MANY_BYTES
+        && session.stands_on(picked)
+    {
+        return read_lines(&session, unread, picked);
+    }
+    let mut reading = Reading::of(&unread.target(), &session);
+    let is_large = std::fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len() > LARGE);
+    session.read_whole(is_large, &mut |feed| drop(reading.take(feed)));
+    reading.settle();
+    reading
+}
+
+/// Reads lines of a session, and those with the calls of the results in them.
+fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading {
+    let mut picked = picked.to_vec();
+    let path = unread.path();
+    let head = lines_within(path, 0..HEAD, &all_lines).unwrap_or_default();
+    add_lines(&mut picked, path, head);
+    let mut reaches = REACHES.into_iter();
+    loop {
+        let mut reading = Reading::of(&unread.target(), session);
+        session.read_lines(&picked, &mut |feed| drop(reading.take(feed)));
+        reading.settle();
+        let strays = strays(&reading);
+        let Some(reach) = reaches.next().filter(|_| !strays.is_empty()) else { return reading };
+        for (file, (part, ids)) in strays {
+            let part = part.start.saturating_sub(reach)..part.end;
+            let Ok(ids) = RegexBuilder::new(&ids.join("|")).unicode(false).build() else { continue };
+            let with_ids = |text: &[u8]| {
+                let lines = all_lines(text).into_iter();
+                lines.filter(|line| text.get(line.clone()).is_some_and(|line| ids.is_match(line))).collect()
+            };
+            let lines = lines_within(&file, part, &with_ids).unwrap_or_default();
+            add_lines(&mut picked, &file, lines);
+        }
+    }
+}
+
+/// The results without calls: by file where they lie, and the ids of their calls.
+fn strays(reading: &Reading) -> HashMap<PathBuf, (Range<u64>, Vec<String>)> {
+    let mut strays: HashMap<PathBuf, (Range<u64>, Vec<String>)> = HashMap::new();
+    for block in reading.transcript.entries().flat_map(|entry| &entry.blocks) {
+        let BlockKind::Result(stray) = &block.kind else { continue };
+        let Origin { file, at, .. } = stray.result.body.from;
+        if !stray.call.is_empty() {
+            let known = strays.entry(reading.file(file).to_owned()).or_insert((at..at, Vec::new()));
+            known.0 = known.0.start.min(at)..known.0.end.max(at);
+            known.1.push(regex::escape(&stray.call));
+        }
+    }
+    strays
+}
+
+/// The lines of a text, without empty ones.
+fn all_lines(text: &[u8]) -> Vec<Range<usize>> {
+    let mut from = 0;
+    let ends = memchr::memchr_iter(b'\n', text).chain(std::iter::once(text.len()));
+    let lines = ends.map(|end| std::mem::replace(&mut from, end + 1)..end);
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// Adds lines of a file; of those that are there already the numbers are known.
+fn add_lines(picked: &mut Vec<Picked>, path: &Path, lines: Vec<PickedLine>) {
+    if lines.is_empty() {
+        return;
+    }
+    let place = picked.iter().position(|file| file.path == path).unwrap_or_else(|| {
+        // The file of the session is read before those beside it.
+        picked.insert(0, Picked { path: path.to_owned(), lines: Vec::new() });
+        0
+    });
+    if let Some(file) = picked.get_mut(place) {
+        let known: HashSet<u64> = file.lines.iter().map(|line| line.at).collect();
+        file.lines.extend(lines.into_iter().filter(|line| !known.contains(&line.at)));
+        file.lines.sort_unstable();
+    }
+}
+
+/// Which records of a reading are searched.
+enum Own {
+    All,
+    Files(HashSet<FileId>),
+    Lines(HashMap<FileId, HashSet<u64>>),
+}
+
+impl Own {
+    fn of(sifted: &Sifted, reading: &Reading) -> Self {
+        let id = |path: &Path| reading.files.iter().find(|(_, known)| ***known == *path).map(|(id, _)| *id);
+        match sifted {
+            Sifted::Nothing | Sifted::Whole(None) => Self::All,
+            Sifted::Whole(Some(files)) => Self::Files(files.iter().filter_map(|path| id(path)).collect()),
+            Sifted::Lines(picked) => {
+                let lines = |file: &Picked| file.lines.iter().map(|line| line.at).collect();
+                Self::Lines(picked.iter().filter_map(|file| Some((id(&file.path)?, lines(file)))).collect())
+            }
+        }
+    }
+
+    fn has(&self, origin: Origin) -> bool {
+        match self {
+            Self::All => true,
+            Self::Files(files) => files.contains(&origin.file),
+            Self::Lines(lines) => lines.get(&origin.file).is_some_and(|lines| lines.contains(&origin.at)),
+        }
+    }
+}
+
+/// Goes over the hits of a session as long as they are welcome.
+fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
+    let mut records = Records { pager: reading.pager.take(), read: None };
+    let transcript = &reading.transcript;
+    let last = transcript.order().iter().rev().find_map(|id| transcript.get(*id)?.at);
+    let judge = query.filter.as_ref().map(|filter| Judge::new(filter, last));
+    let mut passing = transcript.passing();
+    for id in transcript.order() {
+        let Some(entry) = passing.get(*id) else { continue };
+        for (place, block) in entry.blocks.iter().enumerate() {
+            let text = texts::of_block(entry, block, place);
+            if query.scope.is_some_and(|scope| !text.scopes.contains(&scope)) {
+                continue;
+            }
+            let mut lines = Vec::new();
+            let mut read = |origin, slot| {
+                own.has(origin)
+                    .then(|| records.body(origin, slot, &|record| query.may_be_in(record)))
+                    .flatten()
+            };
+            texts::each_line(&query.pattern, &text, &mut read, &mut |piece, line, found| {
+                let origin = origin_of(entry, block, piece);
+                lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
+                    let (text, found) = around(line, found);
+                    (piece, origin, text, found)
+                }));
+            });
+            if lines.is_empty() {
+                continue;
+            }
+            let is_meant = judge.as_ref().is_none_or(|judge| {
+                match judge.judge(transcript, entry, (place, block), true) {
+                    Verdict::Known(holds) => holds,
+                    Verdict::Unsure(unsure) => {
+                        judge.read(&unsure, &mut |origin, slot| records.body(origin, slot, &|_| true))
+                    }
+                }
+            });
+            for (piece, origin, text, found) in lines.into_iter().filter(|_| is_meant) {
+                let hit = Hit {
+                    path: reading.file(origin.file).to_owned(),
+                    line: (origin.line > 0).then_some(origin.line),
+                    key: entry.key.clone(),
+                    lane: entry.lane.clone(),
+                    at: at_of(entry, block, piece),
+                    role: entry.role.word(),
+                    speaker: entry.role.speaker(),
+                    field: field_of(block, piece),
+                    tool: block.call().map(|call| call.name.clone()),
+                    text,
+                    found,
+                };
+                if !take(hit) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Records on disk. One is read once for all its bodies.
+struct Records {
+    pager: Option<Pager>,
+    read: Option<(Origin, Vec<Held>)>,
+}
+
+impl Records {
+    /// A body of a record that is worth decoding.
+    fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
+        if self.read.as_ref().is_none_or(|(known, held)| *known != origin || held.is_empty()) {
+            self.read = Some((origin, self.pager.as_mut()?.read_next(origin, is_worth)));
+        }
+        self.read.as_ref()?.1.get(usize::from(slot)).cloned()
+    }
+}
+
+/// The record that a piece of a block is in. What tv says of a block by itself is in none.
+fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origin> {
+    match (&block.kind, piece) {
+        (BlockKind::Raw(_) | BlockKind::Break(_), None) => None,
+        (BlockKind::Image(image), None) => Some(image.origin),
+        (kind, piece) => {
+            let bodies = kind.bodies();
+            Some(bodies.get(piece.unwrap_or(0)).map_or(entry.origin, |body| body.from))
+        }
+    }
+}
+
+/// What a piece of a block is: a call has its input in front, its output and what that changed behind it.
+fn field_of(block: &Block, piece: Option<usize>) -> &'static str {
+    let in_result = |at: usize| if at == 0 { "output" } else { "patch" };
+    match (&block.kind, piece) {
+        (BlockKind::Text(_), _) => "text",
+        (BlockKind::Thinking(_), _) => "thinking",
+        (BlockKind::Call(_), None | Some(0)) => "input",
+        (BlockKind::Call(_), Some(at)) => in_result(at - 1),
+        (BlockKind::Result(_), at) => in_result(at.unwrap_or(0)),
+        (BlockKind::Image(_), _) => "image",
+        (BlockKind::Break(_), _) => "break",
+        (BlockKind::Raw(_), _) => "raw",
+    }
+}
+
+fn at_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Timestamp> {
+    match &block.kind {
+        BlockKind::Call(call) => {
+            let answered =
+                call.state.result().filter(|_| piece.unwrap_or(0) > 0).and_then(|result| result.at);
+            answered.or(call.started).or(entry.at)
+        }
+        BlockKind::Result(stray) => stray.result.at.or(entry.at),
+        _ => entry.at,
+    }
+}
+
+/// A line without its indent, or what of a long one is around a match.
+fn around(line: &str, found: Range<usize>) -> (String, Range<usize>) {
+    let indent = (line.len() - line.trim_start().len()).min(found.start);
+    let mut start = found.start.saturating_sub(AROUND).max(indent);
+    while !line.is_char_boundary(start) {
+        start += 1;
+    }
+    let rest = line.get(start..).unwrap_or_default();
+    let text = prefix(rest, found.end - start + AROUND).trim_end();
+    let within = |at: usize| (at - start).min(text.len());
+    (text.to_owned(), within(found.start)..within(found.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{all_lines, around};
+
+    #[test]
+    fn of_a_long_line_what_is_around_the_hit_is_kept() {
+        assert_eq!(around("  a keel \t", 4..8), ("a keel".to_owned(), 2..6));
+        assert_eq!(around("   ", 1..2), (String::new(), 0..0));
+        let long = format!("{}keel{}", "é".repeat(2_000), "é".repeat(2_000));
+        let (text, found) = around(&long, 4_000..4_004);
+        assert_eq!((text.get(found.clone()).unwrap(), text.len(), found.start), ("keel", 2_052, 1_024));
+    }
+
+    #[test]
+    fn lines_are_cut_at_their_ends() {
+        assert_eq!(all_lines(b"a\n\nbc\n"), [0..1, 3..5]);
+        assert_eq!(all_lines(b"a").len(), 1);
+        assert!(all_lines(b"").is_empty());
+    }
+}

@@ -1,0 +1,310 @@
+//! `tv grep`: what is found, in which order, and that looking at a part finds what looking at all does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use tv::analysis::expression::parse::parse;
+use tv::ingest::Target;
+use tv::ingest::find::{self, Environment, Search};
+use tv::model::timestamp::Timestamp;
+use tv::report::outcome::Outcome;
+use tv::report::rows::Paper;
+use tv::report::sessions::grep::{self, Asked, Case, Form, Options};
+
+/// Long after everything that these tests write.
+const LATER: Timestamp = Timestamp(4_000_000_000_000);
+
+fn options(pattern: &str, path: &Path, filter: Option<&str>) -> Options {
+    let filter = filter.map(|filter| parse(filter).unwrap());
+    Options {
+        asked: Asked {
+            pattern: pattern.to_owned(),
+            is_literal: true,
+            case: Case::Smart,
+            filter,
+            since: None,
+        },
+        search: Search { environment: Environment::default(), paths: vec![path.to_owned()], format: None },
+        targets: vec![Target { path: path.to_owned(), session: None }],
+        refused: Vec::new(),
+        form: Form::Json,
+        paper: Paper { width: 100, colour: false, ascii: false },
+    }
+}
+
+fn hits(options: &Options) -> (Vec<Value>, Outcome) {
+    let mut out = Vec::new();
+    let outcome = grep::write(options, LATER, &mut out).unwrap();
+    let lines = String::from_utf8(out).unwrap();
+    (lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), outcome)
+}
+
+/// Words of a file, so spread that common and rare ones are among them.
+fn words(path: &Path, most: usize) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| (4..16).contains(&word.len()));
+    let words: Vec<&str> = words.filter(|word| word.chars().any(char::is_alphabetic)).collect();
+    let step = (words.len() / most).max(1);
+    words.iter().step_by(step).map(|word| word.to_lowercase()).collect()
+}
+
+/// Whether the lines alone give what the whole session gives.
+fn compare(path: &Path, most: usize, differing: &mut BTreeMap<String, Vec<String>>) -> usize {
+    let mut found = 0;
+    for word in words(path, most) {
+        let (alone, _) = hits(&options(&word, path, None));
+        // Ids are known of the whole session only.
+        let (whole, _) = hits(&options(&word, path, Some("-id:no-such-id-anywhere")));
+        found += whole.len();
+        if alone != whole {
+            let format = whole.first().or(alone.first()).unwrap()["format"].as_str().unwrap().to_owned();
+            let only = |some: &[Value], others: &[Value]| -> Vec<String> {
+                some.iter().filter(|hit| !others.contains(hit)).map(Value::to_string).take(2).collect()
+            };
+            let what = format!(
+                "{} {word}: {} alone, {} of the whole; only alone {:?}; only of the whole {:?}",
+                path.display(),
+                alone.len(),
+                whole.len(),
+                only(&alone, &whole),
+                only(&whole, &alone)
+            );
+            differing.entry(format).or_default().push(what);
+        }
+    }
+    found
+}
+
+/// A session of lines is searched in the lines that may hold a hit; each tells the same there as in the whole session.
+#[test]
+fn lines_alone_give_the_hits_of_the_whole_session() {
+    for corpus in crate::corpus::corpora() {
+        let mut differing = BTreeMap::new();
+        let is_small = |path: &&PathBuf| fs::metadata(path).is_ok_and(|metadata| metadata.len() < 1 << 20);
+        let files = corpus.of(&["claude-code", "pi", "openclaw"]);
+        let most = corpus.least(10, 3);
+        let found: usize =
+            files.iter().filter(is_small).map(|path| compare(path, most, &mut differing)).sum();
+        assert!(found > corpus.least(200, 2_000), "{found}");
+        for (format, all) in &differing {
+            crate::corpus::say(&format!("{format}: {} differ", all.len()));
+            all.iter().take(6).for_each(|what| crate::corpus::say(&format!("  {what}")));
+        }
+        assert!(differing.is_empty(), "{:?}", differing.keys());
+    }
+}
+
+/// A home in which every way to keep a session has one that says "keel".
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        let claude = ".claude/projects/-work";
+        home.write(
+            &format!("{claude}/old.jsonl"),
+            4_000,
+            said("old", "The keel is \"oak\"\nand lead").as_bytes(),
+        );
+        home.write(&format!("{claude}/new.jsonl"), 1_000, called("new").as_bytes());
+        home.write(&format!("{claude}/none.jsonl"), 900, said("none", "Nothing of the sort").as_bytes());
+        let agent = said("new", "Sand the KEEL").replace("u-new", "s-new");
+        let agent = agent.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a1\"");
+        home.write(&format!("{claude}/new/subagents/agent-a1.jsonl"), 1_000, agent.as_bytes());
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, said("packed", "A packed keel").as_bytes()).unwrap();
+        home.write("else/packed.jsonl.gz", 2_000, &packed.finish().unwrap());
+        let broken = said("broken", "Go on")
+            + "{\"type\":\"user\",\"message\":{\"content\":\"a keel that\n\n{\"type\":\n";
+        home.write("else/broken.jsonl", 3_000, broken.as_bytes());
+        home
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file that is so many seconds old.
+    fn write(&self, name: &str, age: u64, content: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "the age of a file is counted from now")]
+        let at = SystemTime::now() - Duration::from_secs(age);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
+    }
+
+    /// Exit code, output and what is said besides.
+    fn grep(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        for name in find::variables() {
+            command.env_remove(name);
+        }
+        let command = command.arg("grep").args(arguments).env("HOME", self.0.path()).env("LC_ALL", "C.UTF-8");
+        let output =
+            command.env("TZ", "UTC").current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Vec<Value> {
+        let (code, out, error) = self.grep(&[arguments, &["--json"]].concat());
+        assert!(code < 2 && error.is_empty(), "{code} {error}");
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|record| record.to_string() + "\n").collect()
+}
+
+fn said(session: &str, prompt: &str) -> String {
+    lines(&[json!({"parentUuid": null, "isSidechain": false, "type": "user",
+        "message": {"role": "user", "content": prompt}, "uuid": format!("u-{session}"),
+        "timestamp": "2026-01-31T10:41:07.000Z", "sessionId": session, "cwd": "/work/boats", "version": "2.1.0"})])
+}
+
+/// A call whose output has the word, and one that has it in its input.
+fn called(session: &str) -> String {
+    let answer = |n: u32, command: &str| {
+        json!({"parentUuid": format!("u-{session}"), "isSidechain": false, "type": "assistant",
+            "requestId": format!("r{n}"), "message": {"id": format!("m{n}"), "type": "message", "role": "assistant",
+                "model": "claude-opus-4-6", "content": [{"type": "tool_use", "id": format!("toolu_{n}"),
+                    "name": "Bash", "input": {"command": command}}], "usage": {"input_tokens": 1, "output_tokens": 2}},
+            "uuid": format!("a{n}"), "timestamp": "2026-01-31T10:42:00.000Z", "sessionId": session})
+    };
+    let result = |n: u32, output: &str| {
+        json!({"parentUuid": format!("a{n}"), "isSidechain": false, "type": "user",
+            "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": format!("toolu_{n}"),
+                "content": output}]},
+            "uuid": format!("t{n}"), "timestamp": "2026-01-31T10:43:00.000Z", "sessionId": session})
+    };
+    said(session, "Find it")
+        + &lines(&[answer(1, "ls"), result(1, "mast\nthe \u{1b}[1mke\u{1b}[0mel, \u{1b}[2Jcaf\u{e9}")])
+        + &lines(&[answer(2, "cat keel"), result(2, "oak")])
+}
+
+#[test]
+fn hits_are_found_newest_first_with_their_places() {
+    let home = Home::new();
+    let seen: Vec<_> = home
+        .json(&["keel"])
+        .iter()
+        .map(|hit| {
+            let of = |name: &str| hit[name].as_str().unwrap_or("-").to_owned();
+            let (start, end) = (hit["start"].as_u64().unwrap(), hit["end"].as_u64().unwrap());
+            let found = of("text")[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()].to_owned();
+            let place = (of("session"), hit["line"].as_u64().unwrap());
+            (place, of("field"), of("tool"), of("key"), of("text"), found)
+        })
+        .collect();
+    let own = |text: &str| text.to_owned();
+    let hit = |place: (&str, u64), field: &str, tool: &str, key: &str, text: &str, found: &str| {
+        ((own(place.0), place.1), own(field), own(tool), own(key), own(text), own(found))
+    };
+    assert_eq!(
+        seen,
+        [
+            hit(("new", 3), "output", "Bash", "m1", "the keel, caf\u{e9}", "keel"),
+            hit(("new", 4), "input", "Bash", "m2", "Bash cat keel", "keel"),
+            hit(("new", 1), "text", "-", "s-new", "Sand the KEEL", "KEEL"),
+            hit(("old", 1), "text", "-", "u-old", "The keel is \"oak\"", "keel"),
+        ]
+    );
+}
+
+#[test]
+fn filters_scopes_and_places_narrow_it() {
+    let home = Home::new();
+    let found = |arguments: &[&str]| {
+        let hits = home.json(arguments);
+        hits.iter().map(|hit| hit["session"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+    };
+    for (arguments, expected) in [
+        (vec!["KEEL"], "new"),
+        (vec!["KEEL", "-i"], "new new new old"),
+        (vec!["u:keel"], "new old"),
+        (vec!["t:keel"], "new new"),
+        (vec!["keel", "tool:bash"], "new new"),
+        (vec!["keel", "tool:bash", "-f", "oak"], "new"),
+        (vec!["keel", "role:user"], "new old"),
+        (vec!["keel", "lane:main"], "new new old"),
+        (vec!["is \"oak\"", "-F"], "old"),
+        (vec!["k.{3} is"], "old"),
+        (vec!["caf\u{e9}"], "new"),
+        (vec!["oak.*\\n?and"], "old"),
+        (vec!["keel", "--since", "30m"], ""),
+        (vec!["keel", "--since", "2026-01-31T10:41:30Z"], "new new"),
+        (vec!["keel", "--agent", "pi"], ""),
+        (vec!["keel", "old"], "old"),
+        (vec!["keel", ".claude/projects/-work/old.jsonl"], "old"),
+        (vec!["keel", "else"], "packed broken"),
+        (vec!["nowhere to be found"], ""),
+    ] {
+        assert_eq!(found(&arguments), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn each_form_and_its_exit_code() {
+    let home = Home::new();
+    let (old, new) =
+        (home.path(".claude/projects/-work/old.jsonl"), home.path(".claude/projects/-work/new.jsonl"));
+    let (code, out, error) = home.grep(&["keel", "-l"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert_eq!(out, format!("{}\n{}\n", new.display(), old.display()));
+    let (code, out, _) = home.grep(&["oak", "old"]);
+    assert_eq!((code, out), (0, format!("{}:1: 01-31 10:41 you: The keel is \"oak\"\n", old.display())));
+    let (code, out, error) = home.grep(&["nowhere"]);
+    assert_eq!((code, out.as_str(), error.as_str()), (1, "", ""));
+    let (code, out, error) = home.grep(&["keel(", "old"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(error.contains("taken literally"), "{error}");
+    for (arguments, what) in [
+        (vec!["keel", "missing.jsonl"], "missing.jsonl"),
+        (vec!["keel", "-f", "rol:user"], "no fact is called rol"),
+        (vec!["keel", "--since", "soon"], "a time is written like"),
+        (vec!["", "old"], "nothing to look for"),
+        (vec!["keel", "-"], "standard input"),
+    ] {
+        let (code, out, error) = home.grep(&arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+        assert!(error.contains(what), "{arguments:?}: {error}");
+    }
+    // The other sessions are searched all the same.
+    let (code, out, error) = home.grep(&["keel", "old", "missing.jsonl", "-l"]);
+    assert_eq!((code, out), (2, format!("{}\n", old.display())));
+    assert!(error.contains("missing.jsonl"), "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn rows_of_databases_are_searched() {
+    let path = crate::databases::made_from(&crate::fixtures::root().join("opencode/opencode.sql"));
+    let (all, outcome) = hits(&options("the", &path, None));
+    assert!(all.len() > 5, "{}", all.len());
+    assert_eq!(outcome, Outcome::Complete);
+}
+
+/// What cannot be read is named, and what is no session is not.
+#[test]
+fn what_cannot_be_read_is_named() {
+    let home = Home::new();
+    let folder = ".claude/projects/-work";
+    std::os::unix::fs::symlink("/nowhere", home.path(&format!("{folder}/dangling.jsonl"))).unwrap();
+    home.write("notes/keel.json", 10, b"{\"keel\": 1}");
+    home.write("notes/keel.jsonl", 10, b"keel");
+    let (code, out, error) = home.grep(&["keel", "notes"]);
+    assert_eq!((code, out.as_str(), error.as_str()), (1, "", ""));
+    let (code, out, error) = home.grep(&["keel", "-l"]);
+    assert_eq!((code, error.as_str(), out.lines().count()), (0, "", 2));
+    let path = home.path(&format!("{folder}/pipe.jsonl"));
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let (code, _, error) = home.grep(&["keel", path.to_str().unwrap()]);
+    assert_eq!(code, 2);
+    assert!(error.contains("a named pipe"), "{error}");
+}
