@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tv::analysis::money::prices;
-use tv::cli::{Config, Surroundings, charset, completions, define, own_prices};
+use tv::cli::{Config, Surroundings, charset, completions, define, own_prices, replace_prices};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
     if let Some(zone) = surroundings.zone.clone() {
         zone.install();
     }
+    surroundings.passed_over.extend(replace_prices(&surroundings));
     let passed_over = surroundings.passed_over.clone();
     prices::install(own_prices(&surroundings));
     let charset = charset(std::env::args_os(), &surroundings);
@@ -78,7 +79,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Check(options) => check::write(options, &mut out)?,
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Wait(options) => wait::write(options, now, &mut out)?,
-        Config::Doctor(options) => doctor::write(options, &mut out)?,
+        Config::Doctor(options) => doctor::write(options, now(), &mut out)?,
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Top(options) => top::write(options, now, &mut out)?,

@@ -1,7 +1,7 @@
 //! What the viewer is opened with: the session, the reader's settings, the surroundings.
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
-use crate::analysis::money::prices::Prices;
+use crate::analysis::money::prices::{self, Prices};
 use crate::app::copying::clipboard::Copying;
 use crate::app::input::keymap::Keymap;
 use crate::app::text::wrapping::Wrapping;
@@ -113,6 +113,17 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
 pub fn own_prices(surroundings: &Surroundings) -> Vec<(String, Prices)> {
     let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
     text.map(|text| settings::parse(text).prices).unwrap_or_default()
+}
+
+/// Puts the reader's table of prices in the place of the one of tv, and says why if it cannot be used.
+pub fn replace_prices(surroundings: &Surroundings) -> Option<String> {
+    let (path, text) = surroundings.price_table.as_ref()?;
+    let path = path.display();
+    match text {
+        Err(error) => Some(format!("{path} cannot be read ({error})")),
+        Ok(text) if prices::replace_table(text).is_some() => None,
+        Ok(_) => Some(format!("{path} is no table of prices, which `tv manual money` describes")),
+    }
 }
 
 /// The settings, the keys that follow from them, and one sentence if something is wrong with them.

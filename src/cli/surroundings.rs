@@ -48,6 +48,8 @@ pub struct Surroundings {
     pub state_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
     pub settings: Option<(PathBuf, Result<String, String>)>,
+    /// Path and text of the table of prices that replaces the one of tv, if there is one.
+    pub price_table: Option<(PathBuf, Result<String, String>)>,
     /// The time zone, if the environment names one.
     pub zone: Option<Zone>,
     /// What of all this is passed over, a sentence each.
@@ -80,7 +82,8 @@ impl Surroundings {
             columns: columns(),
             colorterm: variable("COLORTERM"),
             terminal: terminal(),
-            settings: settings_folder.as_deref().and_then(settings_file),
+            settings: settings_folder.as_deref().and_then(|folder| file_in(folder, "config.toml")),
+            price_table: settings_folder.as_deref().and_then(|folder| file_in(folder, "prices.json")),
             settings_folder,
             state_folder: state_folder(),
             environment: environment(),
@@ -137,8 +140,9 @@ fn state_folder() -> Option<PathBuf> {
     folder_variable("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("tv"))
 }
 
-fn settings_file(folder: &Path) -> Option<(PathBuf, Result<String, String>)> {
-    let path = folder.join("config.toml");
+/// A file in the folder of the settings, if it is there.
+fn file_in(folder: &Path, name: &str) -> Option<(PathBuf, Result<String, String>)> {
+    let path = folder.join(name);
     match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         text => Some((path, text.map_err(|error| error.to_string()))),

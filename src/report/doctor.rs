@@ -1,5 +1,6 @@
 //! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/1`, only ever added to.
 
+mod prices;
 mod text;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use self::prices::PriceLines;
 use super::figures::{self, RecordFigures};
 use super::json;
 use super::outcome::{Outcome, ReportError};
@@ -37,9 +39,8 @@ struct Report {
     path: String,
     #[serde(flatten)]
     recognition: Recognition,
-    versions: Vec<String>,
-    version_list: Vec<VersionLine>,
-    facts: BTreeMap<&'static str, String>,
+    #[serde(flatten)]
+    agent: AgentLines,
     files: Vec<String>,
     file_list: Vec<FileLine>,
     records: RecordFigures,
@@ -53,8 +54,17 @@ struct Report {
     pairing: PairingLines,
     times: TimeLines,
     notices: Vec<NoticeLine>,
-    omits: &'static str,
+    prices: PriceLines,
     fault: Option<String>,
+}
+
+/// What the agent says of itself and of the session, and what it does not say.
+#[derive(Serialize)]
+struct AgentLines {
+    versions: Vec<String>,
+    version_list: Vec<VersionLine>,
+    facts: BTreeMap<&'static str, String>,
+    omits: &'static str,
 }
 
 /// What the file was taken for, and what each format says of it.
@@ -177,9 +187,9 @@ struct PlaceLine {
 }
 
 /// Writes how a session was understood.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let (reading, coverage) = reading::survey(&options.target)?;
-    let report = examine(&reading, &coverage);
+    let report = examine(&reading, &coverage, now);
     if options.json {
         json::write_line(out, &report)?;
     } else {
@@ -188,7 +198,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     Ok(Outcome::of(reading.failure().into_iter().collect()))
 }
 
-fn examine(reading: &Reading, coverage: &Coverage) -> Report {
+fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
     let unknown = |found: &BTreeMap<Text, (u64, Origin)>| {
@@ -210,9 +220,12 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
         schema: "tv.doctor/1",
         path: reading::shown(&reading.target.path).to_string(),
         recognition: recognition(reading),
-        versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
-        version_list: versions(reading),
-        facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+        agent: AgentLines {
+            versions: transcript.meta().versions.iter().map(ToString::to_string).collect(),
+            version_list: versions(reading),
+            facts: transcript.meta().facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
+            omits: ingest::omits(reading.opened.format),
+        },
         files: reading.files.values().map(|path| reading::shown(path).to_string()).collect(),
         file_list: files(reading),
         records: figures::records(reading),
@@ -237,7 +250,7 @@ fn examine(reading: &Reading, coverage: &Coverage) -> Report {
             anomalies: anomaly_lines(times.anomalies, reading),
         },
         notices: notices(transcript.notices(), reading),
-        omits: ingest::omits(reading.opened.format),
+        prices: PriceLines::of(transcript.totals(), now),
         fault: reading.fault.as_ref().map(ToString::to_string),
     }
 }

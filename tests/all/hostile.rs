@@ -322,7 +322,8 @@ fn no_report_lets_anything_of_a_session_through() {
                 for json in [false, true] {
                     let targets = vec![Ok(target.clone())];
                     let _ = stats::write(&stats::Options { targets, json }, now, &mut out);
-                    let _ = doctor::write(&doctor::Options { target: target.clone(), json }, &mut out);
+                    let options = doctor::Options { target: target.clone(), json };
+                    let _ = doctor::write(&options, Timestamp(0), &mut out);
                 }
                 for form in [check::Form::Text, check::Form::Json, check::Form::Sarif] {
                     let targets = vec![Ok(target.clone())];

@@ -23,20 +23,77 @@ pub fn canonical(name: &str) -> String {
     name.strip_suffix("-4-0").map(|family| format!("{family}-4")).unwrap_or(name)
 }
 
-/// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), and not if it
-/// runs on the reader's own machine or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`).
+/// Whether a list price applies to a model of this name: not if a gateway gives it away (`…:free`), not if it runs on
+/// the reader's own machine or by subscription (`ollama/…`, `glm-5:cloud`, `qwen3:8b`), and not if it is sold by another
+/// than its maker, at another price.
 pub(crate) fn has_list_price(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     let (path, last) = name.rsplit_once('/').unwrap_or_default();
     let last = if path.is_empty() { name.as_str() } else { last };
     let is_own = |part: &str| OWN_PROVIDERS.contains(&part);
     let tag = last.split_once(':').map(|(_, tag)| tag);
-    !path.split('/').any(is_own) && tag.is_none_or(|tag| tag != "free" && !is_tag_of_ollama(tag))
+    let is_sold_on = path.split('/').any(|part| {
+        let seller = SELLERS.iter().find(|(seller, _)| *seller == part);
+        seller.is_some_and(|(_, models)| !models.iter().any(|model| canonical(last).starts_with(model)))
+    });
+    !is_sold_on
+        && !path.split('/').any(is_own)
+        && tag.is_none_or(|tag| tag != "free" && !is_tag_of_ollama(tag))
 }
 
 /// Whose models run on machines of one's own, or are paid by the month.
-const OWN_PROVIDERS: [&str; 8] =
-    ["ollama", "ollama_chat", "ollama-cloud", "lmstudio", "lm-studio", "lm_studio", "llama.cpp", "llamacpp"];
+const OWN_PROVIDERS: [&str; 22] = [
+    "ollama",
+    "ollama_chat",
+    "ollama-cloud",
+    "lmstudio",
+    "lm-studio",
+    "lm_studio",
+    "llama.cpp",
+    "llamacpp",
+    "llamafile",
+    "local",
+    "localai",
+    "oss",
+    "vllm",
+    "hosted_vllm",
+    "sglang",
+    "mlx",
+    "jan",
+    "github-copilot",
+    "github_copilot",
+    "zai-coding-plan",
+    "kimi-for-coding",
+    "qwen-oauth",
+];
+
+/// Who sells the models of others, and which of them at the price of their makers. The list prices of Azure and Vertex
+/// were compared with those of the makers in the table of litellm; OpenRouter takes nothing for what only the maker
+/// sells, but whose machines an open model runs on is not told.
+const SELLERS: [(&str, &[&str]); 22] = [
+    ("openrouter", &["claude", "gpt-", "o1", "o3", "o4", "gemini", "grok"]),
+    ("azure", &["gpt-", "o1", "o3", "o4"]),
+    ("azure_ai", &["claude", "gpt-"]),
+    ("vertex_ai", &["claude", "gemini"]),
+    ("google-vertex", &["claude", "gemini"]),
+    ("bedrock", &["claude", "nova"]),
+    ("amazon-bedrock", &["claude", "nova"]),
+    ("groq", &[]),
+    ("cerebras", &[]),
+    ("together", &[]),
+    ("together_ai", &[]),
+    ("togetherai", &[]),
+    ("fireworks", &[]),
+    ("fireworks_ai", &[]),
+    ("fireworks-ai", &[]),
+    ("deepinfra", &[]),
+    ("sambanova", &[]),
+    ("baseten", &[]),
+    ("novita", &[]),
+    ("siliconflow", &[]),
+    ("huggingface", &[]),
+    ("nvidia_nim", &[]),
+];
 
 /// Ollama writes `model:tag`, with the place or the size as the tag: `cloud`, `120b-cloud`, `8b`, `latest`.
 fn is_tag_of_ollama(tag: &str) -> bool {
@@ -47,10 +104,14 @@ fn is_tag_of_ollama(tag: &str) -> bool {
     is_size || tag == "latest" || tag == "cloud" || tag.ends_with("-cloud")
 }
 
-/// Whether Bedrock runs the model within a region, for a tenth more than anywhere: `us.anthropic.…`, and
-/// `anthropic.…` within the region that is called; `global.anthropic.…` is anywhere. So it is since version 4.5.
+/// Whether the model runs within a region, for a tenth more than anywhere: on Azure `azure/eu/…`; on Bedrock
+/// `us.anthropic.…`, and `anthropic.…` within the region that is called, `global.anthropic.…` being anywhere. So it is
+/// there since version 4.5.
 pub(crate) fn is_regional(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
+    if ["azure/us/", "azure/eu/"].iter().any(|region| name.starts_with(region)) {
+        return true;
+    }
     let name = name.rsplit('/').next().unwrap_or_default();
     let is_within = match name.split_once("anthropic.") {
         Some((region, _)) => region.strip_suffix('.').unwrap_or(region) != "global",
@@ -132,6 +193,11 @@ mod tests {
             "ollama/glm-5",
             "qwen3:0.6b-q4",
             "glm-5:latest",
+            "openrouter/deepseek/deepseek-chat",
+            "groq/moonshotai/kimi-k2.5",
+            "azure_ai/deepseek-v3.2",
+            "github-copilot/claude-opus-4.6",
+            "lmstudio/gpt-5",
         ] {
             assert!(!has_list_price(name), "{name}");
         }
@@ -140,6 +206,11 @@ mod tests {
             "openrouter/anthropic/claude-opus-4.1:thinking",
             "us.anthropic.claude-opus-4-1-20250805-v1:0",
             "claude-opus-4-1[1m]",
+            "deepseek/deepseek-chat",
+            "openrouter/x-ai/grok-4.5",
+            "azure/gpt-5",
+            "vertex_ai/claude-opus-4-6@20260205",
+            "moonshot-ai/kimi-k2.7-code",
         ] {
             assert!(has_list_price(name), "{name}");
         }

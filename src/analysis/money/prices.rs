@@ -1,5 +1,5 @@
 //! The price table: list prices and context windows by model, read from `assets/prices.json` when first
-//! needed, with the reader's own prices before it.
+//! needed, or a table that the reader put in its place; with the reader's own prices before it.
 //!
 //! Invariant: a model that neither names has no price.
 
@@ -9,10 +9,12 @@ use std::sync::{LazyLock, OnceLock};
 use serde_json::Value;
 
 use super::models;
+use crate::model::timestamp::Timestamp;
 use crate::model::totals::{PROMPT_LIMITS, Tokens, Unpriced};
 use crate::model::usage::{Scope, Usage};
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
+static BUILT_IN: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
+static REPLACEMENT: OnceLock<Table> = OnceLock::new();
 static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
 /// What one kind of token costs after the other, in the order of [`Tokens`]; USD × 10⁻⁶ for a million of
@@ -56,6 +58,12 @@ struct Table {
     models: HashMap<String, Prices>,
     /// The same models where Bedrock runs them within a region.
     regional: HashMap<String, Prices>,
+}
+
+impl Table {
+    fn taken(&self) -> Option<Timestamp> {
+        Timestamp::parse(&format!("{}T00:00:00Z", self.date))
+    }
 }
 
 impl Prices {
@@ -128,13 +136,23 @@ pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     if !models::has_list_price(name) {
         return None;
     }
-    let models = if models::is_regional(name) { &TABLE.regional } else { &TABLE.models };
+    let table = table();
+    let models = if models::is_regional(name) { &table.regional } else { &table.models };
     models.get(models::canonical(name).as_str())
+}
+
+fn table() -> &'static Table {
+    REPLACEMENT.get().unwrap_or(&BUILT_IN)
 }
 
 /// Where the prices of the table come from, and when they were taken.
 pub(crate) fn provenance() -> (&'static str, &'static str) {
-    (&TABLE.source, &TABLE.date)
+    (&table().source, &table().date)
+}
+
+/// When the prices of the table were taken.
+pub(crate) fn taken() -> Option<Timestamp> {
+    table().taken()
 }
 
 /// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
@@ -142,6 +160,14 @@ pub(crate) fn provenance() -> (&'static str, &'static str) {
 pub fn install(own: Vec<(String, Prices)>) {
     // A second call would give one session two prices.
     let _ = OWN.set(own.into_iter().collect());
+}
+
+/// Puts a table in the place of the one of tv, as [`install`]; `None` if the text is no table.
+pub fn replace_table(text: &str) -> Option<()> {
+    let table = read(text);
+    table.taken().filter(|_| !table.models.is_empty())?;
+    let _ = REPLACEMENT.set(table);
+    Some(())
 }
 
 /// An unreadable table would leave every model without a price; a test reads it.
@@ -191,17 +217,18 @@ fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Prices, TABLE, of_model, product};
+    use super::{BUILT_IN, Prices, of_model, product, replace_table};
     use crate::model::totals::{PROMPT_LIMITS, Unpriced};
 
     #[test]
     fn every_model_of_the_table_has_rates_a_window_and_a_source() {
-        assert!(TABLE.models.len() > 150, "{}", TABLE.models.len());
-        assert!(TABLE.source.contains("litellm") && TABLE.date.starts_with("20"), "{}", TABLE.source);
+        let table = &*BUILT_IN;
+        assert!(table.models.len() > 150, "{}", table.models.len());
+        assert!(table.source.contains("litellm") && table.date.starts_with("20"), "{}", table.source);
         let json: serde_json::Value =
             serde_json::from_str(include_str!("../../../assets/prices.json")).unwrap();
-        assert_eq!(json["models"].as_object().unwrap().len(), TABLE.models.len(), "a model is unreadable");
-        for (name, prices) in &TABLE.models {
+        assert_eq!(json["models"].as_object().unwrap().len(), table.models.len(), "a model is unreadable");
+        for (name, prices) in &table.models {
             assert!(prices.rates[0] > 0 && prices.rates[1] > 0, "{name}");
             assert!(prices.rates[2] <= prices.rates[0], "{name}: a cache read costs more than input");
             for (limit, _) in &prices.above {
@@ -228,6 +255,25 @@ mod tests {
         assert_eq!(world, rates("claude-sonnet-4-5"));
         let region = rates("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
         assert_eq!(region.map(|rate| rate * 10), world.map(|rate| rate * 11));
+    }
+
+    #[test]
+    fn a_region_of_azure_costs_a_tenth_more() {
+        let rates = |name| of_model(name).unwrap().rates;
+        assert_eq!(rates("azure/gpt-5"), rates("gpt-5"));
+        assert_eq!(
+            rates("azure/eu/gpt-5-2025-08-07").map(|rate| rate * 10),
+            rates("gpt-5").map(|rate| rate * 11)
+        );
+    }
+
+    #[test]
+    fn what_is_no_table_replaces_none() {
+        for text in
+            ["", "[]", r#"{"models":{}}"#, r#"{"date":"soon","models":{"a-1":{"input":1,"output":1}}}"#]
+        {
+            assert_eq!(replace_table(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::model::edit::{Batch, Severity};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::report::reading::Reading;
 
 fn sick_session() -> Reading {
@@ -42,7 +43,7 @@ fn coverage() -> Coverage {
 #[test]
 fn every_anomaly_is_listed_with_its_place() {
     let mut written = Vec::new();
-    text::write(&examine(&sick_session(), &coverage()), &mut written).unwrap();
+    text::write(&examine(&sick_session(), &coverage(), Timestamp(0)), &mut written).unwrap();
     let text = String::from_utf8(written).unwrap();
     for expected in [
         "9 records of 81 B: 88.8% of them and 88.8% of their bytes are shown",
@@ -62,7 +63,7 @@ fn every_anomaly_is_listed_with_its_place() {
 
 #[test]
 fn the_same_as_json() {
-    let json = serde_json::to_value(examine(&sick_session(), &coverage())).unwrap();
+    let json = serde_json::to_value(examine(&sick_session(), &coverage(), Timestamp(0))).unwrap();
     assert_eq!(json["schema"], "tv.doctor/1");
     assert_eq!(json["shown_percent"], 88.8);
     assert_eq!(json["unknown"][0]["count"], 2);

@@ -18,18 +18,19 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let Some(definition) = definition {
         writeln!(out, "  read by a definition: {definition}")?;
     }
-    if let Some(versions) = versions(&report.version_list) {
+    if let Some(versions) = versions(&report.agent.version_list) {
         writeln!(out, "  written by {versions}")?;
     }
     if let Some((first, last)) = report.times.reach {
         writeln!(out, "  from {}", from_to(first, last))?;
     }
-    for (name, value) in &report.facts {
+    for (name, value) in &report.agent.facts {
         writeln!(out, "  {name}: {value}")?;
     }
-    if !report.omits.is_empty() {
-        writeln!(out, "  not recorded by this agent: {}", report.omits)?;
+    if !report.agent.omits.is_empty() {
+        writeln!(out, "  not recorded by this agent: {}", report.agent.omits)?;
     }
+    report.prices.write(out)?;
     write_records(report, out)?;
     write_files(report, out)?;
     write_strings(report, out)?;
