@@ -90,6 +90,13 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// Where the session in the file at `path`, which begins with this record, began: it may go on from the middle of
+    /// another file.
+    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
+        let _ = (path, first);
+        None
+    }
+
     /// For a folder: files whose stems are the ids of its sessions.
     fn sessions(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;
@@ -136,6 +143,16 @@ pub trait Format: Sync {
         let _ = index;
         Vec::new()
     }
+}
+
+/// The beginning of a session that goes on in another file.
+pub struct Earlier {
+    /// Names of the files that it may be in.
+    pub(crate) files: Vec<Pattern>,
+    /// So many bytes of the file are a part of the session; what follows was taken back.
+    pub(crate) bytes: u64,
+    /// Whether a record is the last one of that part.
+    pub(crate) is_last: Box<dyn Fn(&Json<'_>) -> bool>,
 }
 
 /// A path whose components may be `*` wildcards (`agent-*.jsonl`), or `**` for any depth.

@@ -17,6 +17,8 @@ pub mod decoder;
 pub mod definition;
 pub mod details;
 pub mod emitted;
+#[cfg(test)]
+pub(crate) mod fed;
 pub mod fields;
 pub(crate) mod generic;
 pub(crate) mod inline;

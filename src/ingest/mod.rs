@@ -10,6 +10,7 @@ mod catalog;
 mod counted;
 mod course;
 pub(crate) mod defined;
+mod earlier;
 mod emitter;
 mod files;
 pub mod find;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use self::companions::is_packed;
 use super::bodies::Bodies;
+use super::earlier::{self, Part};
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::line_file::{Allowance, LineFile, emit_line};
@@ -22,7 +24,6 @@ use crate::model::text::Text;
 use crate::source::folder::Folder;
 use crate::source::follow::Change;
 use crate::source::lines::LineBuffer;
-use crate::source::packed::{self, packing_of};
 use crate::source::regular::Fence;
 use crate::source::rewritten::{Look, Rewritten};
 use crate::source::watch::Hints;
@@ -52,6 +53,8 @@ pub struct Reader<'o> {
     /// What is read goes through here.
     pub(crate) emitter: Emitter<'o>,
     main: Main,
+    /// What is read before the opened file.
+    earlier: VecDeque<Part>,
     line_files: Vec<LineFile>,
     line_file_at: HashMap<PathBuf, usize>,
     smalls: Vec<Small>,
@@ -116,6 +119,7 @@ impl<'o> Reader<'o> {
             bodies,
             emitter,
             main,
+            earlier: VecDeque::new(),
             line_files: Vec::new(),
             line_file_at: HashMap::new(),
             smalls: Vec::new(),
@@ -139,6 +143,10 @@ impl<'o> Reader<'o> {
     /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         self.room.resize(ROOM, 0);
+        if let Some(part) = self.earlier.pop_front() {
+            self.read_earlier(&part, between);
+            return true;
+        }
         let is_reading = self.step_main(now, between);
         if !is_reading {
             match self.queue.pop_front() {
@@ -193,7 +201,7 @@ impl<'o> Reader<'o> {
             Main::Rows(rows) => rows.has_more(),
             Main::Folder => false,
         };
-        main || !self.queue.is_empty()
+        main || !self.earlier.is_empty() || !self.queue.is_empty()
     }
 
     /// When to look again without any event.
@@ -398,19 +406,38 @@ impl<'o> Reader<'o> {
 
     fn read_packed(&mut self, id: FileId, path: &Path) {
         self.emitter.leave_bodies(false);
+        let text = earlier::open(path, &self.files);
+        self.read_lines(text, (id, path, Kind::CompanionLines), &mut || {});
+    }
+
+    /// Reads a part of a file in which the session began.
+    fn read_earlier(&mut self, Part { path, bytes }: &Part, between: &mut dyn FnMut()) {
+        let (id, is_new) = self.files.number(path, Kind::Lines);
+        if is_new {
+            self.emitter.send(Feed::File { id, path: Arc::from(&**path) });
+        }
+        // What is compressed cannot be read again in the middle.
+        self.emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
+        let text = earlier::open(path, &self.files).map(|text| text.take(*bytes));
+        self.read_lines(text, (id, path, Kind::Lines), between);
+    }
+
+    fn read_lines(
+        &mut self,
+        text: io::Result<impl Read>,
+        (id, path, kind): (FileId, &Path, Kind),
+        between: &mut dyn FnMut(),
+    ) {
         let emitter = &mut self.emitter;
         let mut buffer = LineBuffer::new(id);
-        let end = self.files.fence_of(path).open(path).and_then(|file| {
-            let mut text = match packing_of(&file)? {
-                Some(packing) => packed::open(file, packing)?,
-                None => Box::new(file),
-            };
-            while let Some(bytes) = read_some(&mut *text, &mut self.room)? {
-                buffer.feed(bytes, |line| emit_line(line, Kind::CompanionLines, path, emitter));
+        let end = text.and_then(|mut text| {
+            while let Some(bytes) = read_some(&mut text, &mut self.room)? {
+                buffer.feed(bytes, |line| emit_line(line, kind, path, emitter));
+                between();
             }
             Ok(())
         });
-        buffer.unfinished().into_iter().for_each(|line| emit_line(line, Kind::CompanionLines, path, emitter));
+        buffer.unfinished().into_iter().for_each(|line| emit_line(line, kind, path, emitter));
         if let Err(error) = end {
             emitter.notice(id, &format!("{} cannot be read: {error}", path.display()));
         }
@@ -444,7 +471,7 @@ impl<'o> Reader<'o> {
 }
 
 /// The next bytes; `None` at the end.
-fn read_some<'b>(text: &mut dyn Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
+fn read_some<'b>(text: &mut impl Read, chunk: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
     let read = loop {
         match text.read(chunk) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -84,7 +84,9 @@ fn is_session(path: &Path) -> bool {
         !stem.ends_with(".messages") && path.with_file_name(format!("{stem}.messages.json")).exists()
     });
     let is_readable = !is_database(path) || cfg!(feature = "sqlite");
-    !is_note && !is_companion && !is_manifest && is_readable
+    // What is compressed is read as a pipe is: it has tests of its own.
+    let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+    !is_note && !is_companion && !is_manifest && !is_packed && is_readable
 }
 
 /// Names a fixture in messages of failed tests.

@@ -66,6 +66,7 @@ mod pty;
 mod questions;
 mod remembering;
 mod reports;
+mod rollouts;
 #[cfg(feature = "sqlite")]
 mod rows;
 mod runs;

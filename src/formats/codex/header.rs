@@ -21,7 +21,8 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     let payload = line.payload;
     let id = payload.get("id").text().filter(|id| identifies(id));
     match (&thread.id, &id) {
-        (Some(own), Some(other)) if own != other => {
+        (Some(_), _) if payload.get("history_base").is_object() => return went_on(line, id, thread, out),
+        (Some(own), Some(other)) if own != other && places::is_thread(other) => {
             let began = places::time_of(own);
             thread.replay.until_own_turn(began, Some(other.clone()));
             return Fate::Merged;
@@ -95,6 +96,18 @@ pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
     names.iter().find_map(|name| name.text())
 }
 
+/// What stands before it was read from another file: the thread goes on from there, perhaps as another one.
+fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    if let Some(id) = id {
+        thread.id = Some(id.clone());
+        thread.meta(MetaEdit::Id(id), out);
+    }
+    facts(line.payload, thread, out);
+    let of = line.payload.at(&["history_base", "thread_id"]).str_or_empty();
+    let words = format!("goes on from rollout-…-{of}.jsonl; what followed there was taken back");
+    thread.line(line, Break::Resumed(Text::clean(&words)), out)
+}
+
 /// Where the thread begins: in another file, or as a copy of another thread.
 fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let base = payload.get("history_base");
@@ -111,9 +124,7 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     thread.counter.forget();
     let of = base.get("thread_id").str_or_empty();
     let end = base.get("end_ordinal_exclusive").count().unwrap_or(0);
-    let words = format!(
-        "goes on from record {end} of rollout-…-{of}.jsonl, which is another file and is not read here"
-    );
+    let words = format!("goes on from record {end} of rollout-…-{of}.jsonl, which is not here");
     out.notice(Severity::Note, &words);
     let mut entry = out.new_entry(Text::clean(&format!("{}:base", out.origin_key())), Role::Harness, None);
     entry.lane.clone_from(&thread.lane);

@@ -29,7 +29,7 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
+use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
 use super::roots::{Beside, Listing, Named, Root, file_name};
@@ -85,6 +85,16 @@ impl Format for Codex {
 
     fn home(&self, path: &Path) -> PathBuf {
         places::home(path)
+    }
+
+    fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
+        let base = first.at(&["payload", "history_base"]);
+        let last = base.get("end_ordinal_exclusive").count()?.checked_sub(1);
+        Some(Earlier {
+            files: places::files_of_thread(path, base.get("thread_id").filled()?),
+            bytes: base.get("end_byte_offset").count()?,
+            is_last: Box::new(move |record| record.get("ordinal").count() == last),
+        })
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {

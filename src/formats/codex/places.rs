@@ -38,16 +38,19 @@ pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
 /// turn was taken back.
 pub(crate) fn thread_of(path: &Path) -> Option<&str> {
     let stem = file_name(path).split('.').next()?;
-    let is_id = |word: &&str| {
-        word.bytes().enumerate().all(|(at, byte)| {
-            if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() }
-        })
-    };
-    let end = |stem: &'_ str| stem.len().checked_sub(ID);
-    let last = stem.get(end(stem)?..).filter(is_id)?;
-    let before = stem.get(..end(stem)?).and_then(|before| before.strip_suffix('_'));
-    let first = before.and_then(|before| before.get(end(before)?..)).filter(is_id);
+    let at_end = |stem: &'_ str| stem.len().checked_sub(ID);
+    let last = stem.get(at_end(stem)?..).filter(|word| is_thread(word))?;
+    let before = stem.get(..at_end(stem)?).and_then(|before| before.strip_suffix('_'));
+    let first = before.and_then(|before| before.get(at_end(before)?..)).filter(|word| is_thread(word));
     Some(first.unwrap_or(last))
+}
+
+/// Whether a word may be the id of a thread, and no pattern of file names.
+pub(crate) fn is_thread(word: &str) -> bool {
+    let is_digit = |(at, byte): (usize, u8)| {
+        if matches!(at, 8 | 13 | 18 | 23) { byte == b'-' } else { byte.is_ascii_hexdigit() }
+    };
+    word.len() == ID && word.bytes().enumerate().all(is_digit)
 }
 
 /// The titles.
@@ -79,7 +82,7 @@ pub(crate) fn companions(path: &Path) -> Vec<Pattern> {
 /// Where the rollout of a sub-agent may lie: beside its parent's, in the folder of the day that its id tells, or put
 /// aside. Its folder is that of a clock on a wall somewhere, so those of the days around are looked into as well.
 pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
-    if thread.len() != ID || !thread.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') {
+    if !is_thread(thread) {
         return Vec::new();
     }
     let mut folders: Vec<PathBuf> = path.parent().map(Path::to_owned).into_iter().collect();
@@ -94,6 +97,19 @@ pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     }
     let names = [format!("*{thread}.jsonl"), format!("*{thread}.jsonl.zst")];
     folders.iter().flat_map(|folder| names.iter().map(|name| Pattern(folder.join(name)))).collect()
+}
+
+/// All files of a thread: the first one, and those in which it went on, each in the folder of its own day.
+pub(crate) fn files_of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
+    if !is_thread(thread) {
+        return Vec::new();
+    }
+    let name = format!("*{thread}*.jsonl*");
+    let folders = match codex_home(path) {
+        Some(home) => vec![home.join("sessions/*/*/*"), home.join(ARCHIVE).join("**")],
+        None => path.parent().map(Path::to_owned).into_iter().collect(),
+    };
+    folders.iter().map(|folder| Pattern(folder.join(&name))).collect()
 }
 
 /// When an id was made: those of version 7 begin with milliseconds.

@@ -3,31 +3,16 @@
 use std::path::Path;
 
 use super::Codex;
-use crate::formats::decoder::{Format, Place, feed};
-use crate::model::edit::{Batch, saturating_u32};
+use crate::formats::decoder::Place;
+use crate::formats::fed;
 use crate::model::entry::{BlockKind, Break, Entry};
-use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// Feeds lines of a file, and lines of files beside it.
 fn transcript(files: &[(Place<'_>, &[String])]) -> Transcript {
-    let mut decoder = Codex.decoder();
-    let mut out = Batch::default();
-    for (number, (place, lines)) in (0..).zip(files) {
-        let mut at = 0;
-        for line in *lines {
-            let origin = Origin { file: FileId(number), at, len: saturating_u32(line.len()), line: 0 };
-            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, *place, &mut out);
-            at += line.len() as u64 + 1;
-        }
-    }
-    decoder.finish(&mut out);
-    let mut transcript = Transcript::new();
-    transcript.apply(out);
-    transcript.settle();
-    transcript
+    fed::transcript(&Codex, files)
 }
 
 fn alone(lines: &[String]) -> Transcript {

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use super::{Main, Reader, Todo};
 use crate::formats::decoder::Pattern;
+use crate::ingest::earlier;
 use crate::ingest::files::Kind;
 use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
@@ -19,6 +20,9 @@ impl Reader<'_> {
     pub(super) fn find_files(&mut self, now: Instant) {
         if self.plan.shape == Shape::Rows {
             return;
+        }
+        if self.plan.shape == Shape::Lines {
+            self.earlier = earlier::parts(self.plan.format, &self.plan.path, &self.files).into();
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
@@ -106,7 +110,7 @@ impl Reader<'_> {
 }
 
 /// Whether a file beside the session is a compressed archive of lines.
-fn is_packed(path: &Path) -> bool {
+pub(super) fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst" || extension == "gz")
 }
 

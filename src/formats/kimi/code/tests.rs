@@ -3,29 +3,14 @@
 use std::path::Path;
 
 use super::KimiCode;
-use crate::formats::decoder::{Format, Place, feed};
-use crate::model::edit::{Batch, saturating_u32};
+use crate::formats::decoder::Place;
+use crate::formats::fed;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 fn transcript(files: &[(Place<'_>, &[&str])]) -> Transcript {
-    let mut decoder = KimiCode.decoder();
-    let mut out = Batch::default();
-    for (number, (place, lines)) in (0..).zip(files) {
-        let mut at = 0;
-        for line in *lines {
-            let origin = Origin { file: FileId(number), at, len: saturating_u32(line.len()), line: 0 };
-            feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, *place, &mut out);
-            at += line.len() as u64 + 1;
-        }
-    }
-    decoder.finish(&mut out);
-    let mut transcript = Transcript::new();
-    transcript.apply(out);
-    transcript.settle();
-    transcript
+    fed::transcript(&KimiCode, files)
 }
 
 const PROMPT: &str = r#"{"type":"turn.prompt","input":[{"type":"text","text":"go"}],"origin":{"kind":"user"},"time":1790000000000}"#;

@@ -1,0 +1,25 @@
+//! Sessions made of records in memory, for tests of formats.
+
+use super::decoder::{Format, Place, feed};
+use crate::model::edit::{Batch, saturating_u32};
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::transcript::Transcript;
+
+/// What a format makes of files, each with what its records are. The first one was opened.
+pub(crate) fn transcript<S: AsRef<str>>(format: &dyn Format, files: &[(Place<'_>, &[S])]) -> Transcript {
+    let mut decoder = format.decoder();
+    let mut out = Batch::default();
+    for (number, (place, records)) in (0..).zip(files) {
+        let mut at = 0;
+        for record in records.iter().map(AsRef::as_ref) {
+            let origin = Origin { file: FileId(number), at, len: saturating_u32(record.len()), line: 0 };
+            feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
+            at += record.len() as u64 + 1;
+        }
+    }
+    decoder.finish(&mut out);
+    let mut transcript = Transcript::new();
+    transcript.apply(out);
+    transcript.settle();
+    transcript
+}

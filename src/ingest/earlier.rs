@@ -1,0 +1,73 @@
+//! Files in which a session began that goes on in another one: of each a part, the first one first.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::files::Files;
+use super::plan::read_head;
+use crate::formats::decoder::{Earlier, Format, Pattern, text_of};
+use crate::formats::json;
+use crate::source::packed::{self, packing_of};
+use crate::source::pattern::expand;
+
+/// A session goes on so often at most.
+const MOST: usize = 256;
+/// The last record of a part is looked for in so many bytes before its end.
+const LAST: u64 = 4 << 20;
+
+/// A part of a file.
+pub(crate) struct Part {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// How much of it is a part of the session.
+    pub(crate) bytes: u64,
+}
+
+/// The parts before the file at `path`. Each is known by its last record: several files may have fitting names.
+pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut known = HashSet::from([path.to_owned()]);
+    let mut next = path.to_owned();
+    while parts.len() < MOST
+        && let Some(earlier) = before(format, &next)
+    {
+        let names = earlier.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+        let mut names = names.filter(|name| !known.contains(name));
+        let Some(found) = names.find(|name| ends_well(name, &earlier, files).unwrap_or(false)) else { break };
+        known.insert(found.clone());
+        next.clone_from(&found);
+        parts.push(Part { path: found, bytes: earlier.bytes });
+    }
+    parts.reverse();
+    parts
+}
+
+fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {
+    let head = read_head(path).ok()?.bytes;
+    let text = text_of(&head);
+    format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)
+}
+
+/// Whether a part of a file ends with the record that it should end with.
+fn ends_well(path: &Path, earlier: &Earlier, files: &Files) -> io::Result<bool> {
+    let mut text = open(path, files)?;
+    let skipped = earlier.bytes.saturating_sub(LAST);
+    io::copy(&mut (&mut text).take(skipped), &mut io::sink())?;
+    let mut end = Vec::new();
+    text.take(earlier.bytes - skipped).read_to_end(&mut end)?;
+    let is_all = end.len() as u64 == earlier.bytes - skipped;
+    let text = text_of(&end);
+    let last = text.lines().next_back().and_then(|line| json::parse(line).ok());
+    Ok(is_all && last.is_some_and(|last| (earlier.is_last)(&last)))
+}
+
+/// The text in a file beside the session, decompressed if need be.
+pub(crate) fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
+    let file: File = files.fence_of(path).open(path)?;
+    match packing_of(&file)? {
+        Some(packing) => packed::open(file, packing),
+        None => Ok(Box::new(file)),
+    }
+}

@@ -1,0 +1,172 @@
+//! Sessions of Codex and Kimi on disk: threads over several files, compressed ones, titles beside them, and those that
+//! grow while they are followed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tv::ingest::{Target, WatchMode};
+use tv::model::entry::{BlockKind, Break, Entry};
+use tv::model::transcript::Transcript;
+
+use crate::fixtures::{self, ReadSession, children};
+use crate::follow::{Followed, append};
+
+const THREAD: &str = "01a0fbd7-8280-7000-8000-0000000000a1";
+const FIRST: &str = "rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl";
+const SECOND: &str = "rollout-2026-10-02T11-05-00-01a0fbd7-8280-7000-8000-0000000000a1_01a0fbdc-1660-7000-8000-0000000000a3.jsonl";
+const PACKED: &str = "rollout-2026-09-20T08-00-00-01a0bd66-6700-7000-8000-0000000000d1.jsonl.zst";
+
+fn fixture(name: &str) -> PathBuf {
+    fixtures::root().join("codex").join(name)
+}
+
+fn read(path: &Path) -> ReadSession {
+    fixtures::read(&Target { path: path.to_owned(), session: None })
+}
+
+/// Codex's own folder, with these rollouts where it puts them.
+fn home(rollouts: &[&str]) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().join(".codex");
+    for name in rollouts {
+        let folder =
+            home.join("sessions").join(name["rollout-".len().."rollout-2026-10-02".len()].replace('-', "/"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::copy(fixture(name), folder.join(name)).unwrap();
+    }
+    (dir, home)
+}
+
+fn words(entry: &Entry) -> Vec<String> {
+    let block = |kind: &BlockKind| match kind {
+        BlockKind::Text(body) | BlockKind::Thinking(body) => body.stub.to_string(),
+        BlockKind::Call(call) => format!("{} {} {:?}", call.name, call.headline, call.state.word()),
+        BlockKind::Break(line) => format!("{line:?}"),
+        BlockKind::Raw(raw) => format!("{} {}", raw.title, raw.body.stub),
+        BlockKind::Image(image) => format!("{:?}", image.bytes),
+        BlockKind::Result(stray) => stray.result.body.stub.to_string(),
+    };
+    entry.blocks.iter().map(|entry| block(&entry.kind)).collect()
+}
+
+/// What is said in each lane, in order: which lane comes first depends on when its file was seen.
+fn all_words(transcript: &Transcript) -> Vec<(Option<String>, Vec<String>)> {
+    let mut all: Vec<_> = transcript
+        .entries()
+        .map(|entry| (entry.lane.as_ref().map(ToString::to_string), words(entry)))
+        .collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+fn own(transcript: &Transcript) -> Vec<String> {
+    transcript.entries().filter(|entry| entry.lane.is_none()).flat_map(words).collect()
+}
+
+#[test]
+fn a_thread_over_two_files_is_one_session_without_what_was_taken_back() {
+    let (_dir, home) = home(&[FIRST, SECOND]);
+    let path = home.join("sessions/2026/10/02").join(SECOND);
+    let session = read(&path);
+    let transcript = &session.transcript;
+    let said = own(transcript);
+    let place = |words: &str| said.iter().position(|said| said == words);
+    let asked = place("Count the sacks and let somebody check");
+    assert!(asked.is_some() && asked < place("Sell them instead"), "{said:?}");
+    let first = own(&read(&fixture(FIRST)).transcript);
+    let taken_back = first.iter().filter(|words| !said.contains(words)).count();
+    assert!(taken_back > 0 && !first.contains(&"Sell them instead".to_owned()));
+    let is_resumed = |entry: &&Entry| {
+        entry.blocks.iter().any(|block| matches!(&block.kind, BlockKind::Break(Break::Resumed(_))))
+    };
+    assert_eq!(transcript.entries().filter(is_resumed).count(), 1);
+    assert_eq!(transcript.tally().records(), 28 + 9);
+    assert_eq!(transcript.meta().id.as_deref(), Some(THREAD));
+    let spent: u64 = transcript
+        .entries()
+        .filter(|entry| entry.lane.is_none())
+        .filter_map(|entry| Some(entry.usage.as_ref()?.total()))
+        .sum();
+    assert_eq!(spent, 4685, "the last sum of the thread");
+    // Bodies of both files can be read again.
+    let mut pager = session.pager;
+    for origin in transcript.entries().map(|entry| entry.origin) {
+        assert!(pager.bytes(origin).is_some(), "{origin:?}");
+    }
+}
+
+#[test]
+fn a_thread_whose_beginning_is_elsewhere_says_so() {
+    let (_dir, home) = home(&[SECOND]);
+    let path = home.join("sessions/2026/10/02").join(SECOND);
+    let is_told = |transcript: &Transcript| {
+        own(transcript)
+            .iter()
+            .any(|said| said.contains("goes on from record 28") && said.contains("not here"))
+    };
+    assert!(is_told(&read(&path).transcript));
+    // A file of the name that does not end as it should is another one.
+    let text = fs::read_to_string(fixture(FIRST)).unwrap();
+    fs::write(path.with_file_name(FIRST), text.replacen("Count", "Count all", 1)).unwrap();
+    assert!(is_told(&read(&path).transcript));
+}
+
+#[test]
+fn a_compressed_rollout_is_a_session_with_the_title_of_the_list() {
+    let (_dir, home) = home(&[PACKED]);
+    let index = "{\"id\":\"01a0bd66-6700-7000-8000-0000000000d1\",\"thread_name\":\"The quiet wheel\",\"updated_at\":\"2026-09-20T06:10:00Z\"}\n";
+    fs::write(home.join("session_index.jsonl"), index).unwrap();
+    let path = home.join("sessions/2026/09/20").join(PACKED);
+    let session = read(&path);
+    assert_eq!((session.opened.format, session.opened.confidence), ("codex", "certain"));
+    let said = own(&session.transcript);
+    assert!(said.iter().any(|said| said == "The wheel is oiled."), "{said:?}");
+    assert_eq!(session.transcript.tally().faulty, 0);
+    let list = assert_cmd::Command::cargo_bin("tv")
+        .unwrap()
+        .env("CODEX_HOME", &home)
+        .args(["list", "--json"])
+        .output()
+        .unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    let line = list.lines().find(|line| line.contains("0000000000d1"));
+    assert!(line.is_some_and(|line| line.contains("The quiet wheel")), "{list}");
+}
+
+#[test]
+fn a_session_that_grows_ends_as_one_that_is_read_whole() {
+    for (format, name) in [
+        ("codex", FIRST),
+        ("codex", "rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl"),
+        ("codex", "rollout-2026-07-28T15-42-00-019fa8f5-f840-7000-8000-0000000000c1.jsonl"),
+        ("kimi-code", "main.jsonl"),
+    ] {
+        let folder = fixtures::root().join(format);
+        let whole = read(&folder.join(name)).transcript;
+        for mode in [WatchMode::Native, WatchMode::Poll] {
+            let dir = tempfile::tempdir().unwrap();
+            for file in children(&folder).into_iter().filter(|file| file.is_file()) {
+                fs::copy(&file, dir.path().join(file.file_name().unwrap())).unwrap();
+            }
+            let path = dir.path().join(name);
+            let bytes = fs::read(&path).unwrap();
+            let (first, rest) = bytes.split_at(bytes.len() / 3);
+            fs::write(&path, first).unwrap();
+            let mut followed = Followed::start(&path, mode);
+            assert!(followed.whole.tally().records() < whole.tally().records());
+            for piece in rest.chunks(rest.len() / 5 + 1) {
+                let before = followed.whole.tally().bytes.total();
+                append(&path, piece);
+                followed.until("grown", |followed| followed.whole.tally().bytes.total() > before);
+            }
+            followed.until("read", |followed| {
+                followed.whole.tally().records() == whole.tally().records()
+                    && followed.whole.tally().faulty == whole.tally().faulty
+            });
+            followed.until(&format!("as {name}"), |followed| all_words(&followed.whole) == all_words(&whole));
+            assert_eq!(followed.whole.totals().sum(), whole.totals().sum(), "{name}");
+            followed.end();
+        }
+    }
+}
