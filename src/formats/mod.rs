@@ -47,6 +47,7 @@ static DECODERS: &[&dyn Format] = &[
     &claude_stream::ClaudeStream,
     &cline::Cline,
     &codex::Codex,
+    &kimi::KimiCli,
     &kimi::KimiCode,
     &opencode::Opencode,
 ];

@@ -193,7 +193,8 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     }
     let damaged = read(lines, &records);
     let origin = lines.record(n).origin;
-    let its = |at: u64| (origin.at..=origin.at + u64::from(origin.len)).contains(&at);
+    let end = |origin: Origin| origin.at + u64::from(origin.len);
+    let its = |other: Origin| other.at <= end(origin) && origin.at <= end(other);
     // A line that takes a prompt out of a queue names none: which one it means is known by the lines before it.
     let depends_on_others = |entry: &Entry| {
         let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
@@ -230,13 +231,13 @@ fn garbled(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a record brought anything of an entry.
-fn has_part(entry: &Entry, its: impl Fn(u64) -> bool) -> bool {
+fn has_part(entry: &Entry, its: impl Fn(Origin) -> bool) -> bool {
     let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
     let mut images = entry.blocks.iter().filter_map(|block| match &block.kind {
-        BlockKind::Image(image) => Some(image.origin.at),
+        BlockKind::Image(image) => Some(image.origin),
         _ => None,
     });
-    its(entry.origin.at) || bodies.into_iter().any(|body| its(body.from.at)) || images.any(its)
+    its(entry.origin) || bodies.into_iter().any(|body| its(body.from)) || images.any(its)
 }
 
 /// What a reader sees of an entry. Whose lane a call started and whether it was given up is known from

@@ -9,8 +9,17 @@ use tv::ingest::Target;
 use super::corpus::{Cut, corpora};
 
 /// Formats whose files lie in corpus folders of the same name.
-const OURS: [&str; 8] =
-    ["pi", "openclaw", "claude-code", "claude-stream-json", "cline", "codex", "kimi-code", "opencode"];
+const OURS: [&str; 9] = [
+    "pi",
+    "openclaw",
+    "claude-code",
+    "claude-stream-json",
+    "cline",
+    "codex",
+    "kimi-cli",
+    "kimi-code",
+    "opencode",
+];
 
 /// Files of our folders that are no sessions: sidecars and what a migration left; databases are recognised
 /// apart by their tables (`rows`).
@@ -21,7 +30,7 @@ fn is_no_session(name: &str) -> bool {
         || ["project", "todo", "session_diff"].iter().any(|room| name.contains(&format!("/storage/{room}/")))
         || name.contains("trajectory")
         || name.ends_with("sessions.json")
-        || name.starts_with("kimi-code/") && name.ends_with("state.json")
+        || name.starts_with("kimi-") && (name.ends_with("state.json") || name.ends_with("context.jsonl"))
         || name.ends_with(".meta.json")
 }
 

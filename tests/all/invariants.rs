@@ -6,6 +6,7 @@ use tv::formats::decoder::{Place, feed};
 use tv::model::body::{Body, Key};
 use tv::model::edit::{Batch, Edit, Mode};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
+use tv::model::record::{Origin, Record};
 use tv::model::text::Name;
 use tv::model::tool::identifies;
 use tv::model::tool::{ToolResult, ToolState, Verdict};
@@ -279,17 +280,17 @@ fn a_record_decoded_alone_gives_the_same_bodies() {
     }
 }
 
-/// The same body from a fresh decoder that sees nothing but the body's record.
+/// The same body from a fresh decoder that sees nothing but the body's record, or its records.
 fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
-    let is_its = |n: &usize| {
-        let origin = lines.record(*n).origin;
-        (origin.at..=origin.at + u64::from(origin.len)).contains(&body.from.at)
-    };
-    let record = lines.record((0..lines.count()).find(is_its)?);
+    let end = |origin: Origin| origin.at + u64::from(origin.len);
+    let is_its =
+        |record: &Record<'_>| body.from.at <= end(record.origin) && record.origin.at <= end(body.from);
     let mut decoder = lines.format.decoder();
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
-    feed(&mut *decoder, record, Place::Line, &mut batch);
+    for record in lines.records().into_iter().filter(is_its) {
+        feed(&mut *decoder, record, Place::Line, &mut batch);
+    }
     decoder.finish(&mut batch);
     let made = fixtures::transcript_of(vec![batch]);
     let same = |made: &&Body| made.from.at == body.from.at && made.slot == body.slot;

@@ -213,3 +213,36 @@ fn own_prices_go_before_the_table() {
     );
     assert_eq!((cost["usd"].as_f64(), cost["source"].as_str()), (Some(9.0), Some("estimated")));
 }
+
+#[test]
+fn a_table_beside_the_settings_replaces_that_of_tv() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("session.jsonl");
+    let line = json!({"type": "assistant", "uuid": "u1", "parentUuid": null, "sessionId": "s-1", "version": "2.0.0",
+        "timestamp": "2026-05-01T10:00:00.000Z", "cwd": "/tmp/x", "isSidechain": false, "userType": "external",
+        "requestId": "r1", "message": {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+        "content": [{"type": "text", "text": "done"}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 1_000_000, "output_tokens": 0}}});
+    fs::write(&session, format!("{line}\n")).unwrap();
+    let table = folder.path().join("config/tv/prices.json");
+    fs::create_dir_all(table.parent().unwrap()).unwrap();
+    let doctor = |text: &str| {
+        fs::write(&table, text).unwrap();
+        let out = assert_cmd::Command::cargo_bin("tv")
+            .unwrap()
+            .env("XDG_CONFIG_HOME", folder.path().join("config"))
+            .arg("doctor")
+            .arg(&session)
+            .output()
+            .unwrap();
+        [out.stdout, out.stderr].map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let [said, _] = doctor(
+        r#"{"source": "the miller", "date": "2020-01-01", "models": {"mill-1": {"input": 1, "output": 1}}}"#,
+    );
+    assert!(said.contains("prices: the miller, taken on 2020-01-01; none for claude-opus-4-6"), "{said}");
+    assert!(said.contains("days old and do not know claude-opus-4-6"), "{said}");
+    let [said, complaint] = doctor("{}");
+    assert!(said.contains("prices: litellm"), "{said}");
+    assert!(complaint.contains("prices.json is no table of prices"), "{complaint}");
+}

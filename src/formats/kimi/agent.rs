@@ -2,7 +2,7 @@
 
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::model::body::Key;
+use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
 use crate::model::fingerprint::Seen;
@@ -134,15 +134,24 @@ impl Agent {
     /// A call of this name with this input.
     pub(crate) fn call(
         &mut self,
-        (id, name): (&str, &str),
+        names: (&str, &str),
         input: &Json<'_>,
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> ToolCall {
-        let kind = tools::kind_of(name);
-        let headline = tools::headline(kind, input);
+        let headline = tools::headline(tools::kind_of(names.1), input);
         let mut body = out.tree(&headline, input.weight(), || input.to_tree());
         body.flags.broken_off = tools::breaks_off(input);
+        self.call_with(names, (headline, body), at)
+    }
+
+    /// A call whose input is told already.
+    pub(crate) fn call_with(
+        &mut self,
+        (id, name): (&str, &str),
+        (headline, input): (Text, Body),
+        at: Option<Timestamp>,
+    ) -> ToolCall {
         let key = Text::clean(id);
         if self.known.insert(&key, ()).is_none() {
             self.open.push(key.clone());
@@ -150,9 +159,9 @@ impl Agent {
         ToolCall {
             key,
             name: Text::clean(name),
-            kind,
+            kind: tools::kind_of(name),
             headline,
-            input: body,
+            input,
             state: ToolState::Pending,
             started: at,
             lane: None,
@@ -177,6 +186,11 @@ impl Agent {
     /// A line across.
     pub(crate) fn line(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
+    }
+
+    /// A line across that another record may replace.
+    pub(crate) fn line_of(&self, key: Key, what: Break, at: Option<Timestamp>, out: &mut Batch) {
+        self.block(key, BlockKind::Break(what), false, at, out);
     }
 
     /// A small fact that leaves no row below level 4.

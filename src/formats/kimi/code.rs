@@ -53,7 +53,7 @@ impl Format for KimiCode {
     }
 
     fn roots(&self) -> &'static [Root] {
-        places::ROOTS
+        places::CODE_ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

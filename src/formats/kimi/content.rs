@@ -1,4 +1,4 @@
-//! The parts of messages and outputs.
+//! The parts of messages and outputs, which both generations write alike.
 
 use std::borrow::Cow;
 

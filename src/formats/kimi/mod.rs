@@ -1,9 +1,11 @@
-//! Kimi Code: the wires of its agents (`kimi-code`). Those of the older Kimi CLI have the same name and first line, and
-//! nothing else in common.
+//! Kimi: two generations of `wire.jsonl`, the event logs of Kimi CLI (`kimi-cli`) and of Kimi Code (`kimi-code`), which
+//! share nothing but the name of the file and the first line.
 
 mod agent;
+mod cli;
 mod code;
 mod content;
 mod places;
 
+pub(crate) use cli::KimiCli;
 pub(crate) use code::KimiCode;

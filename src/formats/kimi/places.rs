@@ -1,4 +1,4 @@
-//! Where Kimi Code keeps sessions: a folder for each, in a folder for each place of work.
+//! Where both generations keep sessions: a folder for each, in a folder for each place of work.
 
 use std::path::Path;
 
@@ -7,8 +7,15 @@ use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
 const WIRE: &str = "wire.jsonl";
 const STATE: &str = "state.json";
 
+/// Where Kimi CLI keeps sessions.
+pub(crate) const CLI_ROOTS: &[Root] = &[Root {
+    variables: &[("KIMI_SHARE_DIR", "")],
+    home: ".kimi",
+    holds: &[Holds::Files("sessions/*/*/wire.jsonl")],
+}];
+
 /// Where Kimi Code keeps sessions.
-pub(crate) const ROOTS: &[Root] = &[Root {
+pub(crate) const CODE_ROOTS: &[Root] = &[Root {
     variables: &[],
     home: ".kimi-code",
     holds: &[Holds::Files("sessions/*/*/agents/main/wire.jsonl")],
@@ -18,12 +25,13 @@ pub(crate) const ROOTS: &[Root] = &[Root {
 pub(crate) fn named(path: &Path) -> Option<Named<'_>> {
     let name = file_name(path);
     if name != WIRE {
-        let is_beside = name == STATE;
+        let is_beside = name == STATE || name.starts_with("context");
         return Named::stem(path).filter(|_| !is_beside);
     }
     let folder = match agent_of(path) {
         Some("main") => session_folder(path)?,
         Some(_) => return None,
+        None if path.iter().any(|part| part == "subagents") => return None,
         None => path.parent()?,
     };
     Some(Named::id(file_name(folder))).filter(|named| !named.id.is_empty())
@@ -57,6 +65,9 @@ mod tests {
     #[test]
     fn a_session_is_named_as_its_folder() {
         let id = |path: &'static str| named(Path::new(path)).map(|named| named.id);
+        assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/wire.jsonl"), Some("5d0c"));
+        assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/subagents/a1/wire.jsonl"), None);
+        assert_eq!(id("/h/.kimi/sessions/0a1b/5d0c/context.jsonl"), None);
         assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/state.json"), None);
         assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/main/wire.jsonl"), Some("session_2"));
         assert_eq!(id("/h/.kimi-code/sessions/wd_x_1/session_2/agents/agent-0/wire.jsonl"), None);

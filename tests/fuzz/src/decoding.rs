@@ -50,6 +50,7 @@ fn around(format: &str) -> Vec<Place<'static>> {
             line("h/.codex/sessions/rollout-x-01a0fbd7-d0a0-7000-8000-0000000000a2.jsonl"),
             line("h/.codex/session_index.jsonl"),
         ],
+        "kimi-cli" => vec![file("sessions/a/b/state.json")],
         "kimi-code" => vec![file("sessions/a/b/state.json"), line("sessions/a/b/agents/agent-0/wire.jsonl")],
         "opencode" => vec![
             file("storage/session/p/ses_1.json"),

@@ -1,0 +1,417 @@
+//! kimi-cli: the wire of Kimi CLI, protocols 1.1 to 1.10: what the agent told its terminal, with what sub-agents told it
+//! inside.
+//!
+//! **Arguments are streamed.** A call may be written before its arguments are whole; the parts that follow are put
+//! behind them. No record holds the whole, so it stays in its stub, and comes from all the lines that it was written in.
+
+mod result;
+mod sniff;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use super::agent::{Agent, piece};
+use super::content::{block, blocks, text_of};
+use super::places;
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use crate::formats::json::{self, Json};
+use crate::formats::roots::{Beside, Named, Root};
+use crate::formats::tools;
+use crate::model::body::{Body, BodyFlags, Held, Key};
+use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::record::Origin;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, identifies};
+use crate::model::usage::Usage;
+
+/// The format.
+pub(crate) struct KimiCli;
+
+impl Format for KimiCli {
+    fn name(&self) -> &'static str {
+        "kimi-cli"
+    }
+
+    fn omits(&self) -> &'static str {
+        "the model, and so the cost; the prompt of the system"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        sniff::sniff(probe)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(KimiCliDecoder::default())
+    }
+
+    /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.
+    fn companions(&self, path: &Path) -> Vec<Pattern> {
+        places::beside(path).manifest.map(Pattern).into_iter().collect()
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        places::CLI_ROOTS
+    }
+
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        places::beside(path)
+    }
+}
+
+/// The sub-agent whose event it is.
+type Lane = Option<Name>;
+
+/// Decodes one session.
+#[derive(Default)]
+struct KimiCliDecoder {
+    agents: BTreeMap<Lane, Agent>,
+    /// Calls whose arguments are still being written.
+    streams: BTreeMap<Lane, Stream>,
+    /// Questions that wait for an answer, with the call that they are about.
+    asked: HashMap<Key, (Key, Text)>,
+    lanes: HashSet<Name>,
+    counted: HashSet<Key>,
+}
+
+/// A call whose arguments are still being written.
+struct Stream {
+    entry: Key,
+    piece: Piece,
+    call: ToolCall,
+    text: String,
+    /// From the line of the call to that of the last part.
+    from: Origin,
+    is_changed: bool,
+}
+
+/// What is there of the arguments of a call, as its headline and its input.
+fn put_together(name: &str, text: &str, from: Origin) -> (Text, Body) {
+    let parsed = json::parse(text.trim()).ok();
+    let bare = Json::Str(text.into());
+    let input = Body {
+        stub: Text::clean(text),
+        bytes: saturating_u32(text.len()),
+        lines: saturating_u32(text.lines().count()),
+        from,
+        slot: 0,
+        flags: BodyFlags { broken_off: parsed.is_none(), ..BodyFlags::default() },
+        held: Held::Stub,
+    };
+    (tools::headline(tools::kind_of(name), parsed.as_ref().unwrap_or(&bare)), input)
+}
+
+/// What a record tells.
+#[derive(Clone, Copy)]
+struct Event<'a> {
+    kind: &'a str,
+    payload: &'a Json<'a>,
+    at: Option<Timestamp>,
+}
+
+impl Decoder for KimiCliDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        if matches!(input.place, Place::File(_)) {
+            if let Some(title) = ["custom_title", "title"].iter().find_map(|name| json.get(name).text()) {
+                out.meta(MetaEdit::Title { rank: 2, title });
+            }
+            return BESIDE;
+        }
+        if json.get("type").str() == Some("metadata") {
+            if let Some(value) = json.get("protocol_version").text() {
+                out.meta(MetaEdit::Fact { name: "protocol", value });
+            }
+            return Fate::Merged;
+        }
+        let message = json.get("message");
+        let event = Event {
+            kind: message.get("type").str_or_empty(),
+            payload: message.get("payload"),
+            at: json.get("timestamp").moment(),
+        };
+        self.event(event, None, out).unwrap_or_else(|| {
+            let kind = if event.kind.is_empty() { "record without type" } else { event.kind };
+            out.unknown(&format!("type/{kind}"));
+            show_raw(input, kind, out)
+        })
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        let lanes: Vec<Lane> = self.streams.keys().cloned().collect();
+        for lane in lanes {
+            self.show_stream(lane.as_ref(), out);
+        }
+    }
+}
+
+impl KimiCliDecoder {
+    fn agent(&mut self, lane: Option<&Name>) -> &mut Agent {
+        let new = || lane.map_or_else(Agent::default, |lane| Agent::of_lane(lane.clone()));
+        self.agents.entry(lane.cloned()).or_insert_with(new)
+    }
+
+    /// Decodes an event of an agent. Nothing if it is of a type that is not known.
+    fn event(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Option<Fate> {
+        let Event { kind, payload, at } = event;
+        if kind != "ToolCallPart" {
+            self.close_stream(lane, out);
+        }
+        Some(match kind {
+            "TurnBegin" | "SteerInput" => {
+                let words = text_of(payload.get("user_input"));
+                let mut entry = self.agent(lane).prompt(&words, at, out);
+                entry.blocks = blocks(payload.get("user_input"), piece(out), out);
+                out.entry(entry);
+                Fate::Shown
+            }
+            "TurnEnd" => {
+                self.agent(lane).stop(Stop::Done, out);
+                Fate::Merged
+            }
+            "StepBegin" => {
+                self.agent(lane).begin_step(out);
+                Fate::Merged
+            }
+            "StepInterrupted" => {
+                self.agent(lane).lose(out);
+                self.agent(lane).line(Break::Interrupted(Text::default()), at, out)
+            }
+            "StepRetry" => self.retry(event, lane, out),
+            "ContentPart" => {
+                let (mut entry, fate) = self.agent(lane).answer(at, out);
+                entry.blocks.extend(block(payload, piece(out), out));
+                out.entry(entry);
+                fate
+            }
+            "ToolCall" => self.call(event, lane, out),
+            "ToolCallPart" => {
+                self.grow(payload.get("arguments_part").str_or_empty(), lane, out);
+                Fate::Merged
+            }
+            "ToolResult" => self.result(event, lane, out),
+            "StatusUpdate" => self.status(payload, lane, out),
+            "SubagentEvent" => self.sub_agent(event, out)?,
+            "ApprovalRequest" | "QuestionRequest" => self.ask(event, lane, out),
+            "ApprovalResponse" | "ApprovalRequestResolved" | "QuestionResponse" => {
+                self.allow(event, lane, out)
+            }
+            _ => return self.notice(event, lane, out),
+        })
+    }
+
+    /// What the program says beside the work. Nothing if it is of a type that is not known.
+    fn notice(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Option<Fate> {
+        let Event { kind, payload, at } = event;
+        Some(match kind {
+            "CompactionBegin" => {
+                let what =
+                    Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+                self.agent(lane).line(what, at, out)
+            }
+            "CompactionEnd" | "MCPLoadingBegin" | "MCPLoadingEnd" => Fate::Merged,
+            "HookTriggered" | "HookResolved" => self.hook(event, lane, out),
+            "Notification" => {
+                let title = payload.get("title").filled().unwrap_or("notification");
+                self.agent(lane).text((title, payload.get("body").str_or_empty()), false, at, out)
+            }
+            "PlanDisplay" => {
+                self.agent(lane).text(("plan", payload.get("content").str_or_empty()), false, at, out)
+            }
+            "BtwBegin" => {
+                self.agent(lane).text(("by the way", payload.get("question").str_or_empty()), false, at, out)
+            }
+            "BtwEnd" => {
+                let answers = [payload.get("response"), payload.get("error")];
+                let answer = answers.iter().find_map(|answer| answer.filled()).unwrap_or_default();
+                self.agent(lane).text(("by the way, answered", answer), false, at, out)
+            }
+            _ => return None,
+        })
+    }
+
+    // === calls ===
+
+    fn call(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let Event { payload, at, .. } = event;
+        let function = payload.get("function");
+        let written = function.get("arguments");
+        let parsed = written.str().and_then(|text| json::parse(text).ok()).filter(Json::is_object);
+        let names = (payload.get("id").str_or_empty(), function.get("name").str_or_empty());
+        let agent = self.agent(lane);
+        let (mut entry, fate) = agent.answer(at, out);
+        let piece = piece(out);
+        let call = if let Some(input) = &parsed {
+            agent.call(names, input, at, out)
+        } else {
+            let (text, from) = (written.str_or_empty(), out.origin());
+            let call = agent.call_with(names, put_together(names.1, text, from), at);
+            let (entry, text) = (entry.key.clone(), text.to_owned());
+            let stream = Stream { entry, piece, call: call.clone(), text, from, is_changed: false };
+            self.streams.insert(lane.cloned(), stream);
+            call
+        };
+        entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        out.entry(entry);
+        fate
+    }
+
+    /// More of the arguments.
+    fn grow(&mut self, text: &str, lane: Option<&Name>, out: &Batch) {
+        let Some(stream) = self.streams.get_mut(&lane.cloned()) else { return };
+        stream.text.push_str(text);
+        stream.is_changed = true;
+        let part = out.origin();
+        let end = part.at + u64::from(part.len);
+        stream.from.len = u32::try_from(end.saturating_sub(stream.from.at)).unwrap_or(u32::MAX);
+    }
+
+    fn close_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
+        self.show_stream(lane, out);
+        self.streams.remove(&lane.cloned());
+    }
+
+    /// What was added since it was told last.
+    fn show_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
+        let Some(stream) = self.streams.get_mut(&lane.cloned()) else { return };
+        if !std::mem::take(&mut stream.is_changed) {
+            return;
+        }
+        let Stream { call, text, from, .. } = stream;
+        (call.headline, call.input) = put_together(&call.name, text, *from);
+        let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
+        let mut entry = self.agent(lane).part(key, None, out);
+        entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
+        out.entry(entry);
+    }
+
+    fn result(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let Event { payload, at, .. } = event;
+        let call = Text::clean(payload.get("tool_call_id").str_or_empty());
+        self.settle(&call, lane, out);
+        let is_known = self.agent(lane).end_call(&call);
+        let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
+        let key = Text::clean(&format!("result of {call}{place}"));
+        let result = Box::new(result::read(key, payload.get("return_value"), at, out));
+        out.push(Edit::Result { call, result, lane: lane.cloned() });
+        if is_known { Fate::Merged } else { Fate::Shown }
+    }
+
+    // === sub-agents ===
+
+    /// Older versions name the call only.
+    fn sub_agent(&mut self, event: Event<'_>, out: &mut Batch) -> Option<Fate> {
+        let payload = event.payload;
+        let calls = ["parent_tool_call_id", "task_tool_call_id"];
+        let call = calls.iter().find_map(|name| payload.get(name).text()).filter(|call| identifies(call));
+        let name = payload.get("agent_id").text().or_else(|| call.clone())?;
+        if self.lanes.insert(name.clone()) {
+            let label = payload.get("subagent_type").text();
+            out.meta(MetaEdit::Lane { name: name.clone(), label, call });
+        }
+        let inner = payload.get("event");
+        let event =
+            Event { kind: inner.get("type").str_or_empty(), payload: inner.get("payload"), at: event.at };
+        self.event(event, Some(&name), out)
+    }
+
+    // === questions ===
+
+    fn ask(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let payload = event.payload;
+        let questions =
+            payload.get("questions").items().iter().filter_map(|one| one.get("question").filled());
+        let asked = payload.get("description").filled().map(str::to_owned);
+        let asked = asked.unwrap_or_else(|| questions.collect::<Vec<_>>().join(" "));
+        let verb = if event.kind == "ApprovalRequest" { "permission: " } else { "" };
+        let words = Text::clean(&format!("{verb}{asked}"));
+        let key = out.origin_key();
+        self.agent(lane).line_of(key.clone(), Break::Waiting(words.clone()), event.at, out);
+        // A permission has an id of its own; a question is answered by the result of the call that asks it.
+        let names =
+            if event.kind == "ApprovalRequest" { ["id", "tool_call_id"] } else { ["tool_call_id", "id"] };
+        if let Some(id) = names.iter().find_map(|name| payload.get(name).text()) {
+            self.asked.insert(id, (key, words));
+        }
+        Fate::Shown
+    }
+
+    fn allow(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let payload = event.payload;
+        let id = payload.get("request_id").str_or_empty();
+        let response = payload.get("response").str_or_empty().replace('_', " ");
+        match self.asked.remove(id) {
+            Some((key, words)) => {
+                let words = Text::clean(&format!("{words}  {response}"));
+                self.agent(lane).line_of(key, Break::Setting(words), None, out);
+                Fate::Merged
+            }
+            None => self.agent(lane).line(Break::Setting(Text::clean(&response)), event.at, out),
+        }
+    }
+
+    /// A call has its result: nobody waits for an answer about it any more.
+    fn settle(&mut self, call: &str, lane: Option<&Name>, out: &mut Batch) {
+        if let Some((key, words)) = self.asked.remove(call) {
+            self.agent(lane).line_of(key, Break::Setting(words), None, out);
+        }
+    }
+
+    // === the rest ===
+
+    fn retry(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let payload = event.payload;
+        let why =
+            ["error", "message", "reason", "error_type"].iter().find_map(|name| payload.get(name).filled());
+        let words = Text::clean(&format!("the request failed: {}", why.unwrap_or("it is made again")));
+        let mut entry = self.agent(lane).entry(out.origin_key(), Role::Harness, event.at, out);
+        entry.marks.retried = true;
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Error(words))));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn status(&mut self, payload: &Json<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        if let Some(tokens) = payload.get("max_context_tokens").count() {
+            self.agent(lane).meta(MetaEdit::Window(tokens), out);
+        }
+        let tokens = payload.get("token_usage");
+        if !tokens.is_object() {
+            return Fate::Merged;
+        }
+        let is_repeated = payload.get("message_id").text().is_some_and(|id| !self.counted.insert(id));
+        if !is_repeated {
+            let usage = Usage {
+                input: tokens.get("input_other").count(),
+                output: tokens.get("output").count(),
+                cache_read: tokens.get("input_cache_read").count(),
+                cache_write: tokens.get("input_cache_creation").count(),
+                ..Usage::default()
+            };
+            self.agent(lane).spend(usage, None, true, out);
+        }
+        Fate::Merged
+    }
+
+    fn hook(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let payload = event.payload;
+        let part = |name: &str| payload.get(name).str_or_empty();
+        let words =
+            format!("hook {} {} {} {}", part("event"), part("target"), part("action"), part("reason"));
+        let what =
+            Break::Setting(Text::clean(words.split_whitespace().collect::<Vec<_>>().join(" ").as_str()));
+        if part("action") == "block" {
+            return self.agent(lane).line(what, event.at, out);
+        }
+        self.agent(lane).trace(what, event.at, out)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What records of Kimi CLI decode to, where it depends on more than one of them.
+
+use super::KimiCli;
+use crate::formats::decoder::Place;
+use crate::formats::fed;
+use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::text::Text;
+use crate::model::tool::ToolState;
+use crate::model::transcript::Transcript;
+
+fn transcript(records: &[(&str, &str)]) -> Transcript {
+    let line = |(kind, payload): &(&str, &str)| {
+        format!(r#"{{"timestamp":1790000000.5,"message":{{"type":"{kind}","payload":{payload}}}}}"#)
+    };
+    let lines: Vec<String> = records.iter().map(line).collect();
+    fed::transcript(&KimiCli, &[(Place::Line, &lines)])
+}
+
+const CALL: (&str, &str) = (
+    "ToolCall",
+    r#"{"type":"function","id":"a","function":{"name":"Shell","arguments":"{\"command\": \"ec"}}"#,
+);
+
+#[test]
+fn streamed_arguments_are_put_together() {
+    let parts = [
+        ("ToolCallPart", r#"{"arguments_part":"ho mi"}"#),
+        ("ToolCallPart", r#"{"arguments_part":"ll\"}"}"#),
+    ];
+    let whole = transcript(&[CALL, parts[0], parts[1]]);
+    let call = whole.entries().flat_map(Entry::calls).next().unwrap();
+    assert_eq!(call.headline.as_str(), "echo mill");
+    assert_eq!(call.input.text().map(Text::as_str), Some(r#"{"command": "echo mill"}"#));
+    assert!(!call.input.flags.broken_off);
+    let cut = transcript(&[CALL, parts[0], ("StepInterrupted", "{}")]);
+    let call = cut.entries().flat_map(Entry::calls).next().unwrap();
+    assert!(call.input.flags.broken_off);
+    assert_eq!(call.state, ToolState::Lost);
+}
+
+#[test]
+fn a_permission_waits_until_it_is_answered() {
+    let ask = ("ApprovalRequest", r#"{"id":"p1","tool_call_id":"a","description":"Run `rm`"}"#);
+    let answer = ("ApprovalResponse", r#"{"request_id":"p1","response":"approve"}"#);
+    let question =
+        ("QuestionRequest", r#"{"id":"q1","tool_call_id":"a","questions":[{"question":"Which?"}]}"#);
+    let result =
+        ("ToolResult", r#"{"tool_call_id":"a","return_value":{"is_error":false,"output":"this one"}}"#);
+    let waits = |transcript: &Transcript| {
+        let is_waiting = |entry: &Entry| {
+            matches!(entry.blocks.first().map(|block| &block.kind), Some(BlockKind::Break(Break::Waiting(_))))
+        };
+        transcript.entries().filter(|entry| is_waiting(entry)).count()
+    };
+    assert_eq!(waits(&transcript(&[CALL, ask])), 1);
+    assert_eq!(waits(&transcript(&[CALL, ask, answer])), 0);
+    assert_eq!(waits(&transcript(&[CALL, question])), 1);
+    assert_eq!(waits(&transcript(&[CALL, question, result])), 0);
+}
+
+#[test]
+fn sub_agents_inside_are_lanes_with_their_own_usage() {
+    let inner = |kind: &str, payload: &str| {
+        format!(r#"{{"task_tool_call_id":"a","event":{{"type":"{kind}","payload":{payload}}}}}"#)
+    };
+    let text = inner("ContentPart", r#"{"type":"text","text":"two"}"#);
+    let spent = inner("StatusUpdate", r#"{"token_usage":{"input_other":5,"output":1},"message_id":"m"}"#);
+    let records = [CALL, ("SubagentEvent", &text), ("SubagentEvent", &spent), ("SubagentEvent", &spent)];
+    let transcript = transcript(&records);
+    let lanes: Vec<_> = transcript.lanes().iter().map(|lane| lane.call.clone()).collect();
+    assert_eq!(lanes, [Some("a".into())]);
+    let usage: Vec<u64> =
+        transcript.entries().filter_map(|entry| Some(entry.usage.as_ref()?.total())).collect();
+    assert_eq!(usage, [6], "a repeated message counts once");
+}
