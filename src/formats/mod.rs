@@ -22,6 +22,7 @@ pub(crate) mod fed;
 pub mod fields;
 pub(crate) mod generic;
 pub(crate) mod inline;
+pub(crate) mod inspect;
 pub mod json;
 pub(crate) mod kimi;
 pub mod openclaw;
@@ -47,6 +48,7 @@ static DECODERS: &[&dyn Format] = &[
     &claude_stream::ClaudeStream,
     &cline::Cline,
     &codex::Codex,
+    &inspect::Inspect,
     &kimi::KimiCli,
     &kimi::KimiCode,
     &opencode::Opencode,

@@ -264,6 +264,7 @@ mod tests {
         let path = |name: &str| dir.path().join(name);
         fs::write(path("a.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
         fs::write(path("a.zst"), [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
+        fs::write(path("a.eval"), "version https://git-lfs.github.com/spec/v1\noid sha256:0\n").unwrap();
         fs::write(path("a.db"), b"SQLite format 3\0").unwrap();
         fs::write(path("a.txt"), b"\xff\xfe{\0").unwrap();
         fs::write(path("a.bin"), [7, 0, 0, 1, b'{', 9]).unwrap();
@@ -278,6 +279,7 @@ mod tests {
         fs::create_dir(path("empty")).unwrap();
         for (name, words) in [
             ("a.gz", "the gzip archive breaks off"),
+            ("a.eval", "git lfs pull"),
             ("a.zst", "the zstd archive breaks off"),
             ("a.db", if cfg!(feature = "sqlite") { "not a database" } else { "opencode export" }),
             ("a.txt", "UTF-16"),

@@ -111,10 +111,12 @@ pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
     is_certain_of_agent(detection) && detection.verdict.shape == Shape::Folder
 }
 
-/// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them `….jsonl.reset.<date>`.
+/// Whether a file's name allows for a session: they are named `.jsonl`, `.ndjson` or `.json`, archives of them
+/// `….jsonl.reset.<date>`, logs of evaluations `.eval`.
 pub(crate) fn may_hold_a_session(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    name.contains(".json") || name.ends_with(".ndjson")
+    let is_log = path.extension().is_some_and(|extension| extension == "eval");
+    name.contains(".json") || name.ends_with(".ndjson") || is_log
 }
 
 /// Why these bytes are no session, if that can be seen without any format: what they are, what helps.
@@ -122,6 +124,9 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
     let is = |magic: &[u8]| head.starts_with(magic);
     if Packing::of(head).is_some() {
         return Some("compressed more than once; unpack it and open the session file in it");
+    }
+    if is(b"version https://git-lfs.github.com/") {
+        return Some("a pointer of Git LFS: the file itself is not here; try `git lfs pull`");
     }
     if is(&[0xff, 0xfe]) || is(&[0xfe, 0xff]) {
         return Some("UTF-16 text; try `iconv -f UTF-16 -t UTF-8 FILE | tv -`");

@@ -17,4 +17,5 @@ pub mod rows;
 pub(crate) mod stamp;
 pub(crate) mod stream;
 pub(crate) mod watch;
+mod zip;
 mod zstd;

@@ -10,9 +10,12 @@ use std::io::{self, BufReader, Read};
 use flate2::bufread::MultiGzDecoder;
 
 use super::stamp::read_range;
+use super::zip::{self, Zip};
 use super::zstd::Zstd;
 use crate::model::figures::bytes;
 
+/// So many bytes tell how a file is compressed.
+const MAGIC: usize = 64;
 /// Text beyond this size is not read: it is kept in memory.
 const LARGEST: u64 = 1 << 30;
 /// An archive that grows by more than this is no session but a bomb, once it is larger than `SMALL`.
@@ -26,6 +29,8 @@ pub enum Packing {
     Gzip,
     /// `.zst`
     Zstd,
+    /// `.eval`: a zip archive of several files.
+    Zip,
 }
 
 impl Packing {
@@ -34,6 +39,7 @@ impl Packing {
         match head {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            _ if zip::is_log(head) => Some(Self::Zip),
             _ => None,
         }
     }
@@ -43,22 +49,23 @@ impl Packing {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Zip => "zip",
         }
     }
 }
 
 /// How a file is compressed, if it is.
 pub(crate) fn packing_of(file: &File) -> io::Result<Option<Packing>> {
-    Ok(Packing::of(&read_range(file, 0, 4)?))
+    Ok(Packing::of(&read_range(file, 0, MAGIC)?))
 }
 
 /// Opens the text in a compressed file.
 pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     let size = file.metadata()?.len();
-    let file = BufReader::new(file);
     let text: Box<dyn Read> = match packing {
-        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
-        Packing::Zstd => Box::new(Zstd::new(file)),
+        Packing::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(file))),
+        Packing::Zstd => Box::new(Zstd::new(BufReader::new(file))),
+        Packing::Zip => Box::new(Zip::new(file)?),
     };
     let most = size.saturating_mul(GROWTH).clamp(SMALL, LARGEST);
     Ok(Box::new(Measured { text, packing, left: most, most }))

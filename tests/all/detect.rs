@@ -24,7 +24,7 @@ const OURS: [&str; 9] = [
 /// Files of our folders that are no sessions: sidecars and what a migration left; databases are recognised
 /// apart by their tables (`rows`).
 fn is_no_session(name: &str) -> bool {
-    [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt"]
+    [".db", ".sqlite", "-wal", "-shm", ".md", ".tsv", ".lock", "/migration", ".txt", ".eval"]
         .iter()
         .any(|end| name.ends_with(end))
         || ["project", "todo", "session_diff"].iter().any(|room| name.contains(&format!("/storage/{room}/")))

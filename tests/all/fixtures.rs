@@ -85,7 +85,7 @@ fn is_session(path: &Path) -> bool {
     });
     let is_readable = !is_database(path) || cfg!(feature = "sqlite");
     // What is compressed is read as a pipe is: it has tests of its own.
-    let is_packed = path.extension().is_some_and(|extension| extension == "zst");
+    let is_packed = path.extension().is_some_and(|extension| extension == "zst" || extension == "eval");
     !is_note && !is_companion && !is_manifest && !is_packed && is_readable
 }
 

@@ -29,6 +29,7 @@ mod details;
 mod detect;
 mod dump;
 mod ends;
+mod evaluations;
 mod faults;
 mod find;
 mod finding;

@@ -17,6 +17,7 @@ const SESSIONS: &[(&str, &str, &str)] = &[
     ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json", "g e"),
     ("codex", "codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl", "g ] t"),
     ("generic", "generic/chat.jsonl", "g"),
+    ("inspect-eval", "inspect-eval/log.json", "g e"),
     ("kimi-cli", "kimi-cli/wire.jsonl", "g e"),
     ("kimi-code", "kimi-code/main.jsonl", "g e"),
     ("openclaw", "openclaw/gateway-session.jsonl", "g e"),

@@ -1,0 +1,176 @@
+//! The messages of a sample.
+
+use std::borrow::Cow;
+
+use super::sample::{Known, Sample, usage_of};
+use crate::formats::inline::decoded_size;
+use crate::formats::json::Json;
+use crate::formats::tools;
+use crate::model::body::Image;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
+
+/// How a text begins that stands elsewhere in the sample.
+const ELSEWHERE: &str = "attachment://";
+
+/// Long texts of a sample by name.
+pub(super) struct Attached<'j>(&'j Json<'j>);
+
+impl<'j> Attached<'j> {
+    /// The attachments of a sample.
+    pub(super) fn of(json: &'j Json<'j>) -> Self {
+        Self(json)
+    }
+
+    /// A text, or the one that it names.
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str>
+    where
+        'j: 't,
+    {
+        let named = text.strip_prefix(ELSEWHERE).and_then(|name| self.0.get(name).str());
+        Cow::Borrowed(named.unwrap_or(text))
+    }
+}
+
+/// Emits a message.
+pub(super) fn message(
+    json: &Json<'_>,
+    number: usize,
+    sample: &Sample<'_>,
+    started: Option<Timestamp>,
+    out: &mut Batch,
+) {
+    let known = json.get("id").str().and_then(|id| sample.known.get(id)).copied().unwrap_or_default();
+    let role = match json.get("role").str_or_empty() {
+        "tool" => return result(json, sample, out),
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => Role::Harness,
+    };
+    let key = Text::clean(&format!("{}:{number}", out.origin_key()));
+    // Only answers have times; what was given to the model was there when the sample began.
+    let at = known.began.or_else(|| started.filter(|_| number == 0));
+    let mut entry = out.new_entry(key.clone(), role, at);
+    entry.marks.prompt = role == Role::User;
+    entry.marks.quiet = role == Role::System;
+    entry.ended = known.ended;
+    entry.model = json.get("model").text().filter(|_| role == Role::Assistant);
+    entry.blocks = json.get("content").blocks().iter().filter_map(|part| block(part, sample, out)).collect();
+    for call in json.get("tool_calls").items() {
+        let call = asked(call, sample, out);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+    }
+    for (piece, block) in (0..).zip(&mut entry.blocks) {
+        block.piece = Piece(piece);
+    }
+    let model = entry.model.clone();
+    out.entry(entry);
+    if let Some(usage) = known.usage {
+        out.push(Edit::Usage { of: key, usage: Box::new(usage_of(usage)), model });
+    }
+}
+
+fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block> {
+    let text = |name: &str| sample.attached.text(part.get(name).str_or_empty());
+    let kind = match (part.get("type").str_or_empty(), part.str()) {
+        (_, Some(whole)) => {
+            let whole = sample.attached.text(whole);
+            BlockKind::Text((!whole.trim().is_empty()).then(|| out.prose(&whole))?)
+        }
+        ("text", _) => {
+            let said = text("text");
+            BlockKind::Text((!said.trim().is_empty()).then(|| out.prose(&said))?)
+        }
+        ("reasoning", _) => {
+            let is_hidden = part.get("redacted").is_true();
+            let thought = if is_hidden { text("summary") } else { text("reasoning") };
+            BlockKind::Thinking(out.prose(&thought))
+        }
+        ("image", _) => BlockKind::Image(image(&text("image"), out)),
+        (kind, _) => {
+            if !["audio", "video", "data", "document", "tool_use"].contains(&kind) {
+                out.unknown(&format!("content/{kind}"));
+            }
+            let title = Text::clean(if kind.is_empty() { "content" } else { kind });
+            let body = out.tree(&title, part.weight(), || part.to_tree());
+            BlockKind::Raw(Raw { title, body })
+        }
+    };
+    Some(Batch::block(Piece(0), kind))
+}
+
+fn image(address: &str, out: &Batch) -> Image {
+    let inline = address.strip_prefix("data:");
+    Image {
+        mime: inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean).unwrap_or_default(),
+        bytes: inline.map(|_| decoded_size(address)),
+        source: (inline.is_none() && !address.is_empty()).then(|| Text::clean(address)),
+        origin: out.origin(),
+    }
+}
+
+fn call_key(id: &str, sample: &Sample<'_>) -> Text {
+    Text::clean(&format!("{}/{id}", sample.name))
+}
+
+fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
+    let id = json.get("id").str_or_empty();
+    let name = json.get("function").str_or_empty();
+    let input = json.get("arguments");
+    let kind = tools::kind_of(name);
+    let headline = tools::headline(kind, input);
+    let mut body = out.tree(&headline, input.weight(), || input.to_tree());
+    body.flags.broken_off = json.get("parse_error").filled().is_some();
+    let started = sample.known.get(id).and_then(|known| known.began);
+    let key = call_key(id, sample);
+    ToolCall {
+        key,
+        name: Text::clean(name),
+        kind,
+        headline,
+        input: body,
+        state: ToolState::Pending,
+        started,
+        lane: None,
+    }
+}
+
+fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+    let id = json.get("tool_call_id").str_or_empty();
+    let Known { began, ended, .. } = sample.known.get(id).copied().unwrap_or_default();
+    let content = json.get("content").blocks();
+    let texts = content.iter().filter_map(|part| part.str().or_else(|| part.get("text").str()));
+    let texts: Vec<Cow<'_, str>> = texts.map(|text| sample.attached.text(text)).collect();
+    let error = json.get("error");
+    let kind = error.get("type").str_or_empty();
+    let said = texts.join("\n");
+    let said = match error.get("message").filled() {
+        Some(why) if said.trim().is_empty() => why.to_owned(),
+        Some(why) if !said.contains(why) => format!("{said}\n{why}"),
+        _ => said,
+    };
+    let call = call_key(id, sample);
+    let images = content.iter().filter(|part| part.get("type").str() == Some("image"));
+    let result = ToolResult {
+        key: Text::clean(&format!("result of {call}")),
+        tool: None,
+        verdict: match kind {
+            _ if error.is_null() => Verdict::Done,
+            "approval" | "permission" => Verdict::Refused,
+            _ => Verdict::Failed,
+        },
+        body: out.output(&said),
+        patch: None,
+        images: images
+            .map(|part| image(&sample.attached.text(part.get("image").str_or_empty()), out))
+            .collect(),
+        facts: Text::clean(kind),
+        at: ended.or(began),
+        duration_ms: began.zip(ended).map(|(began, ended)| ended.since(began)),
+    };
+    out.push(Edit::Result { call, result: Box::new(result), lane: None });
+}

@@ -1,0 +1,162 @@
+//! inspect-eval: logs of evaluations by Inspect AI: `.eval` archives, of which each member is a line here, and the
+//! older documents. A sample is one record, with its messages, its scores, and the events that they came about by.
+//!
+//! **Messages are the transcript, events tell when.** What a model was given stands in its events once more, so nothing
+//! of their input is shown; tokens are those that the sample sums up by model.
+//!
+//! Source: <https://inspect.aisi.org.uk/eval-logs.html>.
+
+mod message;
+mod sample;
+
+use std::borrow::Cow;
+
+use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::json::Json;
+use super::roots::{Holds, Root};
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::record::Shape;
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+
+/// The format.
+pub(crate) struct Inspect;
+
+impl Format for Inspect {
+    fn name(&self) -> &'static str {
+        "inspect-eval"
+    }
+
+    fn agent(&self) -> &'static str {
+        "Inspect AI"
+    }
+
+    fn omits(&self) -> &'static str {
+        "cost (estimated from a price table and marked ~); what is logged of a sample while it runs is in a database elsewhere"
+    }
+
+    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+        if probe.is_document && probe.header.is_some_and(is_log) {
+            return Verdict::yes(Confidence::Certain, Shape::Document, "the log of an evaluation");
+        }
+        if probe.lines.iter().any(|line| is_log(line) || is_sample(line)) {
+            return Verdict::yes(Confidence::Certain, Shape::Lines, "the parts of the log of an evaluation");
+        }
+        Verdict::no("no evaluation with its samples")
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(InspectDecoder::default())
+    }
+
+    /// Logs lie in a folder of the project unless a variable names one.
+    fn roots(&self) -> &'static [Root] {
+        &[Root {
+            variables: &[("INSPECT_LOG_DIR", "")],
+            home: "logs",
+            holds: &[Holds::Files("*.eval"), Holds::Files("*_*_*.json")],
+        }]
+    }
+}
+
+/// What is said of an evaluation: when it begins, and once more at its end.
+fn is_log(json: &Json<'_>) -> bool {
+    let eval = json.get("eval");
+    json.has("version") && eval.get("task").filled().is_some() && eval.has("model") && json.has("plan")
+}
+
+fn is_sample(json: &Json<'_>) -> bool {
+    json.has("epoch") && json.has("id") && json.has("input") && json.has("messages")
+}
+
+/// Decodes one log.
+#[derive(Default)]
+struct InspectDecoder {
+    has_header: bool,
+}
+
+impl Decoder for InspectDecoder {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let json = input.json;
+        if is_sample(json) {
+            return sample::sample(json, out);
+        }
+        if is_log(json) {
+            return self.header(json, input.place == Place::Header, out);
+        }
+        // Summaries of samples, and scores that were put together over epochs.
+        let is_sum = |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");
+        if matches!(json, Json::Array(items) if items.iter().all(is_sum)) {
+            return Fate::Merged;
+        }
+        out.unknown("type/part of a log");
+        show_raw(input, "part of a log", out)
+    }
+}
+
+impl InspectDecoder {
+    fn header(&mut self, json: &Json<'_>, is_document: bool, out: &mut Batch) -> Fate {
+        let eval = json.get("eval");
+        // What was said at the beginning is said at the end as well.
+        if std::mem::replace(&mut self.has_header, true) && !json.has("results") {
+            return Fate::Merged;
+        }
+        let fact = |name, value: &Json<'_>| value.text().map(|value| MetaEdit::Fact { name, value });
+        let facts = [
+            eval.get("task").text().map(|title| MetaEdit::Title { rank: 1, title }),
+            eval.get("model").text().map(MetaEdit::Model),
+            eval.get("eval_id").text().map(MetaEdit::Id),
+            eval.at(&["packages", "inspect_ai"]).text().map(MetaEdit::Version),
+            fact("status", json.get("status")),
+            fact("dataset", eval.at(&["dataset", "name"])),
+            fact("solver", eval.get("solver")),
+        ];
+        for known in facts.into_iter().flatten() {
+            out.meta(known);
+        }
+        if let Some(status) = json.get("status").filled() {
+            out.meta(MetaEdit::Live(Some(status == "started")));
+        }
+        let at = eval.get("created").moment();
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
+        let said = results(json);
+        let title = Text::clean(&format!("evaluation of {}", eval.get("task").str_or_empty()));
+        let body = out.output(&said);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        if let Some(error) = json.at(&["error", "message"]).filled() {
+            let error = Break::Error(Text::clean(error));
+            entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(error)));
+        }
+        out.entry(entry);
+        if is_document { Fate::Merged } else { Fate::Shown }
+    }
+}
+
+/// How the evaluation went, a line for each thing.
+fn results(json: &Json<'_>) -> String {
+    let eval = json.get("eval");
+    let mut lines = vec![format!("model {}", eval.get("model").str_or_empty())];
+    if let Some(status) = json.get("status").filled() {
+        lines.push(format!("status {status}"));
+    }
+    let results = json.get("results");
+    let counts = [
+        ("completed_samples", results.get("completed_samples")),
+        ("total_samples", results.get("total_samples")),
+        ("samples", eval.at(&["dataset", "samples"])),
+    ];
+    for (name, number) in counts {
+        lines.extend(number.count().map(|number| format!("{name} {number}")));
+    }
+    for score in results.get("scores").items() {
+        let metric =
+            |(name, metric): &(Cow<'_, str>, Json<'_>)| format!("{name} {}", metric.get("value").to_source());
+        let metrics: Vec<String> = score.get("metrics").members().iter().map(metric).collect();
+        lines.push(format!("{}: {}", score.get("name").str_or_empty(), metrics.join(", ")));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! One sample: what was asked, what the model did, how that was scored.
+
+use std::collections::HashMap;
+
+use super::message::{self, Attached};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::tally::Fate;
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+use crate::model::usage::{Scope, Usage};
+
+/// What the events say of a message or of a call.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Known<'j> {
+    /// When it was asked for.
+    pub(super) began: Option<Timestamp>,
+    /// When it was there.
+    pub(super) ended: Option<Timestamp>,
+    /// What it took of the model.
+    pub(super) usage: Option<&'j Json<'j>>,
+}
+
+/// Where a sample is, and what its parts may refer to.
+pub(super) struct Sample<'j> {
+    /// A name of its own for whatever is in it: other samples have calls of the same ids.
+    pub(super) name: String,
+    /// Long texts, by their names.
+    pub(super) attached: Attached<'j>,
+    /// Answers by their ids, and calls by theirs.
+    pub(super) known: HashMap<&'j str, Known<'j>>,
+}
+
+/// Decodes a sample.
+pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
+    let id = json.get("id");
+    let id = id.str().map_or_else(|| id.to_source(), str::to_owned);
+    let epoch = json.get("epoch").count().unwrap_or(1);
+    let sample = Sample {
+        name: format!("{id}.{epoch}"),
+        attached: Attached::of(json.get("attachments")),
+        known: known(json.get("events").items()),
+    };
+    let started = json
+        .get("started_at")
+        .moment()
+        .or_else(|| json.get("events").items().iter().find_map(|event| event.get("timestamp").moment()));
+    begin(json, &sample, (&id, epoch, started), out);
+    for (number, item) in json.get("messages").items().iter().enumerate() {
+        message::message(item, number, &sample, started, out);
+    }
+    end(json, &sample, out);
+    spend(json.get("model_usage"), out);
+    Fate::Shown
+}
+
+fn begin(
+    json: &Json<'_>,
+    sample: &Sample<'_>,
+    (id, epoch, at): (&str, u64, Option<Timestamp>),
+    out: &mut Batch,
+) {
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    let words = format!("sample {id}, epoch {epoch}");
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(Text::clean(&words)))));
+    let targets: Vec<&str> = json.get("target").blocks().iter().filter_map(Json::filled).collect();
+    if !targets.is_empty() {
+        let body = out.output(&sample.attached.text(&targets.join("\n")));
+        let raw = Raw { title: "target".into(), body };
+        entry.blocks.push(Batch::block(Piece(1), BlockKind::Raw(raw)));
+    }
+    out.entry(entry);
+}
+
+/// How it ended: errors, scores, and how long it took.
+fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+    let origin = out.origin_key();
+    let last = json.get("events").items().iter().rev().find_map(|event| event.get("timestamp").moment());
+    if let Some(error) = json.at(&["error", "message"]).filled() {
+        let mut entry = out.new_entry(Text::clean(&format!("{origin}:error")), Role::Harness, last);
+        let line = Break::Error(Text::clean(&sample.attached.text(error)));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+        out.entry(entry);
+    }
+    let scores = json.get("scores").members();
+    let took = json.get("total_time").number().filter(|seconds| *seconds >= 0.0);
+    let took = took.and_then(|seconds| Json::Number(seconds * 1000.0).count());
+    if scores.is_empty() && took.is_none() {
+        return;
+    }
+    let mut entry = out.new_entry(Text::clean(&format!("{origin}:scores")), Role::Harness, last);
+    for (number, (name, score)) in (0..).zip(scores) {
+        let value = score.get("value");
+        let value = value.str().map_or_else(|| value.to_source(), str::to_owned);
+        let said = ["answer", "explanation"].iter().filter_map(|part| score.get(part).filled());
+        let said: Vec<String> = said.map(|text| sample.attached.text(text).into_owned()).collect();
+        let title = Text::clean(&format!("score {name}: {value}"));
+        let body = out.output(&said.join("\n\n"));
+        entry.blocks.push(Batch::block(Piece(number), BlockKind::Raw(Raw { title, body })));
+    }
+    if let Some(ms) = took {
+        entry.blocks.push(Batch::block(Piece(u64::MAX), BlockKind::Break(Break::Took(ms))));
+    }
+    out.entry(entry);
+}
+
+/// What the sample took, by model: also what its scorers asked for.
+fn spend(usage: &Json<'_>, out: &mut Batch) {
+    for (model, counts) in usage.members() {
+        let of = Text::clean(&format!("{}:run:{model}", out.origin_key()));
+        let usage = Box::new(Usage { scope: Scope::Run, ..usage_of(counts) });
+        out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
+    }
+}
+
+/// Counts of tokens: what was read from a cache and what was thought are counted apart and within.
+pub(super) fn usage_of(json: &Json<'_>) -> Usage {
+    Usage {
+        input: json.get("input_tokens").count(),
+        output: json.get("output_tokens").count(),
+        cache_read: json.get("input_tokens_cache_read").count(),
+        cache_write: json.get("input_tokens_cache_write").count(),
+        reasoning: json.get("reasoning_tokens").count(),
+        ..Usage::default()
+    }
+}
+
+/// What events say of answers and calls, by their ids.
+fn known<'j>(events: &'j [Json<'j>]) -> HashMap<&'j str, Known<'j>> {
+    let mut known = HashMap::new();
+    for event in events {
+        let began = event.get("timestamp").moment();
+        let ended = event.get("completed").moment();
+        match event.get("event").str_or_empty() {
+            "model" => {
+                let output = event.get("output");
+                let answers = output.get("choices").items().iter();
+                let usage = Some(output.get("usage")).filter(|usage| usage.is_object());
+                for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
+                    known.insert(id, Known { began, ended, usage });
+                }
+            }
+            "tool" => {
+                let id = event.get("id").filled();
+                known.extend(id.map(|id| (id, Known { began, ended, usage: None })));
+            }
+            _ => {}
+        }
+    }
+    known
+}

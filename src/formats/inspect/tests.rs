@@ -1,0 +1,66 @@
+//! What logs decode to.
+
+use super::Inspect;
+use crate::formats::decoder::{Confidence, Format, Place, Probe};
+use crate::formats::fed;
+use crate::formats::json;
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::tool::ToolState;
+
+const START: &str = r#"{"version":2,"eval":{"task":"mill","model":"openai/gpt-5-mini","dataset":{"samples":2}},"plan":{"steps":[]}}"#;
+const END: &str = r#"{"version":2,"status":"success","eval":{"task":"mill","model":"openai/gpt-5-mini","dataset":{"samples":2}},"plan":{"steps":[]},"results":{"total_samples":2,"completed_samples":2,"scores":[{"name":"match","metrics":{"accuracy":{"value":0.5}}}]}}"#;
+
+fn sample(id: u64) -> String {
+    let text = r#"{"id":ID,"epoch":1,"input":"?","target":"two","messages":[{"id":"u","role":"user","content":"attachment://long"},
+        {"id":"a","role":"assistant","content":[{"type":"reasoning","reasoning":"hm"},{"type":"text","text":"I count."}],"model":"gpt-5-mini","tool_calls":[{"id":"call_1","function":"bash","arguments":{"cmd":"ls"}}]},
+        {"id":"t","role":"tool","content":"two","tool_call_id":"call_1","function":"bash","error":ERROR}],
+        "scores":{"match":{"value":"C","answer":"two","explanation":"as it should be"}},
+        "events":[{"event":"model","timestamp":"2026-10-05T09:00:01+00:00","completed":"2026-10-05T09:00:02+00:00","output":{"choices":[{"message":{"id":"a"}}],"usage":{"input_tokens":10,"output_tokens":2}}}],
+        "model_usage":{"openai/gpt-5-mini":{"input_tokens":30,"output_tokens":5}},"attachments":{"long":"How many stones?"}}"#;
+    let error = if id == 1 { "null" } else { r#"{"type":"timeout","message":"too slow"}"# };
+    text.replace("ID", &id.to_string()).replace("ERROR", error).replace('\n', " ")
+}
+
+#[test]
+fn samples_follow_one_another_and_each_has_its_own_calls() {
+    let lines = [END.to_owned(), START.to_owned(), sample(1), sample(2)];
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    let keys: Vec<&str> = calls.iter().map(|call| call.key.as_str()).collect();
+    assert_eq!(keys, ["1.1/call_1", "2.1/call_1"]);
+    assert!(matches!(calls[0].state, ToolState::Done(_)) && matches!(calls[1].state, ToolState::Failed(_)));
+    let first_words = |entry: &Entry| match &entry.blocks.first()?.kind {
+        BlockKind::Text(body) => Some(body.stub.to_string()),
+        _ => None,
+    };
+    let prompts = transcript.entries().filter(|entry| entry.marks.prompt);
+    assert_eq!(prompts.filter_map(first_words).collect::<Vec<_>>(), ["How many stones?"; 2]);
+    let sum = transcript.totals().sum();
+    assert_eq!(sum.input.total + sum.output.total, 70, "what the samples sum up, scorers included");
+    let own: Vec<u64> =
+        transcript.entries().filter_map(|entry| Some(entry.usage.as_ref()?.total())).collect();
+    assert_eq!(own, [12, 12]);
+    assert_eq!((transcript.tally().shown, transcript.tally().merged), (3, 1));
+    assert_eq!(transcript.turns().len(), 2);
+}
+
+#[test]
+fn a_log_is_known_by_its_parts() {
+    let verdict = |line: &str| {
+        let lines = [json::parse(line).unwrap()];
+        let probe = Probe {
+            path: std::path::Path::new("x"),
+            children: &[],
+            lines: &lines,
+            header: None,
+            elements: &[],
+            is_document: false,
+            is_whole: true,
+        };
+        Inspect.sniff(&probe).confidence
+    };
+    assert_eq!(verdict(START), Confidence::Certain);
+    assert_eq!(verdict(&sample(1)), Confidence::Certain);
+    assert_eq!(verdict(r#"{"eval":{"task":"x"},"version":1}"#), Confidence::No);
+    assert_eq!(verdict(r#"{"id":1,"input":"x","messages":[]}"#), Confidence::No);
+}
