@@ -54,7 +54,12 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     thread.emit(entry, out)
 }
 
-fn facts(payload: &Json<'_>, thread: &Thread, out: &mut Batch) {
+fn facts(payload: &Json<'_>, thread: &mut Thread, out: &mut Batch) {
+    let is_name =
+        |name: &&str| name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    if let Some(provider) = payload.get("model_provider").filled().filter(is_name) {
+        thread.provider = (provider != "openai").then(|| Text::clean(provider));
+    }
     for (name, edit) in FACTS {
         if let Some(value) = payload.get(name).text() {
             thread.meta(edit(value), out);
@@ -139,7 +144,7 @@ pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     if let Some(cwd) = payload.get("cwd").text() {
         thread.meta(MetaEdit::Cwd(cwd), out);
     }
-    let model = payload.get("model").text();
+    let model = payload.get("model").text().map(|model| thread.named(model));
     let is_change = model.is_some() && thread.model.is_some() && thread.model != model;
     if let Some(model) = model {
         thread.model = Some(model.clone());

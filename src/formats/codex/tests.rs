@@ -140,6 +140,19 @@ fn tokens_go_to_the_request_that_spent_them() {
 }
 
 #[test]
+fn a_model_is_named_with_who_runs_it() {
+    let named = |provider: &str| {
+        let meta = line("session_meta", &format!(r#"{{"id":"x","model_provider":"{provider}"}}"#));
+        let turn = line("turn_context", r#"{"model":"gpt-5"}"#);
+        let transcript = alone(&[meta, turn, said("assistant", "ok")]);
+        transcript.meta().model.as_ref().map(ToString::to_string)
+    };
+    assert_eq!(named("openai").as_deref(), Some("gpt-5"));
+    assert_eq!(named("ollama").as_deref(), Some("ollama/gpt-5"), "it costs nothing there");
+    assert_eq!(named("[removed]").as_deref(), Some("gpt-5"));
+}
+
+#[test]
 fn turns_that_were_taken_back_are_undone() {
     let back = event(r#"{"type":"thread_rolled_back","num_turns":1}"#);
     let lines = [

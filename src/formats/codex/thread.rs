@@ -30,6 +30,8 @@ pub(crate) struct Thread {
     pub(crate) id: Option<Text>,
     /// The model that answers.
     pub(crate) model: Option<Name>,
+    /// Who runs the model, if it is not OpenAI.
+    pub(crate) provider: Option<Text>,
     /// Inherited records.
     pub(crate) replay: Replay,
     /// Tokens.
@@ -67,6 +69,14 @@ impl Thread {
     pub(crate) fn meta(&self, edit: MetaEdit, out: &mut Batch) {
         if self.lane.is_none() {
             out.meta(edit);
+        }
+    }
+
+    /// The name of a model with that of who runs it: it has another price there, or none.
+    pub(crate) fn named(&self, model: Text) -> Name {
+        match self.provider.as_ref().filter(|_| !model.contains('/')) {
+            Some(provider) => Text::clean(&format!("{provider}/{model}")),
+            None => model,
         }
     }
 
