@@ -114,14 +114,20 @@ fn spend(usage: &Json<'_>, out: &mut Batch) {
     }
 }
 
-/// Counts of tokens: what was read from a cache and what was thought are counted apart and within.
+/// Counts of tokens. Some providers count what was thought among the output, others beside it: the sum tells which.
 pub(super) fn usage_of(json: &Json<'_>) -> Usage {
+    let count = |name: &str| json.get(name).count();
+    let (input, output, thought) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
+    let (read, written) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
+    let all = [input, output, thought, read, written].into_iter().flatten().fold(0_u64, u64::saturating_add);
+    let is_beside = thought > Some(0) && count("total_tokens") == Some(all);
+    let more = thought.filter(|_| is_beside).unwrap_or(0);
     Usage {
-        input: json.get("input_tokens").count(),
-        output: json.get("output_tokens").count(),
-        cache_read: json.get("input_tokens_cache_read").count(),
-        cache_write: json.get("input_tokens_cache_write").count(),
-        reasoning: json.get("reasoning_tokens").count(),
+        input,
+        output: output.map(|output| output.saturating_add(more)),
+        cache_read: read,
+        cache_write: written,
+        reasoning: thought,
         ..Usage::default()
     }
 }

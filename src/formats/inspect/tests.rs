@@ -45,6 +45,19 @@ fn samples_follow_one_another_and_each_has_its_own_calls() {
 }
 
 #[test]
+fn what_was_thought_counts_once() {
+    let usage = |text: &str| super::sample::usage_of(&json::parse(text).unwrap()).output;
+    assert_eq!(
+        usage(r#"{"input_tokens":50,"output_tokens":1,"total_tokens":651,"reasoning_tokens":600}"#),
+        Some(601)
+    );
+    assert_eq!(
+        usage(r#"{"input_tokens":50,"output_tokens":700,"total_tokens":750,"reasoning_tokens":600}"#),
+        Some(700)
+    );
+}
+
+#[test]
 fn a_log_is_known_by_its_parts() {
     let verdict = |line: &str| {
         let lines = [json::parse(line).unwrap()];
