@@ -50,6 +50,12 @@ pub trait Format: Sync {
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
 
+    /// Decides of a text that is no JSON, by its beginning. `None`: it is not of this format.
+    fn sniff_text(&self, text: &str) -> Option<Verdict> {
+        let _ = text;
+        None
+    }
+
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 
@@ -258,8 +264,17 @@ pub enum Place<'a> {
     File(&'a Path),
     /// A row of a database's table with this name.
     Row(&'a str),
+    /// A part of a file that is no JSON: the value is a string.
+    Passage,
     /// A companion that is no JSON but the text of one body: the value is a string.
     Text(&'a Path),
+}
+
+impl Place<'_> {
+    /// Whether the record is no JSON, whatever it looks like.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Text(_) | Self::Passage)
+    }
 }
 
 /// A record, parsed.
@@ -280,6 +295,11 @@ pub trait Decoder: Send {
     /// Decodes one record and says what became of it. Types that are not named in the format must be
     /// kept with [`show_raw`].
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
+
+    /// The records of a text that is no JSON: ranges that are all of it.
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        std::iter::once(0..text.len()).collect()
+    }
 
     /// A small file beside the session, which was decoded before, is gone.
     fn lost(&mut self, path: &Path, out: &mut Batch) {
@@ -333,7 +353,7 @@ fn trimmed(text: &str) -> &str {
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
-    let value = if matches!(place, Place::Text(_)) { None } else { value_of(record.bytes) };
+    let value = if place.is_text() { None } else { value_of(record.bytes) };
     feed_read(decoder, record, value.as_ref(), place, out);
 }
 
@@ -372,7 +392,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
     if was_invalid {
         out.notice(Severity::Warning, "bytes that are not UTF-8 were replaced");
     }
-    let mut outcomes = if let Place::Text(_) = place {
+    let mut outcomes = if place.is_text() {
         let value = Json::Str(text.as_ref().into());
         vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
     } else {

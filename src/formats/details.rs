@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::decoder::{BESIDE, Decoder, Input};
 use super::emitted::Emitted;
 use super::fields::Fields;
 use super::json::Json;
@@ -209,7 +209,7 @@ impl Decoder for Detailing {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let (edits, notices) = (out.edits.len(), out.notices.len());
         let fate = self.decoder.decode(input, out);
-        if fate != BESIDE && !matches!(input.place, Place::Text(_)) {
+        if fate != BESIDE && !input.place.is_text() {
             self.decoder.finish(out);
             let edits = out.edits.get(edits..).unwrap_or_default();
             let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());

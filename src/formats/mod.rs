@@ -8,6 +8,7 @@
 //! Invariant: pure functions of bytes. No file, no clock, no terminal. The only wing that knows JSON
 //! when reading.
 
+pub(crate) mod aider;
 pub(crate) mod anthropic;
 pub mod claude;
 pub mod claude_stream;
@@ -42,6 +43,7 @@ use tables::{Queries, Tables};
 
 /// Formats with a decoder in Rust: those with a protocol of their own.
 static DECODERS: &[&dyn Format] = &[
+    &aider::Aider,
     &openclaw::Openclaw,
     &pi::Pi,
     &claude::Claude,
@@ -145,6 +147,17 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
         None => (&generic::Generic, generic::Generic.sniff(probe)),
     };
     Detection { format, verdict, others, is_provisional }
+}
+
+/// Finds the format of a text that is no JSON, by its beginning.
+pub(crate) fn detect_text(text: &str) -> Option<Detection> {
+    let (format, verdict) = tried().find_map(|format| Some((format, format.sniff_text(text)?)))?;
+    let verdict_of = |other: &'static dyn Format| {
+        let is_found = other.name() == format.name();
+        (other.name(), if is_found { verdict.clone() } else { Verdict::no("a text that is no JSON") })
+    };
+    let others = tried().map(verdict_of).collect();
+    Some(Detection { format, verdict, others, is_provisional: false })
 }
 
 /// The only format that is tried reads the file, whatever it says of it.

@@ -276,9 +276,12 @@ impl Decoder for OpenclawDecoder {
                 let Self { session, facts, children, .. } = self;
                 children.decode(id, input, &facts.index, |line| answer::is_known(session, line), out)
             }
-            Place::Line | Place::Header | Place::Element | Place::Row(_) | Place::Text(_) => {
-                self.own(input, out)
-            }
+            Place::Line
+            | Place::Header
+            | Place::Element
+            | Place::Row(_)
+            | Place::Text(_)
+            | Place::Passage => self.own(input, out),
         }
     }
 

@@ -1,10 +1,11 @@
 //! A look at each record while it is decoded: which of its strings are emitted.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::decoder::{BESIDE, Decoder, Input, Place};
+use super::decoder::{BESIDE, Decoder, Input};
 use super::details::{self, is_opaque, shortened};
 use super::emitted::{Emitted, print};
 use super::fields::Fields;
@@ -120,9 +121,13 @@ impl Decoder for Surveyed {
                 let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, emitted));
                 let details = details.map(|details| prints(&details)).unwrap_or_default();
                 let mut walk = Walk { emitted, details: &details, fields, origin, path: Vec::new(), sums };
-                walk.value(input.json, matches!(input.place, Place::Text(_)));
+                walk.value(input.json, input.place.is_text());
             }
         })
+    }
+
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        self.decoder.passages(text)
     }
 
     fn lost(&mut self, path: &Path, out: &mut Batch) {

@@ -69,7 +69,7 @@ impl<'f> Course<'f> {
                 let is_shown = preview.update(now);
                 (is_shown, is_shown.then_some(preview))
             }
-            Shape::Document | Shape::Values | Shape::Stream => (false, None),
+            Shape::Document | Shape::Values | Shape::Text | Shape::Stream => (false, None),
         };
         if is_shown {
             // Who shows it learns that it is complete.

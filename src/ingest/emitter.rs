@@ -3,6 +3,7 @@
 //! Invariant: each batch carries the tally of all records so far; a replacement begins and ends with
 //! the batches that say so, however many there are.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::formats::decoder::{Decoder, Place, feed, feed_read};
@@ -100,6 +101,11 @@ impl<'o> Emitter<'o> {
     /// Whether the bodies of the next records stay on disk.
     pub(crate) fn leave_bodies(&mut self, stubs_only: bool) {
         self.batch.stubs_only = stubs_only;
+    }
+
+    /// The records of a text that is no JSON.
+    pub(crate) fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        self.decoder.passages(text)
     }
 
     /// Emits a record.

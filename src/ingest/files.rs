@@ -22,6 +22,8 @@ pub enum Kind {
     Document,
     /// Values over several lines each.
     Values,
+    /// Parts of a text that is no JSON.
+    Passages,
     /// The whole file is one record.
     Small,
     /// Rows of a session in the table with this number.
@@ -46,6 +48,7 @@ impl Kind {
             Self::RowLine { is_lane: true, .. } | Self::Archive { is_lane: true, .. } => {
                 Place::CompanionLine(path)
             }
+            Self::Passages => Place::Passage,
             Self::Text => Place::Text(path),
             Self::Lines | Self::Values | Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
         }

@@ -174,8 +174,13 @@ impl Pager {
             Kind::Row { session, table, .. } => return self.row(session, table, origin.at),
             Kind::RowLine { session, .. } => return self.row(session, 0, origin.at),
             Kind::Archive { session, .. } => return self.archived(session, origin),
-            Kind::Lines | Kind::CompanionLines | Kind::Values | Kind::Document | Kind::Small | Kind::Text => {
-            }
+            Kind::Lines
+            | Kind::CompanionLines
+            | Kind::Values
+            | Kind::Document
+            | Kind::Passages
+            | Kind::Small
+            | Kind::Text => {}
         }
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {

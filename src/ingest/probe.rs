@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::formats::decoder::{Confidence, Format, Probe, Verdict, text_of, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::{Detection, detect};
+use crate::formats::{Detection, detect, detect_text};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
@@ -20,6 +20,9 @@ const RECORDS: usize = 50;
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
+    if let Some(detection) = detect_text(text) {
+        return detection;
+    }
     let split = split(text.as_bytes());
     let lines = parsed_lines(text, is_whole);
     let is_document = split.as_ref().is_some_and(|split| is_document(text, split, &lines));
@@ -115,7 +118,8 @@ pub(crate) fn is_folder_of_sessions(detection: &Detection) -> bool {
 /// `….jsonl.reset.<date>`, logs of evaluations `.eval`.
 pub(crate) fn may_hold_a_session(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_log = path.extension().is_some_and(|extension| extension == "eval");
+    let is_log = path.extension().is_some_and(|extension| extension == "eval")
+        || name.ends_with("aider.chat.history.md");
     name.contains(".json") || name.ends_with(".ndjson") || is_log
 }
 

@@ -17,7 +17,7 @@ use super::files::{Files, Kind};
 use super::line_file::{Allowance, LineFile, emit_line};
 use super::plan::Plan;
 use super::rows::Rows;
-use super::whole::{Small, emit_whole, is_whole_document, kind_of};
+use super::whole::{Small, emit_whole, is_whole_of, kind_of};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
@@ -97,11 +97,11 @@ impl<'o> Reader<'o> {
     ) -> io::Result<Self> {
         files.set_format(plan.format, &plan.path);
         let main = match plan.shape {
-            Shape::Document | Shape::Values => {
+            Shape::Document | Shape::Values | Shape::Text => {
                 let kind = kind_of(plan.shape);
                 let mut file = Rewritten::new(&*plan.path, Fence::default());
                 let mut content = Some(file.read()?);
-                if bodies.is_live() && !content.as_deref().is_some_and(is_whole_document) {
+                if bodies.is_live() && !content.as_deref().is_some_and(is_whole_of(plan.shape)) {
                     (file, content) = (Rewritten::new(&*plan.path, Fence::default()), None);
                 }
                 Main::Document { id: files.number(&plan.path, kind).0, file, content }
@@ -316,7 +316,7 @@ impl<'o> Reader<'o> {
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
             },
-            Main::Document { file, content, .. } => match file.poll(now, is_whole_document) {
+            Main::Document { file, content, .. } => match file.poll(now, is_whole_of(self.plan.shape)) {
                 Look::Quiet => {}
                 Look::Content(bytes) | Look::Broken(bytes) => {
                     seen.anew = Some("rewritten".to_owned());

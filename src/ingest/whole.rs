@@ -1,5 +1,6 @@
 //! Records of files that are rewritten whole: documents, and small files of one record.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -76,13 +77,25 @@ pub(crate) fn is_whole_document(bytes: &[u8]) -> bool {
     split(bytes).is_some_and(|split| split.is_complete())
 }
 
+/// Whether bytes are all of a file of this shape, as far as they tell.
+pub(crate) fn is_whole_of(shape: Shape) -> fn(&[u8]) -> bool {
+    if shape == Shape::Text { |_| true } else { is_whole_document }
+}
+
 /// What the records are of a file of this shape that is read whole.
 pub(crate) fn kind_of(shape: Shape) -> Kind {
-    if shape == Shape::Values { Kind::Values } else { Kind::Document }
+    match shape {
+        Shape::Values => Kind::Values,
+        Shape::Text => Kind::Passages,
+        _ => Kind::Document,
+    }
 }
 
 /// Emits the records of a file that is read whole.
 pub(crate) fn emit_whole(emitter: &mut Emitter<'_>, kind: Kind, id: FileId, bytes: &[u8], bodies: Bodies) {
+    if kind == Kind::Passages {
+        return emit_passages(emitter, id, bytes, bodies);
+    }
     if kind == Kind::Values {
         emit_values(emitter, id, bytes, bodies);
     } else {
@@ -116,6 +129,35 @@ fn emit_values(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodi
         return emitter.fault(Record { origin, bytes: slice(cut) }, "the last value breaks off here");
     }
     emit_stray_lines(emitter, id, slice(root.end..bytes.len()), root.end, number + 1);
+}
+
+/// Emits the parts of a text. Its bytes are measured, so what is no UTF-8 is replaced in each part.
+fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bodies) {
+    let text = marked(bytes);
+    let (mut line, mut number) = (1, 0);
+    for range in emitter.passages(&text) {
+        let part = bytes.get(range.clone()).unwrap_or_default();
+        emitter.leave_bodies(bodies.away_at(range.start as u64, bytes.len() as u64));
+        let origin = Origin { file: id, at: range.start as u64, len: saturating_u32(range.len()), line };
+        emitter.emit(Record { origin, bytes: part }, Kind::Passages.place(Path::new(""), number));
+        number += 1;
+        line += saturating_u32(memchr::memchr_iter(b'\n', part).count());
+    }
+}
+
+/// Bytes as a text of the same length: a byte that is no UTF-8 is a question mark.
+fn marked(bytes: &[u8]) -> Cow<'_, str> {
+    simdutf8::basic::from_utf8(bytes).map_or_else(
+        |_| {
+            let chunks = bytes.utf8_chunks();
+            Cow::Owned(
+                chunks
+                    .flat_map(|chunk| [chunk.valid().to_owned(), "?".repeat(chunk.invalid().len())])
+                    .collect(),
+            )
+        },
+        Cow::Borrowed,
+    )
 }
 
 /// Emits the records of a document. What is no part of it is sent as faults, so that nothing is lost.

@@ -15,6 +15,8 @@ pub enum Shape {
     /// JSON values over several lines each, or the elements of one array; rewritten whole. A record is
     /// one of the values, as it would be a line.
     Values,
+    /// Text that is no JSON; appended, and read whole. A record is what one voice said without another one between.
+    Text,
     /// One small JSON file for each record.
     Folder,
     /// Rows of a database, one JSON text a row.
@@ -26,7 +28,7 @@ pub enum Shape {
 impl Shape {
     /// Whether a file of this shape means something only as a whole.
     pub(crate) fn is_rewritten(self) -> bool {
-        matches!(self, Self::Document | Self::Values)
+        matches!(self, Self::Document | Self::Values | Self::Text)
     }
 }
 

@@ -140,6 +140,7 @@ fn a_session_that_grows_ends_as_one_that_is_read_whole() {
         ("codex", FIRST),
         ("codex", "rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl"),
         ("codex", "rollout-2026-07-28T15-42-00-019fa8f5-f840-7000-8000-0000000000c1.jsonl"),
+        ("aider", "aider.chat.history.md"),
         ("kimi-cli", "wire.jsonl"),
         ("kimi-code", "main.jsonl"),
     ] {

@@ -12,6 +12,7 @@ use crate::stage::{Stage, demo, fixture};
 /// Of each format the session that shows most, and the keys that bring most of it into a small window:
 /// prompt, thinking, calls that ended well, failed and wait, edits, lines across, sub-agents.
 const SESSIONS: &[(&str, &str, &str)] = &[
+    ("aider", "aider/aider.chat.history.md", "g"),
     ("claude-code", "claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", "g ] t"),
     ("claude-stream-json", "claude-stream-json/run.jsonl", "g ] t"),
     ("cline", "cline/1790000000000_abcde/1790000000000_abcde.messages.json", "g e"),

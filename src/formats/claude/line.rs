@@ -81,7 +81,13 @@ pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
             let stem = path.file_stem()?.to_str()?;
             Some(Text::clean(stem.strip_prefix("agent-").unwrap_or(stem)))
         }),
-        Place::Line | Place::Header | Place::Element | Place::File(_) | Place::Text(_) | Place::Row(_) => {
+        Place::Line
+        | Place::Header
+        | Place::Element
+        | Place::File(_)
+        | Place::Text(_)
+        | Place::Passage
+        | Place::Row(_) => {
             json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean("sidechain")))
         }
     }

@@ -373,7 +373,7 @@ fn kind_of(place: Place<'_>) -> Kind {
         Place::Line | Place::Element | Place::Row(_) => Kind::Record,
         Place::CompanionLine(_) => Kind::Companion,
         Place::Header => Kind::Header,
-        Place::File(_) | Place::Text(_) => Kind::Beside,
+        Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
     }
 }
 

@@ -97,6 +97,14 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.is_whole = is_whole;
             at_document(&head, &mut glance);
         }
+        Shape::Text => {
+            let text = String::from_utf8_lossy(&head);
+            glance.is_whole = is_whole;
+            for range in format.decoder().passages(&text) {
+                let at = range.start as u64;
+                glance.take(0, at, text.get(range).unwrap_or_default().as_bytes(), Place::Passage);
+            }
+        }
         Shape::Folder => {
             let text = String::from_utf8_lossy(&head);
             glance.is_part = true;

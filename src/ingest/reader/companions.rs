@@ -27,7 +27,9 @@ impl Reader<'_> {
         let plan = &self.plan;
         let mut patterns = match plan.shape {
             Shape::Folder => plan.format.files(&plan.path, &plan.session),
-            Shape::Lines | Shape::Document | Shape::Values | Shape::Rows | Shape::Stream => Vec::new(),
+            Shape::Lines | Shape::Document | Shape::Values | Shape::Text | Shape::Rows | Shape::Stream => {
+                Vec::new()
+            }
         };
         patterns.extend(plan.format.companions(&plan.path));
         self.add_patterns(patterns, false, now);

@@ -83,7 +83,7 @@ pub fn decode(name: &str, data: &[u8]) {
     let around = around(name);
     if let Some(place) = around.get(chance % around.len().max(1)).copied() {
         match place {
-            Place::File(_) | Place::Text(_) => {
+            Place::File(_) | Place::Text(_) | Place::Passage => {
                 let whole = Kept { origin: origin(0, data.len(), 1), bytes: data.to_vec() };
                 lightly(format, &[whole], place);
             }

@@ -1,0 +1,340 @@
+//! aider: the history that Aider keeps in Markdown beside the code, many runs in one file. What the user asked, what Aider
+//! said and what the model answered follow one another as passages.
+//!
+//! **Aider ends its own lines with two blanks.** So a heading or a quote that a model wrote stays a part of the answer,
+//! although it begins like a line of the user or of Aider.
+//!
+//! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
+
+use std::ops::Range;
+
+use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::record::Shape;
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::usage::Usage;
+
+/// How a run begins; the time behind it is that of a clock on the wall.
+const START: &str = "# aider chat started at ";
+const USER: &str = "####";
+const TOOL: &str = "> ";
+/// Characters of a title that is made from a prompt.
+const TITLE_CHARS: usize = 120;
+
+/// The format.
+pub(crate) struct Aider;
+
+impl Format for Aider {
+    fn name(&self) -> &'static str {
+        "aider"
+    }
+
+    fn agent(&self) -> &'static str {
+        "Aider"
+    }
+
+    fn omits(&self) -> &'static str {
+        "times but that of each start; calls (edits stand in the answers); more than two digits of tokens"
+    }
+
+    fn sniff(&self, _: &Probe<'_>) -> Verdict {
+        Verdict::no("no Markdown that begins with a chat of Aider")
+    }
+
+    fn sniff_text(&self, text: &str) -> Option<Verdict> {
+        let first = text.lines().find(|line| !line.trim().is_empty())?;
+        let is_start = first.strip_prefix(START).is_some_and(is_time);
+        is_start.then(|| {
+            Verdict::yes(Confidence::Certain, Shape::Text, "Markdown that begins with a chat of Aider")
+        })
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(AiderDecoder::default())
+    }
+}
+
+/// Whether a text is a day and a time: `2025-08-06 12:06:30`.
+fn is_time(text: &str) -> bool {
+    let is_part = |(at, c): (usize, char)| match at {
+        4 | 7 => c == '-',
+        10 => c == ' ',
+        13 | 16 => c == ':',
+        _ => c.is_ascii_digit(),
+    };
+    let text = text.trim_end();
+    text.len() == 19 && text.chars().enumerate().all(is_part)
+}
+
+/// Who wrote a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Voice {
+    Start,
+    User,
+    Tool,
+    Model,
+}
+
+/// Who wrote a line; nobody knows of a blank one. Aider's own lines may have others right below them without the blanks.
+fn voice(line: &str, is_below_tool: bool) -> Option<Voice> {
+    let line = line.trim_end_matches(['\n', '\r']);
+    let is_aiders = line.ends_with("  ");
+    if line.strip_prefix(START).is_some_and(is_time) {
+        Some(Voice::Start)
+    } else if line.starts_with(USER) && is_aiders {
+        Some(Voice::User)
+    } else if line.starts_with(TOOL) && (is_aiders || is_below_tool) {
+        Some(Voice::Tool)
+    } else {
+        (!line.trim().is_empty()).then_some(Voice::Model)
+    }
+}
+
+/// What one voice wrote without another one between. What the user wrote twice, with a blank line between, are two.
+fn passages(text: &str) -> Vec<Range<usize>> {
+    let mut passages = Vec::new();
+    let (mut begin, mut at) = (0, 0);
+    let (mut before, mut is_behind_blank) = (None, false);
+    for line in text.split_inclusive('\n') {
+        let now = voice(line, before == Some(Voice::Tool) && !is_behind_blank);
+        let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && is_behind_blank;
+        if now.is_some() && before.is_some() && (now != before || is_next) {
+            passages.push(begin..at);
+            begin = at;
+        }
+        before = now.or(before);
+        is_behind_blank = now.is_none();
+        at += line.len();
+    }
+    passages.push(begin..at);
+    passages
+}
+
+/// Decodes one history.
+#[derive(Default)]
+struct AiderDecoder {
+    model: Option<Name>,
+    answer: Option<Key>,
+    /// The words of the last answer.
+    said: Option<Piece>,
+    has_prompt: bool,
+}
+
+impl Decoder for AiderDecoder {
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        passages(text)
+    }
+
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let text = input.json.str_or_empty();
+        let first = text.split_inclusive('\n').find_map(|line| voice(line, false));
+        match first.unwrap_or(Voice::Model) {
+            Voice::Start => self.start(text, out),
+            Voice::User => self.prompt(text, out),
+            Voice::Tool => self.tool(text, out),
+            Voice::Model => self.answer(text, out),
+        }
+    }
+}
+
+impl AiderDecoder {
+    fn start(&mut self, text: &str, out: &mut Batch) -> Fate {
+        (self.answer, self.said) = (None, None);
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        let words = Text::clean(text.trim().trim_start_matches("# "));
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn prompt(&mut self, text: &str, out: &mut Batch) -> Fate {
+        let words = bare(text, USER);
+        // In architect mode the plan of one model is what the next one is asked.
+        if self.said.take().is_some_and(|said| said == print(&words)) {
+            return Fate::Merged;
+        }
+        if !std::mem::replace(&mut self.has_prompt, true) {
+            out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&words, TITLE_CHARS) });
+        }
+        self.answer = None;
+        let mut entry = out.new_entry(out.origin_key(), Role::User, None);
+        entry.marks.prompt = true;
+        let body = out.prose(&words);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn answer(&mut self, text: &str, out: &mut Batch) -> Fate {
+        let words = text.trim_matches(['\n', '\r']).trim_end();
+        self.said = Some(print(words));
+        let mut entry = out.new_entry(out.origin_key(), Role::Assistant, None);
+        entry.model.clone_from(&self.model);
+        let body = out.prose(words);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        self.answer = Some(entry.key.clone());
+        out.entry(entry);
+        Fate::Shown
+    }
+
+    fn tool(&mut self, text: &str, out: &mut Batch) -> Fate {
+        let words = bare(text, ">");
+        for line in words.lines() {
+            let model = line.strip_prefix("Model: ").or_else(|| line.strip_prefix("Main model: "));
+            if let Some(model) = model.and_then(|model| model.split_whitespace().next()).map(Text::clean) {
+                out.meta(MetaEdit::Model(model.clone()));
+                self.model = Some(model);
+            }
+            if let Some(version) = line.strip_prefix("Aider v") {
+                out.meta(MetaEdit::Version(Text::clean(version.trim())));
+            }
+            if let Some(usage) = usage(line) {
+                let of = self.answer.take().unwrap_or_else(|| out.origin_key());
+                out.push(Edit::Usage { of, usage: Box::new(usage), model: self.model.clone() });
+            }
+        }
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        let body = out.output(&words);
+        let raw = Raw { title: "aider".into(), body };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        out.entry(entry);
+        Fate::Shown
+    }
+}
+
+/// Lines without what Aider writes before and behind them.
+fn bare(text: &str, mark: &str) -> String {
+    let bare = |line: &str| {
+        let line = line.strip_prefix(mark).unwrap_or(line);
+        line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
+    };
+    let lines: Vec<String> = text.trim_matches(['\n', '\r']).lines().map(bare).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// What distinguishes texts; the room between their words does not.
+fn print(text: &str) -> Piece {
+    Piece::of(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`: the cost of the session is the sum
+/// so far.
+fn usage(line: &str) -> Option<Usage> {
+    let (_, counts) = line.split_once("Tokens: ")?;
+    let (counts, cost) = counts.split_once(" Cost: ").unwrap_or((counts, ""));
+    let of = |name: &str| {
+        let part = counts.split(", ").find_map(|part| part.trim_end_matches('.').strip_suffix(name))?;
+        amount(part.trim())
+    };
+    let (sent, received) = (of("sent")?, of("received")?);
+    let (read, written) = (of("cache hit"), of("cache write"));
+    let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let cost = cost.strip_prefix('$').and_then(|cost| cost.split_whitespace().next()?.parse().ok());
+    Some(Usage {
+        input: Some(sent.saturating_sub(cached)),
+        output: Some(received),
+        cache_read: read,
+        cache_write: written,
+        cost,
+        ..Usage::default()
+    })
+}
+
+/// `85`, `9.7k`, `1.2M`.
+fn amount(text: &str) -> Option<u64> {
+    let (digits, times) = match text.strip_suffix(['k', 'M']) {
+        Some(digits) if text.ends_with('k') => (digits, 1e3),
+        Some(digits) => (digits, 1e6),
+        None => (text, 1.0),
+    };
+    let number: f64 = digits.replace(',', "").parse().ok()?;
+    super::json::Json::Number((number * times).round()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aider, passages, usage};
+    use crate::formats::decoder::{Format, Place};
+    use crate::formats::fed;
+    use crate::model::entry::{BlockKind, Role};
+    use crate::model::transcript::Transcript;
+
+    const HISTORY: &str = include_str!("../../tests/fixtures/aider/aider.chat.history.md");
+
+    fn read(text: &str) -> Transcript {
+        let parts: Vec<&str> = passages(text).into_iter().map(|range| &text[range]).collect();
+        fed::transcript(&Aider, &[(Place::Passage, &parts)])
+    }
+
+    fn said(transcript: &Transcript, role: Role) -> Vec<String> {
+        let of_role = transcript.entries().filter(|entry| entry.role == role);
+        let words = of_role.filter_map(|entry| match &entry.blocks.first()?.kind {
+            BlockKind::Text(body) => Some(body.stub.to_string()),
+            _ => None,
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn passages_are_all_of_the_text() {
+        let mut end = 0;
+        for range in passages(HISTORY) {
+            assert_eq!(range.start, end);
+            end = range.end;
+        }
+        assert_eq!(end, HISTORY.len());
+        assert_eq!(passages(""), [0..0]);
+    }
+
+    #[test]
+    fn headings_and_quotes_of_the_model_are_a_part_of_its_answer() {
+        let transcript = read(HISTORY);
+        let answers = said(&transcript, Role::Assistant);
+        assert!(answers[0].contains("#### Stones") && answers[0].contains("> a quote"), "{answers:?}");
+        let prompts = said(&transcript, Role::User);
+        assert_eq!(prompts, ["How many stones\nhas the mill?", "Oil the wheel", "/exit"]);
+    }
+
+    #[test]
+    fn a_plan_that_is_asked_again_is_no_prompt() {
+        let text = "\n#### Plan it  \n> Looking.  \n\nOil it.\n\n- left\n- right\n\n> Tokens: 1k sent, 2 received.  \n\n#### Oil it.  \n####   \n#### - left  \n#### - right  \n\nDone.\n\n";
+        let transcript = read(text);
+        assert_eq!(said(&transcript, Role::User), ["Plan it"]);
+        assert_eq!(said(&transcript, Role::Assistant), ["Oil it.\n\n- left\n- right", "Done."]);
+        assert_eq!(transcript.tally().merged, 1);
+    }
+
+    #[test]
+    fn tokens_and_cost_are_those_of_the_message() {
+        let usage = |line| usage(line).map(|usage| (usage.input, usage.output, usage.cache_read, usage.cost));
+        assert_eq!(
+            usage("Tokens: 9.7k sent, 2.1k cache hit, 85 received. Cost: $0.01 message, $0.03 session."),
+            Some((Some(7600), Some(85), Some(2100), Some(0.01)))
+        );
+        assert_eq!(
+            usage("Tokens: 1.2M sent, 2,048 received."),
+            Some((Some(1_200_000), Some(2048), None, None))
+        );
+        assert_eq!(usage("Tokens: many"), None);
+        let transcript = read(HISTORY);
+        assert_eq!(transcript.totals().sum().requests, 2);
+    }
+
+    #[test]
+    fn only_what_begins_with_a_chat_is_a_history() {
+        let is_history = |text: &str| Aider.sniff_text(text).is_some();
+        assert!(is_history(HISTORY));
+        for text in [
+            "# aider chat started at noon\n",
+            "# Notes\n\n# aider chat started at 2025-08-06 12:06:30\n",
+            "> # aider chat started at 2025-08-06 12:06:30\n",
+            "#### Go  \n",
+            "",
+        ] {
+            assert!(!is_history(text), "{text}");
+        }
+    }
+}
