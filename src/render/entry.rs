@@ -332,7 +332,8 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
     }
     let tokens = format!("~{} tok", figures::tokens(u64::from((body.bytes / BYTES_PER_TOKEN).max(1))));
     (head.right, head.on_focus) = (vec![Span::styled(tokens, theme.dim)], is_for_focus(sheet));
-    let line = first_line(body);
+    // Some models give each thought a title in bold.
+    let line: String = first_row(sheet, body).iter().map(|span| span.content.as_ref()).collect();
     let is_one_line = body.lines <= 1 && wrap::width(&line) + 32 < usize::from(sheet.look.width);
     let in_row = detail == Detail::Closed || (detail == Detail::Preview && (is_one_line || !sheet.is_wide()));
     if in_row {

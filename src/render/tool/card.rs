@@ -244,8 +244,11 @@ impl<'a> Card<'a> {
             return Vec::new();
         }
         // What the head row says already needs no row of its own.
-        if text.split_once('=').is_some_and(|(_, only)| only.trim_matches('"') == self.call.headline.as_str())
-        {
+        let is_only = |value: &Tree| {
+            value.as_text().is_some_and(|only| only.trim() == self.call.headline.trim())
+                || text.split_once('=').is_some_and(|(_, only)| only == self.call.headline.as_str())
+        };
+        if matches!(input, Tree::Map(members) if matches!(members.as_slice(), [(_, only)] if is_only(only))) {
             return Vec::new();
         }
         vec![self.note(&text)]
