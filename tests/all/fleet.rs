@@ -85,7 +85,7 @@ fn claude(home: &Path, number: usize, end: End) -> Vec<Step> {
         End::Prompt => records.push(answer(2, json!([{"type": "text", "text": "Ground."}]), "end_turn")),
         End::Tool => records.push(call(2, "Bash", json!({"command": "make bread"}))),
         End::Question => {
-            records.push(call(2, "AskUserQuestion", json!({"questions": [{"question": "Rye?"}]})))
+            records.push(call(2, "AskUserQuestion", json!({"questions": [{"question": "Rye?"}]})));
         }
         End::Model => {}
     }
