@@ -272,7 +272,7 @@ mod tests {
     fn said(transcript: &Transcript, role: Role) -> Vec<String> {
         let of_role = transcript.entries().filter(|entry| entry.role == role);
         let words = of_role.filter_map(|entry| match &entry.blocks.first()?.kind {
-            BlockKind::Text(body) => Some(body.stub.to_string()),
+            BlockKind::Text(body) => Some(body.text_or_stub().to_string()),
             _ => None,
         });
         words.collect()
