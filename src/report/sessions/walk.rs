@@ -44,17 +44,29 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
             });
         }
         drop(announce);
-        let mut waiting: HashMap<usize, Receiver<T>> = HashMap::new();
-        let mut in_order = (0..units.len()).map_while(|number| {
-            while !waiting.contains_key(&number) {
-                let (number, heard) = announced.recv().ok()?;
-                waiting.insert(number, heard);
-            }
-            waiting.remove(&number)
-        });
-        let end = in_order.try_for_each(|heard| heard.into_iter().try_for_each(&mut take));
+        let end =
+            in_order(units.len(), &announced).try_for_each(|heard| heard.into_iter().try_for_each(&mut take));
         is_over.store(true, Ordering::Relaxed);
+        // Whoever still has something to say must hear that nobody listens: what was announced holds its receiver.
+        for heard in announced {
+            drop(heard);
+        }
         end
+    })
+}
+
+/// What sessions have to say, in their order, whoever announced itself first.
+fn in_order<T>(
+    count: usize,
+    announced: &Receiver<(usize, Receiver<T>)>,
+) -> impl Iterator<Item = Receiver<T>> + use<'_, T> {
+    let mut waiting: HashMap<usize, Receiver<T>> = HashMap::new();
+    (0..count).map_while(move |number| {
+        while !waiting.contains_key(&number) {
+            let (number, heard) = announced.recv().ok()?;
+            waiting.insert(number, heard);
+        }
+        waiting.remove(&number)
     })
 }
 
