@@ -13,6 +13,7 @@ mod pages;
 mod roff;
 mod surroundings;
 mod top;
+mod usage;
 mod wait;
 
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ pub use self::opening::{own_prices, replace_prices};
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
 use self::top::TopArgs;
+use self::usage::UsageArgs;
 use self::wait::WaitArgs;
 
 use crate::app::input::keymap::Keymap;
@@ -78,6 +80,8 @@ pub enum Config {
     Top(report::top::Options),
     /// Write what is said somewhere in them.
     Grep(Box<report::sessions::grep::Options>),
+    /// Write what they came to.
+    Usage(Box<report::sessions::usage::Options>),
     /// Write which formats there are, or what is the matter with one.
     Formats(report::formats::Options),
     /// Nothing: it is not known which session was named.
@@ -181,6 +185,8 @@ enum Command {
     Top(TopArgs),
     /// Search all sessions, newest first; 1 if nothing is found
     Grep(Box<GrepArgs>),
+    /// Sum up tokens and cost of all sessions, by day or by something else
+    Usage(Box<UsageArgs>),
     /// List the formats of all agents; check a definition of your own, or draft one
     Formats {
         #[command(subcommand)]
@@ -377,6 +383,7 @@ impl Config {
             Command::List(args) => Self::List(list_options(args, surroundings)),
             Command::Top(args) => Self::top(args, surroundings),
             Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
+            Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
             Command::Demo { speed, look } if surroundings.can_view() => {
                 Self::View(Box::new(view(Start::Demo(DemoSpeed(speed)), &look, surroundings)))
             }

@@ -17,7 +17,7 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
-use tv::report::sessions::grep;
+use tv::report::sessions::{grep, usage};
 use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, top, wait};
 use tv::runtime;
 
@@ -58,10 +58,10 @@ fn main() -> ExitCode {
             }
             run(&config, charset).unwrap_or_else(|error| end(&error, charset))
         }
-        Err(usage) => {
+        Err(wrong) => {
             // If even this cannot be printed, the exit code still says so.
-            let _ = if usage.use_stderr() { refuse(&usage, charset) } else { usage.print() };
-            ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED))
+            let _ = if wrong.use_stderr() { refuse(&wrong, charset) } else { wrong.print() };
+            ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(FAILED))
         }
     }
 }
@@ -84,6 +84,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Top(options) => top::write(options, now, &mut out)?,
         Config::Grep(options) => grep::write(options, now(), &mut out)?,
+        Config::Usage(options) => usage::write(options, now(), &mut out)?,
         Config::Refuse(refusal) => Outcome::Failed(vec![refusal.clone()]),
         Config::Completions(shell) => {
             out.write_all(&completions(*shell))?;
@@ -146,8 +147,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 }
 
 /// What is wrong with the arguments. It quotes them, and names of files are strings from outside.
-fn refuse(usage: &clap::Error, charset: Charset) -> io::Result<()> {
-    write!(io::stderr(), "{}", charset.text(&Text::clean(&usage.render().to_string())))
+fn refuse(wrong: &clap::Error, charset: Charset) -> io::Result<()> {
+    write!(io::stderr(), "{}", charset.text(&Text::clean(&wrong.render().to_string())))
 }
 
 /// Paths and messages of the system are strings from outside: they are cleaned before they are shown.

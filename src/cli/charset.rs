@@ -23,6 +23,7 @@ impl Config {
             Self::List(options) => options.json,
             Self::Top(options) => options.form != report::top::Form::Table,
             Self::Grep(options) => options.form == report::sessions::grep::Form::Json,
+            Self::Usage(options) => options.form == report::sessions::usage::Form::Json,
             Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
                 *form != report::check::Form::Text
             }

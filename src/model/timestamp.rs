@@ -75,6 +75,16 @@ impl Timestamp {
         self.local("%Y-%m-%d")
     }
 
+    /// `2026-W05`: the week by ISO 8601, in the reader's time zone.
+    pub(crate) fn calendar_week(self) -> String {
+        self.local("%G-W%V")
+    }
+
+    /// `2026-01` in the reader's time zone.
+    pub(crate) fn calendar_month(self) -> String {
+        self.local("%Y-%m")
+    }
+
     /// What the reader's time zone is called then: `CET`, `+03`.
     pub(crate) fn zone(self) -> String {
         self.local("%Z")

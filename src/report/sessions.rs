@@ -4,4 +4,5 @@
 //! taken in the order in which they were found (`walk`).
 
 pub mod grep;
+pub mod usage;
 mod walk;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::analysis::money::cost::Cost;
+use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::Text;
 use crate::model::totals::Spent;
 
@@ -48,6 +49,20 @@ impl From<&Spent> for UsageFigures {
             cache_write: spent.cache_write.known(),
             reasoning: spent.reasoning.known(),
             requests: spent.requests,
+        }
+    }
+}
+
+impl From<&Amount> for UsageFigures<i64> {
+    fn from(amount: &Amount) -> Self {
+        Self {
+            input: amount.input.known(),
+            output: amount.output.known(),
+            output_is_partial: amount.money.partial > 0,
+            cache_read: amount.cache_read.known(),
+            cache_write: amount.cache_write.known(),
+            reasoning: amount.reasoning.known(),
+            requests: i64::try_from(amount.requests).unwrap_or(i64::MAX),
         }
     }
 }

@@ -80,5 +80,6 @@ mod stage;
 mod steady;
 mod streams;
 mod tidy;
+mod usage;
 mod views;
 mod waiting;

@@ -1,0 +1,86 @@
+//! Arguments of `tv usage`.
+
+use std::ffi::OsString;
+
+use clap::builder::PossibleValuesParser;
+
+use super::grep::{place, time};
+use super::surroundings::Surroundings;
+use crate::analysis::expression::When;
+use crate::ingest::find::{self, Search};
+use crate::report::sessions::usage::{By, Form, Options};
+
+/// What was typed after `tv usage`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Every request counts once over all sessions, also if it stands in several: in forks, in sessions that were gone on \
+with, in archives. Cost is what the agent recorded, else ~ an estimate from list prices; $? where no price is known \
+(`tv help money`).
+
+    tv usage --since 30d
+    tv usage --by month,model
+    tv usage ~/.claude/projects --by session --csv")]
+pub(super) struct UsageArgs {
+    /// Files, folders or sessions to sum up instead of all that agents keep
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<OsString>,
+    /// What has a row of its own; several together with a comma between
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', default_value = "day",
+        value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
+    by: Vec<String>,
+    /// Only what was spent from then on: 7d, 10:42, 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    since: Option<When>,
+    /// Only what was spent before
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<When>,
+    /// Only sessions of one agent
+    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    agent: Option<String>,
+    /// One JSON object a row (schema tv.usage/1)
+    #[arg(long)]
+    json: bool,
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+impl UsageArgs {
+    /// What to sum up.
+    pub(super) fn options(self, surroundings: &Surroundings) -> Options {
+        let mut targets = Vec::new();
+        let mut refused = Vec::new();
+        for session in &self.sessions {
+            match place(session, surroundings) {
+                Ok(target) => targets.push(target),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        // Where all that was named is no session there is nothing to sum up.
+        let is_nowhere = targets.is_empty() && !refused.is_empty();
+        let paths = targets.iter().map(|target| target.path.clone()).collect();
+        let search = Search { environment: surroundings.environment.clone(), paths, format: self.agent };
+        let mut by: Vec<By> = Vec::new();
+        for (known, word) in By::ALL {
+            // There is one column for a span of time: the narrowest.
+            let is_second = known.is_period() && by.iter().any(|by| by.is_period());
+            if self.by.iter().any(|typed| typed == word) && !is_second {
+                by.push(known);
+            }
+        }
+        Options {
+            search: if is_nowhere { Search::default() } else { search },
+            targets,
+            refused,
+            by,
+            since: self.since,
+            until: self.until,
+            form: match (self.json, self.csv) {
+                (true, _) => Form::Json,
+                (_, true) => Form::Csv,
+                _ => Form::Table,
+            },
+            ascii: surroundings.is_ascii(),
+        }
+    }
+}

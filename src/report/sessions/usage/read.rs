@@ -1,0 +1,93 @@
+//! What one session spent.
+
+use std::path::PathBuf;
+
+use crate::analysis::index::Live;
+use crate::analysis::money::spending::amount::Amount;
+use crate::analysis::money::spending::statement::Statement;
+use crate::analysis::money::spending::{Charge, Spending};
+use crate::ingest::OpenError;
+use crate::ingest::find::{Reader, Unread};
+use crate::model::body::Key;
+use crate::model::found::Found;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+use crate::report::reading;
+
+/// What comes of a session.
+pub(super) enum Message {
+    /// What it spent.
+    Session(Box<Spender>),
+    /// It is none, or one that another one started.
+    Other(usize),
+    /// Why it could not be read, or not to its end.
+    Failure(OpenError),
+}
+
+/// A session and what it spent.
+pub(super) struct Spender {
+    /// The session.
+    pub(super) found: Found,
+    /// Its id as its records tell it.
+    pub(super) id: Text,
+    /// The files that were read for it.
+    pub(super) files: Vec<PathBuf>,
+    /// What was spent.
+    pub(super) spent: Vec<Spent>,
+}
+
+/// One record of usage.
+#[derive(Clone, Debug)]
+pub(super) struct Spent {
+    /// The key of the entry that carries it.
+    pub(super) key: Option<Key>,
+    /// When.
+    pub(super) at: Option<Timestamp>,
+    /// On which model; empty if nobody says.
+    pub(super) model: Name,
+    /// How much.
+    pub(super) amount: Amount,
+}
+
+/// Reads a session that is listed, or any.
+pub(super) fn read(
+    reader: &mut Reader,
+    (number, unread): (usize, &Unread),
+    (format, is_listed): (Option<&str>, bool),
+    say: &mut dyn FnMut(Message) -> bool,
+) {
+    let found = if is_listed { reader.listed(unread) } else { reader.found(unread) };
+    let Some(found) = found else {
+        say(Message::Other(number));
+        return;
+    };
+    if format.is_some_and(|format| found.format != format) {
+        return;
+    }
+    match reading::read(&unread.target(), true) {
+        Ok(reading) => {
+            let transcript = &reading.transcript;
+            let statement = Statement::of(&Live::<Spending>::of(transcript), &reading.account, transcript);
+            let spent = |charge: &Charge| {
+                let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
+                let key = entry.map(|entry| entry.key.clone());
+                Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount }
+            };
+            let spender = Spender {
+                id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
+                files: reading.files.values().map(|path| path.to_path_buf()).collect(),
+                spent: statement.charges.iter().map(spent).collect(),
+                found,
+            };
+            let failure = reading.failure();
+            if say(Message::Session(Box::new(spender)))
+                && let Some(failure) = failure
+            {
+                say(Message::Failure(failure));
+            }
+        }
+        Err(failure) => {
+            say(Message::Failure(failure));
+        }
+    }
+}

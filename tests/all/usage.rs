@@ -1,0 +1,222 @@
+//! `tv usage` over a made home: forks, sessions gone on with, archives, sub-agents, against sums made by hand.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tv::ingest::find;
+
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn write(&self, name: &str, content: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn usage(&self, arguments: &[&str]) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        for name in find::variables() {
+            command.env_remove(name);
+        }
+        let command =
+            command.arg("usage").args(arguments).env("HOME", self.0.path()).env("LC_ALL", "C.UTF-8");
+        let output =
+            command.env("TZ", "UTC").current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    fn rows(&self, arguments: &[&str]) -> Vec<Value> {
+        let (code, out, error) = self.usage(&[arguments, &["--json"]].concat());
+        assert_eq!((code, error.as_str()), (0, ""));
+        out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn lines(records: &[Value]) -> String {
+    records.iter().map(|record| record.to_string() + "\n").collect()
+}
+
+/// A prompt, and answers by the numbers of their requests.
+fn claude(session: &str, agent: Option<&str>, day: u32, requests: &[u32]) -> String {
+    let at = |n: u32| format!("2026-01-{day:02}T10:{:02}:00.000Z", n % 60);
+    let own = |mut record: Value| {
+        if let Some(agent) = agent {
+            record["isSidechain"] = json!(true);
+            record["agentId"] = json!(agent);
+        }
+        record
+    };
+    let prompt = own(json!({"parentUuid": null, "isSidechain": false, "type": "user",
+        "message": {"role": "user", "content": format!("Go {session}")},
+        "uuid": format!("u-{session}-{}", agent.unwrap_or("main")), "timestamp": at(0), "sessionId": session,
+        "cwd": format!("/work/{session}"), "version": "2.1.0"}));
+    let mut records = vec![prompt];
+    for n in requests {
+        // Each answer takes two lines, of which the first was written before it was complete.
+        for (part, output) in [(1, 1), (2, 100 + n)] {
+            records.push(own(json!({"parentUuid": null, "isSidechain": false, "type": "assistant",
+                "requestId": format!("req_011CabcdefghijklmnoP{n:04}"),
+                "message": {"id": format!("msg_01AbCdEfGhIjKlMnOp{n:04}"), "type": "message", "role": "assistant",
+                    "model": if n % 2 == 0 { "claude-opus-4-6" } else { "claude-haiku-4-5" },
+                    "content": [{"type": "text", "text": format!("Part {part} of {n}.")}],
+                    "usage": {"input_tokens": 10 + n, "output_tokens": output,
+                        "cache_read_input_tokens": 1_000 * n, "cache_creation_input_tokens": 7}},
+                "uuid": format!("a-{session}-{n}-{part}"), "timestamp": at(*n), "sessionId": session})));
+        }
+    }
+    lines(&records)
+}
+
+fn pi(session: &str, entries: &[(&str, u32, u64)]) -> String {
+    let mut records = vec![json!({"type": "session", "version": 3, "id": session,
+        "timestamp": "2026-02-01T08:00:00.000Z", "cwd": "/work/pi"})];
+    for (id, minute, input) in entries {
+        records.push(json!({"type": "message", "id": id, "parentId": null,
+            "timestamp": format!("2026-02-01T08:{minute:02}:00.000Z"),
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "Yes."}], "provider": "p",
+                "model": "some-model", "stopReason": "stop", "timestamp": 1,
+                "usage": {"input": input, "output": 3, "cacheRead": 0, "cacheWrite": 0, "totalTokens": input + 3,
+                    "cost": {"input": 0.25, "output": 0.25, "cacheRead": 0, "cacheWrite": 0, "total": 0.5}}}}));
+    }
+    lines(&records)
+}
+
+fn home() -> Home {
+    let home = Home(tempfile::tempdir().unwrap());
+    let project = ".claude/projects/-work";
+    home.write(&format!("{project}/one.jsonl"), &claude("one", None, 5, &[1, 2, 3]));
+    home.write(&format!("{project}/one/subagents/agent-a1.jsonl"), &claude("one", Some("a1"), 5, &[4, 5]));
+    // A fork: all of the first session, and more on another day.
+    let fork = claude("one", None, 5, &[1, 2, 3]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"fork\"");
+    home.write(&format!("{project}/fork.jsonl"), &(fork + &claude("fork", None, 12, &[6, 7])));
+    home.write(&format!("{project}/other.jsonl"), &claude("other", None, 12, &[8]));
+    // pi: a fork has the ids and times of what it was forked from; the same short id elsewhere is another request.
+    let sessions = ".pi/agent/sessions/--work--";
+    home.write(
+        &format!("{sessions}/2026-02-01T08-00-00-000Z_p1.jsonl"),
+        &pi("p1", &[("aa11", 1, 20), ("bb22", 2, 30)]),
+    );
+    home.write(
+        &format!("{sessions}/2026-02-01T08-00-00-000Z_p2.jsonl"),
+        &pi("p2", &[("aa11", 1, 20), ("cc33", 3, 40)]),
+    );
+    home.write(&format!("{sessions}/2026-02-01T08-00-00-000Z_p3.jsonl"), &pi("p3", &[("aa11", 9, 50)]));
+    home
+}
+
+/// Requests, input, output and cache reads by some name, counted line by line without anything of tv.
+fn by_hand(folder: &Path, name: &dyn Fn(&Value, &Path) -> String) -> BTreeMap<String, [u64; 4]> {
+    let mut requests: HashMap<(String, String, u64), (String, [u64; 4])> = HashMap::new();
+    let mut files = crate::corpus::files(folder);
+    // The fork is the younger one.
+    files.sort_by_key(|path| path.ends_with("fork.jsonl"));
+    for path in files {
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            let message = &record["message"];
+            let (id, usage) = match message["id"].as_str() {
+                Some(id) => ((id.to_owned(), String::new(), 0), &message["usage"]),
+                None if message["usage"].is_object() => {
+                    let text = |value: &Value| value.as_str().unwrap().to_owned();
+                    let input = message["usage"]["input"].as_u64().unwrap();
+                    ((text(&record["id"]), text(&record["timestamp"]), input), &message["usage"])
+                }
+                None => continue,
+            };
+            let figure = |names: [&str; 2]| names.iter().find_map(|name| usage[*name].as_u64()).unwrap_or(0);
+            let own = [
+                1,
+                figure(["input_tokens", "input"]),
+                figure(["output_tokens", "output"]),
+                figure(["cache_read_input_tokens", "cacheRead"]),
+            ];
+            let known = requests.entry(id).or_insert_with(|| (name(&record, &path), own));
+            if known.1[2] < own[2] {
+                known.1 = own;
+            }
+        }
+    }
+    let mut sums: BTreeMap<String, [u64; 4]> = BTreeMap::new();
+    for (name, own) in requests.into_values() {
+        let sum = sums.entry(name).or_default();
+        sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+    }
+    sums
+}
+
+fn by_tv(home: &Home, by: &str, field: &str) -> BTreeMap<String, [u64; 4]> {
+    let figure = |row: &Value, name: &str| row["usage"][name].as_u64().unwrap_or(0);
+    let sums = home.rows(&["--by", by]).into_iter().map(|row| {
+        let name = row[field].as_str().unwrap_or("?").to_owned();
+        let sums = ["requests", "input", "output", "cache_read"].map(|name| figure(&row, name));
+        (name, sums)
+    });
+    sums.collect()
+}
+
+#[test]
+fn every_request_counts_once_over_all_sessions() {
+    let home = home();
+    let folder = home.0.path();
+    let day = |record: &Value, _: &Path| record["timestamp"].as_str().unwrap()[..10].to_owned();
+    let model = |record: &Value, _: &Path| record["message"]["model"].as_str().unwrap().to_owned();
+    let days = by_tv(&home, "day", "period");
+    assert_eq!(days, by_hand(folder, &day));
+    assert_eq!(days["2026-01-05"][0], 5);
+    assert_eq!(days["2026-02-01"], [4, 140, 12, 0]);
+    assert_eq!(by_tv(&home, "model", "model"), by_hand(folder, &model));
+    let whole: [u64; 4] = by_hand(folder, &|_, _| String::new()).into_values().next().unwrap();
+    for (by, field) in [
+        ("week", "period"),
+        ("month", "period"),
+        ("project", "project"),
+        ("agent", "agent"),
+        ("session", "session"),
+    ] {
+        let mut sum = [0; 4];
+        for own in by_tv(&home, by, field).into_values() {
+            sum.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        }
+        assert_eq!(sum, whole, "{by}");
+    }
+    // What an agent recorded is shown as it is, once each.
+    let pi = home.rows(&["--by", "agent", "--agent", "pi"]);
+    assert_eq!(
+        (pi.len(), &pi[0]["cost"]["usd"], &pi[0]["cost"]["source"]),
+        (1, &json!(2.0), &json!("recorded"))
+    );
+}
+
+#[test]
+fn times_places_and_forms() {
+    let home = home();
+    let days = |arguments: &[&str]| {
+        let rows = home.rows(arguments);
+        rows.iter().map(|row| row["period"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(days(&["--since", "2026-01-10", "--until", "2026-02-01"]), ["2026-01-12"]);
+    assert_eq!(days(&["--by", "month"]), ["2026-01", "2026-02"]);
+    assert_eq!(days(&["--by", "week", ".claude"]), ["2026-W02", "2026-W03"]);
+    let rows = home.rows(&["--by", "month,agent"]);
+    let names: Vec<_> = rows.iter().map(|row| (&row["period"], &row["agent"], &row["model"])).collect();
+    let (month, next, none) = (json!("2026-01"), json!("2026-02"), json!(null));
+    assert_eq!(names, [(&month, &json!("claude-code"), &none), (&next, &json!("pi"), &none)]);
+    assert_eq!(rows[0]["schema"], "tv.usage/1");
+
+    let (code, out, _) = home.usage(&["--by", "agent", "--csv"]);
+    assert_eq!((code, out.lines().count()), (0, 3));
+    assert!(out.contains(",pi,") || out.contains("\n,pi,"), "{out}");
+    assert!(out.ends_with(",2,recorded\n") || out.contains(",2,recorded\n"), "{out}");
+    let (code, out, _) = home.usage(&["--by", "project"]);
+    assert_eq!(code, 0);
+    assert!(out.starts_with("project") && out.contains("/work/pi") && out.contains("total"), "{out}");
+    assert!(out.ends_with("are counted there: 4\n"), "{out}");
+    let (code, out, error) = home.usage(&["missing"]);
+    assert_eq!((code, out.as_str()), (2, "nothing was spent\n"));
+    assert!(error.contains("missing"), "{error}");
+}
