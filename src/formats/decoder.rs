@@ -56,6 +56,12 @@ pub trait Format: Sync {
         None
     }
 
+    /// What a file is that belongs to the agent but is no session, and which one to open: half a sentence.
+    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
+        let _ = probe;
+        None
+    }
+
     /// A decoder for one session.
     fn decoder(&self) -> Box<dyn Decoder>;
 

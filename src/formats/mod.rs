@@ -125,6 +125,8 @@ pub struct Detection {
     pub others: Vec<(&'static str, Verdict)>,
     /// Whether more of the file may change the answer.
     pub(crate) is_provisional: bool,
+    /// What the file is, if an agent wrote it and it is no session.
+    pub aside: Option<&'static str>,
 }
 
 /// Finds the format of a file by its content.
@@ -146,7 +148,10 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
         Some((_, best)) => best,
         None => (&generic::Generic, generic::Generic.sniff(probe)),
     };
-    Detection { format, verdict, others, is_provisional }
+    let is_asked_for = CHOICE.get().is_some_and(|choice| choice.only.is_some());
+    let is_unknown = verdict.confidence <= Confidence::Maybe && !is_asked_for;
+    let aside = is_unknown.then(|| tried().find_map(|format| format.aside(probe))).flatten();
+    Detection { format, verdict, others, is_provisional, aside }
 }
 
 /// Finds the format of a text that is no JSON, by its beginning.
@@ -188,5 +193,5 @@ pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
         }
     }
     let (format, verdict, queries) = found?;
-    Some((Detection { format, verdict, others, is_provisional: false }, queries))
+    Some((Detection { format, verdict, others, is_provisional: false, aside: None }, queries))
 }

@@ -130,8 +130,21 @@ pub struct Edited {
 pub(crate) fn describe(tables: &Tables) -> String {
     let has = |names: &[&str]| names.iter().all(|name| tables.has(name));
     if has(&["sessions", "messages", "files"]) {
-        let what = "a database of Crush or of its predecessor, the OpenCode written in Go";
-        return format!("{what}; neither is read yet");
+        return "a database of Crush's predecessor, the OpenCode written in Go, which is not read".to_owned();
+    }
+    if has(&["blobs", "meta"]) {
+        let what = "Cursor's own store of a chat";
+        return format!("{what}; open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
+    }
+    if has(&["spans", "span_attributes"]) {
+        let what = "spans of OpenTelemetry in a database";
+        return format!(
+            "{what}; export them as JSON, or open the chat in VS Code's workspaceStorage/*/chatSessions"
+        );
+    }
+    if has(&["ItemTable"]) {
+        let what = "the state of an editor made from VS Code, such as Cursor";
+        return format!("{what}; its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
     }
     if tables.has_columns("sessions", &["messages_path", "is_subagent"]) {
         let what = "Cline's index of sessions";

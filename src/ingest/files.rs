@@ -28,8 +28,8 @@ pub enum Kind {
     Small,
     /// Rows of a session in the table with this number.
     Row { session: usize, table: usize, name: &'static str },
-    /// Rows of a session that are what lines of a file would be.
-    RowLine { session: usize, is_lane: bool },
+    /// Rows of a session that are what lines of a file would be, in the table with this number.
+    RowLine { session: usize, table: usize, is_lane: bool },
     /// Lines of a session that its database keeps in one value.
     Archive { session: usize, is_lane: bool },
     /// The whole file is the text of one body.

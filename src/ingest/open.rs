@@ -52,6 +52,9 @@ pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
         return Err(OpenError(format!("{}: {what}", path.display())));
     }
     let detection = probe::detect_file(path, &head, is_whole);
+    if let Some(what) = detection.aside {
+        return Err(refusal(path, what));
+    }
     if probe::is_unclaimed(&detection) {
         return Err(OpenError(format!(
             "{}: no session format is recognised in it; `tv doctor` says what each format missed",
@@ -117,7 +120,8 @@ fn session_of(path: &Path, head: &[u8]) -> Option<String> {
 /// A pipe shows what it is when something comes out of it.
 fn piped(path: &Path) -> Plan {
     let verdict = Verdict::yes(Confidence::Maybe, Shape::Stream, "waiting for the first records");
-    let detection = Detection { format: &Generic, verdict, others: Vec::new(), is_provisional: true };
+    let detection =
+        Detection { format: &Generic, verdict, others: Vec::new(), is_provisional: true, aside: None };
     Plan::new(path, String::new(), detection)
 }
 

@@ -171,8 +171,9 @@ impl Pager {
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
         match kind {
-            Kind::Row { session, table, .. } => return self.row(session, table, origin.at),
-            Kind::RowLine { session, .. } => return self.row(session, 0, origin.at),
+            Kind::Row { session, table, .. } | Kind::RowLine { session, table, .. } => {
+                return self.row(session, table, origin.at);
+            }
             Kind::Archive { session, .. } => return self.archived(session, origin),
             Kind::Lines
             | Kind::CompanionLines

@@ -46,8 +46,10 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
     let root = split.as_ref().and_then(|split| text.get(split.root.clone())).unwrap_or_default();
     // Who reads lines cannot read a value over several of them, even if it knows what is in it.
     let is_over_lines = detection.verdict.shape == Shape::Lines && root.contains('\n');
-    if is_document && (!is_certain_of_agent(&detection) || is_over_lines) {
-        detection = as_values(path, text, is_whole).unwrap_or(detection);
+    let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
+    if is_document && (!is_sure || is_over_lines) {
+        let is_news = |other: &Detection| is_over_lines || other.format.name() != detection.format.name();
+        detection = as_values(path, text, is_whole).filter(is_news).unwrap_or(detection);
     }
     let is_complete = split.is_some_and(|split| split.is_complete());
     let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };

@@ -98,8 +98,14 @@ fn list(directory: &Path) -> Vec<(PathBuf, FileType)> {
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
     let mut entries: Vec<(OsString, FileType)> =
         entries.flatten().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
-    entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    entries.sort_unstable_by(|(a, _), (b, _)| number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b)));
     entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect()
+}
+
+/// The number of digits of a name that is a number before its ending: 10 comes after 9.
+fn number_of(name: &OsStr) -> usize {
+    let stem = name.as_bytes().split(|byte| *byte == b'.').next().unwrap_or_default();
+    if stem.iter().all(u8::is_ascii_digit) { stem.len() } else { 0 }
 }
 
 /// `*` stands for any bytes of a name; a leading dot must be written out.

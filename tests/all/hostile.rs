@@ -396,7 +396,7 @@ fn a_real_terminal_gets_nothing_of_a_session() {
         (&texts, "openclaw/d2000000"),
         (&texts, "claude-stream-json/turns.jsonl"),
         (&texts, "cline/contract.messages.json"),
-        (&texts, "generic/messages.json"),
+        (&texts, "messages/array.json"),
         (&names, "claude-code/busy.jsonl"),
         (&names, "generic/thing.json"),
     ] {

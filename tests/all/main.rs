@@ -27,6 +27,7 @@ mod databases;
 mod demo;
 mod details;
 mod detect;
+mod drafts;
 mod dump;
 mod ends;
 mod evaluations;

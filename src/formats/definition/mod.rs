@@ -11,13 +11,15 @@ pub mod read;
 pub mod rule;
 mod run;
 mod sniff;
+mod store;
 
 use std::path::{Path, PathBuf};
 
 use self::rule::Definition;
 use self::run::Run;
 use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
-use super::roots::{Beside, Named, Root, file_name};
+use super::roots::{Beside, Named, Root, file_name, folder_name};
+use super::tables::{Queries, Tables};
 
 /// The definitions that come with the program, by their files. A further one is a line here, a folder of fixtures with
 /// its name, a row in the README and a section in the manual's page on formats.
@@ -28,6 +30,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("codex-exec-json.toml", include_str!("../../../assets/formats/codex-exec-json.toml")),
     ("continue.toml", include_str!("../../../assets/formats/continue.toml")),
     ("copilot-cli.toml", include_str!("../../../assets/formats/copilot-cli.toml")),
+    ("crush.toml", include_str!("../../../assets/formats/crush.toml")),
     ("cursor.toml", include_str!("../../../assets/formats/cursor.toml")),
     ("factory-droid.toml", include_str!("../../../assets/formats/factory-droid.toml")),
     ("gemini.toml", include_str!("../../../assets/formats/gemini.toml")),
@@ -37,10 +40,13 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("mini-swe-agent.toml", include_str!("../../../assets/formats/mini-swe-agent.toml")),
     ("mistral-vibe.toml", include_str!("../../../assets/formats/mistral-vibe.toml")),
     ("openhands-events.toml", include_str!("../../../assets/formats/openhands-events.toml")),
+    ("otel-genai.toml", include_str!("../../../assets/formats/otel-genai.toml")),
     ("qwen-code.toml", include_str!("../../../assets/formats/qwen-code.toml")),
     ("sharegpt.toml", include_str!("../../../assets/formats/sharegpt.toml")),
     ("swe-agent-traj.toml", include_str!("../../../assets/formats/swe-agent-traj.toml")),
     ("vscode-copilot-chat.toml", include_str!("../../../assets/formats/vscode-copilot-chat.toml")),
+    // Those of no agent come last.
+    ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
 ];
 
 impl Format for &'static Definition {
@@ -60,6 +66,10 @@ impl Format for &'static Definition {
         sniff::sniff(self, probe)
     }
 
+    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
+        sniff::aside(self, probe)
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(Run::new(self))
     }
@@ -68,15 +78,31 @@ impl Format for &'static Definition {
         self.companions.iter().chain(&self.beside).map(|template| Pattern(filled(template, path))).collect()
     }
 
+    fn queries(&self, tables: &Tables) -> Option<Queries> {
+        store::queries(self.store.as_ref()?, self.agent, tables)
+    }
+
     fn roots(&self) -> &'static [Root] {
         self.roots
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        if self.named == 0 {
+        let is_apart = self.folder.as_deref().is_some_and(|folder| folder != folder_name(path));
+        if self.named == 0 || is_apart {
             return Named::stem(path);
         }
+        // Of the files of a folder the first one is listed.
+        let is_number = |c: char| c.is_ascii_digit();
+        let number = file_name(path).split(|c| !is_number(c)).find(|part| !part.is_empty());
+        if self.folder.is_some() && number.is_some_and(|number| !number.trim_start_matches('0').is_empty()) {
+            return None;
+        }
         path.ancestors().nth(self.named).map(|folder| Named::id(file_name(folder)))
+    }
+
+    fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {
+        let folder = self.folder.as_ref().and_then(|_| path.parent());
+        folder.map(|folder| Pattern(folder.join("*.json"))).into_iter().collect()
     }
 
     fn beside(&self, path: &Path) -> Beside {

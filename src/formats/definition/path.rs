@@ -56,13 +56,15 @@ enum Step {
     FirstLine,
     Inside(Box<str>),
     Outside(Box<str>),
+    Not(Box<str>),
+    After(Box<str>),
     Unquoted,
     Source,
 }
 
 /// The suffixes, for whoever wrote another one.
-const SUFFIXES: &str =
-    ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :unquoted :source";
+const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :not(TEXT) \
+     :unquoted :source";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -281,6 +283,16 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             Some(number) => go_on(&Json::Number(number * factor)),
             None => go_on(value),
         },
+        Step::Not(text) => {
+            if value.str().is_none_or(|value| *value != **text) {
+                go_on(value);
+            }
+        }
+        Step::After(mark) => {
+            if let Some((_, rest)) = value.str().and_then(|text| text.split_once(&**mark)) {
+                go_on(&Json::Str(rest.into()));
+            }
+        }
         Step::Unquoted => go_on(&unquoted(value)),
         Step::Source => go_on(&Json::Str(value.to_source().into())),
         Step::Json | Step::Utc | Step::Local | Step::FirstLine | Step::Inside(_) | Step::Outside(_) => {
@@ -433,6 +445,8 @@ fn suffix_of(name: &str) -> Option<Step> {
         _ => match name.strip_suffix(')')?.split_once('(')? {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
+            ("not", text) => Step::Not(text.into()),
+            ("after", text) => Step::After(text.into()),
             _ => return None,
         },
     })
@@ -594,11 +608,15 @@ mod tests {
             ("missing|empty|n", "3"),
             ("='a|b'", "a|b"),
             ("missing|=none", "none"),
+            ("a.b[].c:not(one)|n", "two"),
+            ("t:not(<u>hi</u> more)|n", "3"),
             ("args:json.p", "q"),
             ("q:unquoted.p", "r"),
             ("t:inside(u)", "hi"),
             ("n:inside(u)", "3"),
             ("t:outside(u)", "more"),
+            ("t:after(/u> )", "more"),
+            ("t:after(x)", "∅"),
             ("'a.b'", "dotted"),
             ("list[]", "x\ny"),
             ("by[].k", "5\n6"),

@@ -11,12 +11,16 @@ use toml::de::DeTable;
 use self::rules::Defaults;
 use self::table::Reader;
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Kind, Mark, Rule};
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Kind, Mark, Rule, Store};
 use crate::model::record::Shape;
 
 /// The words for shapes.
-const SHAPES: [(&str, Shape); 3] =
-    [("lines", Shape::Lines), ("document", Shape::Document), ("array", Shape::Document)];
+const SHAPES: [(&str, Shape); 4] = [
+    ("lines", Shape::Lines),
+    ("document", Shape::Document),
+    ("array", Shape::Document),
+    ("database", Shape::Rows),
+];
 
 /// Reads a definition; or what is wrong with it.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
@@ -48,12 +52,20 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
     let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
     let shapes = shapes(reader, &mut table);
-    let roots = places::roots(reader, &mut table);
+    let store = store(reader, &mut table);
+    let is_database = shapes.contains(&Shape::Rows);
+    if is_database != store.is_some() {
+        let what = "a format with shape = \"database\" says where its sessions lie: \
+                    database = { sessions = \"TABLE\", rows = \"TABLE\", session = \"COLUMN\" }";
+        reader.mistake(0..0, what.to_owned());
+    }
+    let roots = places::roots(reader, &mut table, is_database);
     let named = table.integer(reader, "named").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let mut template =
         |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
     let instead = template(reader, "instead");
     let beside = template(reader, "beside");
+    let folder = template(reader, "folder");
     let companions =
         table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
     let detect = detect(reader, &mut table);
@@ -76,6 +88,8 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         omits,
         file,
         shapes,
+        store,
+        folder,
         roots,
         named,
         instead,
@@ -98,10 +112,49 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
     for (word, span) in table.strings(reader, "shape") {
         match SHAPES.iter().find(|(known, _)| *known == word) {
             Some((_, shape)) => shapes.push(*shape),
-            None => reader.mistake(span, format!("`{word}` is no shape; shapes are lines, document, array")),
+            None => reader
+                .mistake(span, format!("`{word}` is no shape; shapes are lines, document, array, database")),
         }
     }
     if shapes.is_empty() { vec![Shape::Lines] } else { shapes }
+}
+
+fn store(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<Store> {
+    let mut inner = table.table(reader, "database")?;
+    let mut name = |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
+    let sessions = name(reader, "sessions");
+    let id = name(reader, "id").unwrap_or("id");
+    let (title, untitled) = (name(reader, "title"), name(reader, "untitled").unwrap_or(""));
+    let (updated, parent) = (name(reader, "updated"), name(reader, "parent"));
+    let rows = name(reader, "rows");
+    let session = name(reader, "session").unwrap_or("session_id");
+    let changed = name(reader, "changed");
+    let mut has = Vec::new();
+    for (column, span) in inner.strings(reader, "has") {
+        match column.split_once('.') {
+            Some((table, column)) => has.push((leak(table), leak(column))),
+            None => reader.mistake(span, format!("`{column}` is written as \"table.column\"")),
+        }
+    }
+    let span = inner.span();
+    inner.finish(reader);
+    if sessions.is_none() || rows.is_none() {
+        let what = "`database` names two tables: sessions = \"TABLE\" with a row for each session, and \
+                    rows = \"TABLE\" with those of all";
+        reader.mistake(span, what.to_owned());
+    }
+    Some(Store {
+        sessions: sessions?,
+        id,
+        title,
+        untitled,
+        updated,
+        parent,
+        rows: rows?,
+        session,
+        changed,
+        has,
+    })
 }
 
 fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
@@ -110,13 +163,22 @@ fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {
         let tables = inner.tables(reader, key);
         tables.into_iter().map(|mark| self::mark(reader, mark)).collect::<Vec<_>>()
     };
-    let detect = Detect {
-        certain: marks(reader, "certain"),
-        likely: marks(reader, "likely"),
-        never: marks(reader, "never"),
-    };
+    let (certain, likely) = (marks(reader, "certain"), marks(reader, "likely"));
+    let (maybe, never) = (marks(reader, "maybe"), marks(reader, "never"));
+    let aside = inner.tables(reader, "aside").into_iter().filter_map(|mark| aside(reader, mark)).collect();
     inner.finish(reader);
-    detect
+    Detect { certain, likely, maybe, never, aside }
+}
+
+/// What no session is, and what to say of it.
+fn aside(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Option<(Mark, &'static str)> {
+    let (span, what) = (table.span(), table.string(reader, "what"));
+    if what.is_none() {
+        let right = "`what` is missing: what the file is and which one to open, such as \"a list of prompts; open …\"";
+        reader.mistake(span, right.to_owned());
+    }
+    let mark = mark(reader, table);
+    what.map(|(what, _)| (mark, leak(what)))
 }
 
 fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {

@@ -22,6 +22,10 @@ pub struct Definition {
     pub file: Option<PathBuf>,
     /// How sessions lie on disk.
     pub(super) shapes: Vec<Shape>,
+    /// The tables of a database that hold them.
+    pub(super) store: Option<Store>,
+    /// The name of a folder of which each file is a record of one session.
+    pub(super) folder: Option<String>,
     /// Where they lie.
     pub(super) roots: &'static [Root],
     /// How many folders above its file the name of a session stands; 0 is the file.
@@ -42,6 +46,28 @@ pub struct Definition {
     pub(super) takes_back: bool,
 }
 
+/// Which tables of a database hold sessions, and their columns.
+#[derive(Debug)]
+pub(super) struct Store {
+    /// The table with a row for each session.
+    pub(super) sessions: &'static str,
+    pub(super) id: &'static str,
+    pub(super) title: Option<&'static str>,
+    /// What that says where there is no title.
+    pub(super) untitled: &'static str,
+    pub(super) updated: Option<&'static str>,
+    /// The session that started it.
+    pub(super) parent: Option<&'static str>,
+    /// The table with the rows of all sessions, in the order in which they were written.
+    pub(super) rows: &'static str,
+    /// The session of a row.
+    pub(super) session: &'static str,
+    /// When a row was last changed.
+    pub(super) changed: Option<&'static str>,
+    /// Tables with columns that must be there, too.
+    pub(super) has: Vec<(&'static str, &'static str)>,
+}
+
 /// Marks of a format by how decisive they are.
 #[derive(Debug, Default)]
 pub(super) struct Detect {
@@ -49,8 +75,12 @@ pub(super) struct Detect {
     pub(super) certain: Vec<Mark>,
     /// Of nearly all records.
     pub(super) likely: Vec<Mark>,
+    /// Of nearly all records, and proves nothing.
+    pub(super) maybe: Vec<Mark>,
     /// Of any record: it is another format.
     pub(super) never: Vec<Mark>,
+    /// Of files of the agent that are no sessions, each with what it is.
+    pub(super) aside: Vec<(Mark, &'static str)>,
 }
 
 /// What a record of the format looks like.
@@ -89,7 +119,7 @@ pub struct Rule {
     pub(crate) taken: AtomicU64,
     pub(super) kind: Kind,
     pub(super) when: When,
-    /// Whether later rules see the record, too.
+    /// Whether it takes nothing away: it sees what other rules take, and they what it sees.
     pub(super) also: bool,
     /// Why there is nothing to show.
     pub(super) skip: Option<&'static str>,

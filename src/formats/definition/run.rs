@@ -1,7 +1,7 @@
 //! Runs a definition over records.
 //!
-//! Rules are tried in order; the first that fits takes the record, unless it lets later ones see it. What no rule takes
-//! is shown raw in its place: a definition cannot lose a record.
+//! Rules are tried in order; the first that fits takes the record, and only those that say `also` see it besides. What
+//! no rule takes is shown raw in its place: a definition cannot lose a record.
 
 mod blocks;
 mod counting;
@@ -98,6 +98,16 @@ impl Run {
         }
     }
 
+    fn kind_of(&self, place: Place<'_>) -> Kind {
+        match place {
+            Place::Line | Place::Element | Place::Row(_) => Kind::Record,
+            Place::CompanionLine(_) => Kind::Companion,
+            Place::Header => Kind::Header,
+            Place::File(_) if self.definition.folder.is_some() => Kind::Record,
+            Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
+        }
+    }
+
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
             if !(rule.first && last.is_some()) {
@@ -108,10 +118,11 @@ impl Run {
 
     /// Runs the rules over a record, or over one within it.
     fn record(&mut self, site: Site<'_>, out: &mut Batch) -> Fate {
-        let kind = kind_of(site.place);
+        let kind = self.kind_of(site.place);
         let mut fate: Option<Fate> = None;
+        let mut is_taken = false;
         for rule in &self.definition.rules {
-            if !rule.is_for(kind) || !rule.when.holds(site.scope) {
+            if (is_taken && !rule.also) || !rule.is_for(kind) || !rule.when.holds(site.scope) {
                 continue;
             }
             rule.taken.fetch_add(1, Ordering::Relaxed);
@@ -119,9 +130,7 @@ impl Run {
             if fate != Some(Fate::Shown) {
                 fate = Some(became);
             }
-            if !rule.also {
-                break;
-            }
+            is_taken |= !rule.also;
         }
         fate.unwrap_or_else(|| untaken(site, kind, out))
     }
@@ -249,7 +258,9 @@ impl Run {
         path.each(site.scope, &mut |found| {
             let scope = Scope { record: found.here, ..found };
             let within = Site { scope, place: site.place, number: Some(number), depth: site.depth + 1 };
-            self.facts(scope, out);
+            if !matches!(site.place, Place::CompanionLine(_)) {
+                self.facts(scope, out);
+            }
             is_shown |= self.record(within, out) == Fate::Shown;
             number += 1;
         });
@@ -329,9 +340,11 @@ impl Decoder for Run {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let scope = Scope::of(json);
-        self.facts(scope, out);
+        if !matches!(input.place, Place::CompanionLine(_)) {
+            self.facts(scope, out);
+        }
         let site = Site { scope, place: input.place, number: None, depth: 0 };
-        match (self.record(site, out), kind_of(input.place)) {
+        match (self.record(site, out), self.kind_of(input.place)) {
             (_, Kind::Beside) => BESIDE,
             (fate, _) => fate,
         }
@@ -365,15 +378,6 @@ impl RoleRule {
             Some("system" | "developer") => Role::System,
             _ => Role::Harness,
         }
-    }
-}
-
-fn kind_of(place: Place<'_>) -> Kind {
-    match place {
-        Place::Line | Place::Element | Place::Row(_) => Kind::Record,
-        Place::CompanionLine(_) => Kind::Companion,
-        Place::Header => Kind::Header,
-        Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
     }
 }
 

@@ -4,6 +4,7 @@ use super::path::Scope;
 use super::rule::{Definition, Mark};
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
+use crate::formats::roots::folder_name;
 use crate::model::record::Shape;
 
 /// What a definition says of a file.
@@ -13,11 +14,26 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     }
     let read = |shape: Shape| match shape {
         Shape::Document => of(definition, shape, probe.elements, probe.header),
+        // It is known by its tables.
+        Shape::Rows => None,
         _ => of(definition, shape, probe.lines, None),
     };
     let found =
         definition.shapes.iter().filter_map(|shape| read(*shape)).max_by_key(|found| found.confidence);
-    found.unwrap_or_else(|| Verdict::no("none of the marks of its definition"))
+    let Some(found) = found else { return Verdict::no("none of the marks of its definition") };
+    // One record of several, each in a file.
+    let is_in_folder = definition.folder.as_deref().is_some_and(|folder| folder == folder_name(probe.path));
+    if is_in_folder { Verdict { shape: Shape::Folder, ..found } } else { found }
+}
+
+/// What a file of the agent is that is no session.
+pub(super) fn aside(definition: &Definition, probe: &Probe<'_>) -> Option<&'static str> {
+    let records = if probe.is_document { probe.elements } else { probe.lines };
+    let is = |mark: &Mark| {
+        let is_such = |record: &Json<'_>| mark.when.holds(Scope::of(record));
+        if mark.is_header { probe.header.is_some_and(is_such) } else { nearly_all(records, is_such) }
+    };
+    definition.detect.aside.iter().find(|(mark, _)| is(mark)).map(|(_, what)| *what)
 }
 
 fn of(
@@ -45,9 +61,12 @@ fn of(
             format!("{}: {}", definition.agent, mark.words),
         ));
     }
-    let nearly = |mark: &&Mark| {
-        if mark.is_header { any(mark) } else { nearly_all(records, |record| is(mark, record)) }
+    let nearly = |mark: &Mark| {
+        if mark.is_header { any(&mark) } else { nearly_all(records, |record| is(mark, record)) }
     };
-    let mark = detect.likely.iter().find(nearly)?;
-    Some(Verdict::yes(Confidence::Likely, shape, format!("{}: {}", definition.agent, mark.words)))
+    let likely = detect.likely.iter().map(|mark| (Confidence::Likely, mark));
+    let (confidence, mark) = likely
+        .chain(detect.maybe.iter().map(|mark| (Confidence::Maybe, mark)))
+        .find(|(_, mark)| nearly(mark))?;
+    Some(Verdict::yes(confidence, shape, format!("{}: {}", definition.agent, mark.words)))
 }

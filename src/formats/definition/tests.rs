@@ -155,6 +155,15 @@ fn marks_identify_a_file() {
 }
 
 #[test]
+fn a_rule_that_takes_nothing_sees_what_others_took() {
+    let text = HOME_MADE.replace("[[record]]\nwhen = { who = \"clock\" }", "[[record]]\nalso = true\n\
+        when = { has = \"sum\" }\nmark = { kind = \"compaction\", text = \"sum\" }\n[[record]]\nwhen = { who = \"clock\" }");
+    let (transcript, out) = read_lines(&text, &[r#"{"who":"me","step":1,"say":"hello","sum":"greeted"}"#]);
+    let words: Vec<&str> = transcript.entries().map(|entry| entry.role.word()).collect();
+    assert_eq!((words, out.tally.shown), (vec!["user", "harness"], 1));
+}
+
+#[test]
 fn mistakes_have_their_place() {
     for (text, expected) in [
         ("name = ", "1:8: no TOML"),
@@ -214,29 +223,28 @@ fn the_sample_of_the_manual_is_read_as_it_says() {
     assert_eq!(transcript.meta().title().unwrap().as_str(), "How many orders came?");
 }
 
-/// Texts and pairs that a draft for a session gets, of those that its own definition gets.
-fn drafted(text: &str) -> (Transcript, String) {
-    let lines: Vec<&str> = text.lines().collect();
-    let records: Vec<Json<'_>> = lines.iter().filter_map(|line| json::read(line)).collect();
-    let draft = super::draft::draft(&records, "x", false);
-    let (transcript, _) = read_lines(&draft, &lines);
-    (transcript, draft)
-}
-
+/// `cargo test --release --lib -- --ignored --nocapture a_definition_is_as_fast`
 #[test]
-fn a_draft_reads_what_was_said_and_joins_calls_with_results() {
-    let copilot = include_str!("../../../tests/fixtures/copilot-cli/events.jsonl");
-    let lines: Vec<&str> = copilot.lines().collect();
-    let own = super::BUILT_IN.iter().find(|(file, _)| *file == "copilot-cli.toml").unwrap().1;
-    let (sound, _) = read_lines(own, &lines);
-    let (transcript, draft) = drafted(copilot);
-    let paired = |transcript: &Transcript| {
-        transcript.entries().flat_map(Entry::calls).filter(|call| call.state.result().is_some()).count()
+#[ignore = "measures time"]
+fn a_definition_is_as_fast_as_a_decoder() {
+    const ROUNDS: u64 = 400;
+    let lines: Vec<&str> = include_str!("../../../tests/fixtures/claude-code/busy.jsonl").lines().collect();
+    let own = definition(include_str!("../../../tests/bench/claude-plain.toml"));
+    let time = |format: &dyn Format| {
+        let mut decoder = format.decoder();
+        let begun = std::time::Instant::now();
+        for round in 0..ROUNDS {
+            let mut out = Batch::default();
+            for (at, line) in (round * 1_000_000..).zip(&lines) {
+                let origin = Origin { at, ..Origin::default() };
+                feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+            }
+        }
+        begun.elapsed()
     };
-    let said = |transcript: &Transcript| {
-        let texts = transcript.entries().filter(|entry| entry.role.word() != "harness");
-        texts.flat_map(|entry| &entry.blocks).filter(|block| matches!(block.kind, BlockKind::Text(_))).count()
-    };
-    assert!(paired(&transcript) * 5 >= paired(&sound) * 4, "{draft}");
-    assert!(said(&transcript) * 5 >= said(&sound) * 4, "{draft}");
+    let both = || (time(&crate::formats::claude::Claude), time(&own));
+    let ratio = (0..5).map(|_| both()).map(|(rust, data)| data.as_secs_f64() / rust.as_secs_f64());
+    let best = ratio.fold(f64::INFINITY, f64::min);
+    println!("a definition takes {best:.2} times as long as the decoder");
+    assert!(best <= 1.5, "{best}");
 }

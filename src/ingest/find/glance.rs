@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
 use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Growth;
@@ -21,6 +21,7 @@ use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::transcript::Transcript;
 use crate::source::document::split;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::pattern::expand;
 use crate::source::regular;
 use crate::source::rows::{Cell, Database, Failure};
 use crate::source::stamp::{Stamp, read_range};
@@ -29,6 +30,8 @@ use crate::source::stamp::{Stamp, read_range};
 const STEP: usize = 32 << 10;
 /// How many rows are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
+/// How many files of a folder are read if its first has no title.
+const FILES: usize = 8;
 
 /// What was taken in.
 pub struct Glance {
@@ -110,6 +113,12 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.is_part = true;
             glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
+            let patterns = if glance.has_title() { Vec::new() } else { format.files(path, &candidate.id) };
+            let files = patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+            for (number, file) in (1..).zip(files.filter(|file| file != path).take(FILES)) {
+                let Head { bytes, .. } = read_head(&file)?;
+                glance.take(number, 0, &bytes, Place::File(&file));
+            }
         }
     }
     Ok(Some(glance))
@@ -200,17 +209,24 @@ pub(crate) fn at_rows(
             }
         })?;
     }
+    let place = |row: &[Cell]| match row {
+        [Cell::Int(table), Cell::Int(at), ..] => usize::try_from(*table).ok().map(|table| (table, *at)),
+        _ => None,
+    };
     let mut newest = Vec::new();
-    database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| {
-        if let [Cell::Int(table), Cell::Int(at)] = row.as_slice() {
-            newest.extend(usize::try_from(*table).ok().map(|table| (table, *at)));
-        }
-    })?;
+    database.each(&queries.newest, std::slice::from_ref(&key), &mut |row| newest.extend(place(&row)))?;
     // The first of them are those of the session itself, where it has a row of its own.
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
-    let own = newest.iter().take(1.min(skipped));
-    for (table, at) in own.chain(newest.iter().skip(skipped)) {
+    let mut some: Vec<(usize, i64)> = newest.iter().take(1).copied().collect();
+    if let (Growth::Edited(edited), true) = (&queries.growth, queries.tables.iter().all(|rows| rows.is_line))
+    {
+        // A session without a title is called after its first prompt.
+        let first = [key.clone(), Cell::FIRST, Cell::from(""), Cell::Int(ROWS)];
+        database.each(&edited.portion, &first, &mut |row| some.extend(place(&row)))?;
+    }
+    let rest = newest.into_iter().skip(skipped.max(1)).filter(|one| !some.contains(one)).collect::<Vec<_>>();
+    for (table, at) in some.iter().chain(&rest) {
         let Some(rows) = queries.tables.get(*table).filter(|rows| !rows.is_line || *at > last) else {
             continue;
         };

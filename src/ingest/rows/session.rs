@@ -146,7 +146,7 @@ impl SessionRows {
         let rows = queries.tables.get(table)?;
         let session = files.session(&self.id);
         let kind = if rows.is_line {
-            Kind::RowLine { session, is_lane: self.lane.is_some() }
+            Kind::RowLine { session, table, is_lane: self.lane.is_some() }
         } else {
             Kind::Row { session, table, name: rows.name }
         };
@@ -167,7 +167,8 @@ impl SessionRows {
         emitter: &mut Emitter<'_>,
     ) -> (FileId, Kind, PathBuf) {
         let name = match (&self.lane, kind) {
-            (Some(lane), Kind::RowLine { .. } | Kind::Archive { .. }) => format!("{lane}.jsonl"),
+            (Some(lane), Kind::RowLine { .. }) => format!("{table}/{lane}.jsonl"),
+            (Some(lane), Kind::Archive { .. }) => format!("{lane}.jsonl"),
             _ => table.to_owned(),
         };
         let mut path = base.as_os_str().to_owned();

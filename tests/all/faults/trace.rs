@@ -85,7 +85,7 @@ fn home(folder: &Path) -> Vec<PathBuf> {
     )
     .unwrap();
     let document = folder.join("talk.json");
-    fs::copy(root().join("generic/messages.json"), &document).unwrap();
+    fs::copy(root().join("messages/array.json"), &document).unwrap();
     let storage = folder.join("storage");
     copy(&root().join("opencode/storage"), &storage);
     #[cfg_attr(not(feature = "sqlite"), expect(unused_mut, reason = "databases are an extra"))]

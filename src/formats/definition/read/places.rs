@@ -3,11 +3,13 @@
 use super::table::{Fields, Reader};
 use crate::formats::roots::{Holds, Root};
 
-/// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern.
-pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> &'static [Root] {
+/// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. Of a format with
+/// databases all that is not named `.json` or `.jsonl` is one.
+pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
     for (text, span) in table.strings(reader, "roots") {
-        match root(text) {
+        let is_database = has_databases && ![".json", ".jsonl"].iter().any(|end| text.ends_with(end));
+        match root(text, is_database) {
             Some(root) => roots.push(root),
             None => reader.mistake(
                 span,
@@ -20,7 +22,7 @@ pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> &'static
     Box::leak(roots.into_boxed_slice())
 }
 
-fn root(text: &str) -> Option<Root> {
+fn root(text: &str, is_database: bool) -> Option<Root> {
     let (variable, home, rest) = match text.strip_prefix("${") {
         Some(inner) => {
             let (inner, rest) = inner.split_once('}')?;
@@ -39,15 +41,17 @@ fn root(text: &str) -> Option<Root> {
         parts.iter().take(parts.len().saturating_sub(1)).take_while(|part| !part.contains('*')).count();
     let below = parts.iter().take(literal).copied().collect::<Vec<_>>().join("/");
     let pattern = parts.iter().skip(literal).copied().collect::<Vec<_>>().join("/");
-    let home = if home.is_empty() || below.is_empty() {
-        format!("{home}{below}")
-    } else {
-        format!("{home}/{below}")
+    let home = match (home, below.as_str()) {
+        // Nothing would be nowhere.
+        ("", "") => ".".to_owned(),
+        ("", only) | (only, "") => only.to_owned(),
+        (home, below) => format!("{home}/{below}"),
     };
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let variables: Vec<(&'static str, &'static str)> =
         variable.map(|name| (leak(name.to_owned()), leak(below))).into_iter().collect();
-    let holds = vec![Holds::Files(leak(pattern))];
+    let pattern = leak(pattern);
+    let holds = vec![if is_database { Holds::Databases(pattern) } else { Holds::Files(pattern) }];
     Some(Root {
         variables: Box::leak(variables.into_boxed_slice()),
         home: leak(home),
@@ -65,12 +69,14 @@ mod tests {
         for (text, variables, home, pattern) in [
             ("~/.a/s/*/e.jsonl", &[][..], ".a/s", "*/e.jsonl"),
             ("~/.a/log.jsonl", &[], ".a", "log.jsonl"),
+            ("~/*/.a/log.jsonl", &[], ".", "*/.a/log.jsonl"),
             ("${A_HOME:-~/.a}/s/*.jsonl", &[("A_HOME", "s")], ".a/s", "*.jsonl"),
         ] {
-            let root = root(text).unwrap();
+            let root = root(text, false).unwrap();
             assert_eq!((root.variables, root.home), (variables, home), "{text}");
             assert_eq!(root.holds, [Holds::Files(pattern)], "{text}");
         }
-        assert!(root("/etc/*.jsonl").is_none() && root("${A}/x").is_none());
+        assert!(root("/etc/*.jsonl", false).is_none() && root("${A}/x", false).is_none());
+        assert_eq!(root("~/.a/a.db", true).unwrap().holds, [Holds::Databases("a.db")]);
     }
 }

@@ -190,7 +190,8 @@ impl Run {
             CallId::Order => self.next_open(&key, tool.as_ref()),
         };
         let mut result = of_rule(rule, key, scope, out);
-        result.tool = tool.filter(|_| matches!(rule.of, Some(CallId::Path(_))));
+        // By order the names of calls and results may differ; one without a call has no other name.
+        result.tool = tool.filter(|_| matches!(rule.of, Some(CallId::Path(_))) || call.is_blank());
         result.at = result.at.or(head.at);
         Some(Edit::Result { call, result: Box::new(result), lane: head.lane.clone() })
     }
