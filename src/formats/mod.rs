@@ -162,7 +162,7 @@ pub(crate) fn detect_text(text: &str) -> Option<Detection> {
         (other.name(), if is_found { verdict.clone() } else { Verdict::no("a text that is no JSON") })
     };
     let others = tried().map(verdict_of).collect();
-    Some(Detection { format, verdict, others, is_provisional: false })
+    Some(Detection { format, verdict, others, is_provisional: false, aside: None })
 }
 
 /// The only format that is tried reads the file, whatever it says of it.
