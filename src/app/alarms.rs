@@ -159,6 +159,11 @@ impl Alarms {
         self.list.iter().any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
     }
 
+    /// Whether one is set for the same.
+    pub(crate) fn has(&self, wish: &Wish) -> bool {
+        self.list.iter().any(|watch| watch.wish.expr == wish.expr)
+    }
+
     /// How many are set.
     pub fn count(&self) -> usize {
         self.list.len()

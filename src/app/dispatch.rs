@@ -14,20 +14,22 @@ use super::copying::piping;
 use super::effect::Effect;
 use super::input::action::Action;
 use super::input::command::{Command, Setting};
-use super::mode::Mode;
+use super::mode::{Below, Mode};
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
 use super::pop_ups::resuming::Resuming;
 use super::scene::Ask;
-use super::state::App;
+use super::state::{App, CameFrom};
 use super::text::find::{filter, search};
 use super::text::places::marks;
 use super::text::{as_of, goto, selecting};
+use super::wall;
 
 /// Carries out an action: the pane that has the keys takes what is its own, the rest is for the transcript.
 pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     let own = match app.mode {
         Mode::Normal => app.reader.act_in_pane(action, times),
+        Mode::Wall => wall::actions::act(app, action, times),
         _ => None,
     };
     own.unwrap_or_else(|| act(app, action, times))
@@ -44,8 +46,13 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
         Mode::Raw(view) => view.scroll(by, height),
         Mode::Palette(palette) => palette.select(by),
         Mode::Picker => app.picker.move_by(by),
+        Mode::Wall => app.wall.move_by(by),
         Mode::Resume(view) => view.choose(by),
-        Mode::Normal | Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } => {}
+        Mode::Normal
+        | Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. }
+        | Mode::OnWall { .. } => {}
     }
 }
 
@@ -176,10 +183,15 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
             app.picker.begin();
             return vec![Effect::Seek];
         }
+        Action::Wall => return wall::actions::open(app),
         Action::Palette => app.mode = Mode::Palette(Palette::empty(&app.keys.keymap)),
         Action::Help => {
-            let is_over_picker = matches!(app.mode, Mode::Picker);
-            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+            let below = match app.mode {
+                Mode::Picker => Below::Picker,
+                Mode::Wall => Below::Wall,
+                _ => Below::Text,
+            };
+            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, below };
         }
         Action::Resume => match Resuming::of(&reader.session) {
             Ok(view) => {
@@ -193,7 +205,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
         Action::Redraw => return vec![Effect::Redraw],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Cancel => return typing::cancel(app),
-        Action::Quit if app.is_picked => return vec![Effect::Leave],
+        Action::Quit if app.came_from != CameFrom::Outside => return vec![Effect::Leave],
         Action::Quit | Action::QuitNow => return vec![Effect::Quit],
         action => return reader.act(action, times),
     }

@@ -3,6 +3,7 @@
 //! Invariant: effects are orders, not deeds; only the runtime carries them out.
 
 use super::alarms::Notice;
+use crate::analysis::expression::Expr;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
@@ -75,9 +76,15 @@ pub enum Effect {
     EndSeeking,
     /// Read what a session is about.
     Preview(Box<Found>),
+    /// Follow all sessions of the last hours.
+    FollowAll,
+    /// Follow them no longer.
+    LeaveAll,
+    /// Watch all of them for these.
+    WatchAll(Vec<Expr>),
     /// Open a session in place of this one.
     Open(Place),
-    /// Leave the session for the picker.
+    /// Leave the session for the picker, or the wall.
     Leave,
     /// Notify the reader that something came about that was watched.
     Notify(Notice),

@@ -39,3 +39,4 @@ pub mod strip;
 pub mod text;
 pub mod update;
 pub mod views;
+pub mod wall;

@@ -34,6 +34,15 @@ pub enum Mode {
     },
     /// A session is being chosen.
     Picker,
+    /// All sessions are looked at.
+    Wall,
+    /// A line is being typed about all of them.
+    OnWall {
+        /// What for.
+        line: WallLine,
+        /// What is typed so far.
+        input: Input,
+    },
     /// The help is open.
     Help {
         /// First line shown.
@@ -42,11 +51,39 @@ pub enum Mode {
         wanted: Input,
         /// Whether that is being typed.
         is_typing: bool,
-        /// Whether leaving it leads back to the sessions.
-        is_over_picker: bool,
+        /// What leaving it leads back to.
+        below: Below,
     },
     /// A record is shown raw.
     Raw(RawView),
     /// A command is being chosen by which the agent goes on with the session.
     Resume(Resuming),
+}
+
+/// What a line is typed for that is about all sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallLine {
+    /// Which of them are shown.
+    Filter,
+    /// What is watched for in all of them.
+    Watch,
+}
+
+/// What lies below the help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Below {
+    /// The session.
+    #[default]
+    Text,
+    /// The sessions to choose from.
+    Picker,
+    /// The wall.
+    Wall,
+}
+
+impl Mode {
+    /// Whether the wall is on the screen.
+    pub fn is_wall(&self) -> bool {
+        matches!(self, Self::Wall | Self::OnWall { .. })
+    }
 }

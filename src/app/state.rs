@@ -11,6 +11,7 @@ use super::input::mouse::Mouse;
 use super::mode::Mode;
 use super::picker::Picker;
 use super::reader::Reader;
+use super::wall::Wall;
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
 use crate::render::row::Level;
@@ -32,8 +33,22 @@ pub struct App {
     pub copying: Copying,
     /// The sessions to choose from.
     pub picker: Picker,
-    /// Whether the session was chosen there, so that leaving it leads back.
-    pub is_picked: bool,
+    /// All sessions of the last hours.
+    pub wall: Wall,
+    /// Where the session was chosen, so that leaving it leads back.
+    pub came_from: CameFrom,
+}
+
+/// Where a session was chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CameFrom {
+    /// On the command line.
+    #[default]
+    Outside,
+    /// In the picker.
+    Picker,
+    /// On the wall.
+    Wall,
 }
 
 impl App {
@@ -47,7 +62,8 @@ impl App {
             history: Histories::default(),
             copying: Copying::default(),
             picker: Picker::default(),
-            is_picked: false,
+            wall: Wall::default(),
+            came_from: CameFrom::default(),
         }
     }
 
@@ -57,10 +73,16 @@ impl App {
         vec![Effect::Mouse(is_on)]
     }
 
+    /// Whether what is shown changes with every second.
+    pub fn ticks(&self) -> bool {
+        self.reader.ticks() || self.mode.is_wall() && self.wall.ticks(self.reader.screen.now)
+    }
+
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),
+            Mode::Wall | Mode::OnWall { .. } => false,
             _ => self.reader.is_unfinished(),
         }
     }

@@ -14,7 +14,7 @@ use super::state::App;
 use super::text::details;
 use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
-use super::{arrange, picker};
+use super::{arrange, picker, wall};
 use crate::analysis::activity::LastWrite;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -25,6 +25,7 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::WasPacked;
 use crate::session::search::progress::Hit;
+use crate::session::wall::News;
 
 /// What can happen.
 #[derive(Clone, Debug)]
@@ -93,6 +94,8 @@ pub enum Event {
     Seen(Sighting),
     /// What a session is about.
     Previewed(Place, Preview),
+    /// Something of all sessions that are followed.
+    News(Box<News>),
     /// Colours that were asked for are ready.
     Coloured,
     /// The terminal has said whether its background is light.
@@ -105,6 +108,10 @@ pub enum Event {
 pub fn arrange(app: &mut App) -> Vec<Effect> {
     match app.mode {
         Mode::Picker => picker::actions::arrange(&mut app.picker, &app.reader.screen),
+        Mode::Wall | Mode::OnWall { .. } => {
+            wall::actions::arrange(&mut app.wall, &app.reader.screen);
+            Vec::new()
+        }
         _ => arrange::arrange(&mut app.reader),
     }
 }
@@ -162,6 +169,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         }
         Event::Seen(sighting) => app.picker.see(sighting),
         Event::Previewed(place, preview) => app.picker.take(&place, preview),
+        Event::News(news) => return wall::actions::take(app, *news),
         Event::Inspected(records) => app.reader.inspector.take(records),
         Event::Records { title, trees } => {
             app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
@@ -180,7 +188,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
     match (&app.mode, pointing::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
-        (Mode::Picker | Mode::Palette(_), Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
+        (Mode::Picker | Mode::Palette(_) | Mode::Wall, Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
         (_, Some(by)) => return pointing::turn_wheel(&mut app.reader, pointer, by),
         (Mode::Normal, None) => pointing::touch(&mut app.mouse, &mut app.reader, pointer),
         (_, None) => {}

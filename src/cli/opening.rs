@@ -8,7 +8,7 @@ use crate::app::text::wrapping::Wrapping;
 use crate::ingest::{self, Target};
 use crate::render::colour::Depth;
 use crate::render::row::Level;
-use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults};
+use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice};
 use crate::runtime::graphics::Setup;
 use crate::settings::{self, Settings, ViewSettings};
 
@@ -38,6 +38,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     ViewConfig {
         start,
         listed: Vec::new(),
+        wall: WallChoice::default(),
         environment,
         theme: theme(look, &settings),
         themes,

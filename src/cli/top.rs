@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 
-use super::{ColorChoice, Config, MIN_WIDTH, Surroundings, paper, watch};
+use super::opening::view;
+use super::{ColorChoice, Config, LookArgs, MIN_WIDTH, Surroundings, paper, watch};
 use crate::analysis::expression::parse::duration;
 use crate::ingest::find::{self, Search};
 use crate::report::top::{Form, Options};
+use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
 /// What was typed after `tv top`.
 #[derive(Debug, clap::Args)]
@@ -16,7 +18,8 @@ Those that need somebody come first: they asked for a permission or an answer, s
 work, repeat themselves or are silent for too long, or have answered and wait for the next prompt. Then come those \
 that work, then the rest.
 
-    tv top                 a table
+    tv top                 the wall: enter opens a session, q comes back
+    tv top --once          the same as a table
     tv top --json          a line for every change, for status bars
     tv top --once --json   a line for every session, once")]
 pub(super) struct TopArgs {
@@ -41,9 +44,8 @@ pub(super) struct TopArgs {
     /// When to write colours
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
-    /// Notice changes by looking often, for file systems without events
-    #[arg(long)]
-    poll: bool,
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 fn time(typed: &str) -> Result<u64, String> {
@@ -51,8 +53,13 @@ fn time(typed: &str) -> Result<u64, String> {
 }
 
 impl Config {
-    /// The table, or its lines.
+    /// The wall; where that cannot be, its table.
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
+        if surroundings.can_view() && !args.once && !args.json {
+            let wall = WallChoice { format: args.agent, recent_ms: args.since };
+            let config = view(Start::Wall, &args.look, surroundings);
+            return Self::View(Box::new(ViewConfig { listed: args.paths, wall, ..config }));
+        }
         let form = match (args.json, args.once) {
             (false, _) => Form::Table,
             (true, true) => Form::Json,
@@ -60,7 +67,7 @@ impl Config {
         };
         Self::Top(Options {
             recent_ms: args.since,
-            watch: watch(args.poll),
+            watch: watch(args.look.poll),
             form,
             paper: paper(args.width, args.color, &surroundings),
             search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },

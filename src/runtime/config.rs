@@ -23,6 +23,8 @@ pub struct ViewConfig {
     pub start: Start,
     /// Where the sessions are that the picker lists; without any, it lists all that agents keep.
     pub listed: Vec<PathBuf>,
+    /// Which of them are on the wall.
+    pub wall: WallChoice,
     /// Where the agents' roots are.
     pub environment: Environment,
     /// Which colours.
@@ -55,6 +57,21 @@ pub struct ViewConfig {
     pub editor: Option<String>,
     /// For tests of the terminal's restoration: where to panic, `ui` or `worker`.
     pub(crate) test_panic: Option<String>,
+}
+
+/// Which sessions are on the wall.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WallChoice {
+    /// Only those of the format with this name.
+    pub(crate) format: Option<String>,
+    /// Those that were written to in so many ms.
+    pub(crate) recent_ms: u64,
+}
+
+impl Default for WallChoice {
+    fn default() -> Self {
+        Self { format: None, recent_ms: 3 * 60 * 60 * 1000 }
+    }
 }
 
 /// What is known of the terminal, and how it is used.
@@ -129,6 +146,9 @@ impl ViewConfig {
             Zone::show_utc(true);
         }
         app.copying = self.copying;
+        app.wall.wishes.clone_from(&self.watched);
+        app.wall.means = self.notify;
+        app.wall.recent_ms = self.wall.recent_ms;
         self.apply_to(&mut app.reader);
     }
 
@@ -146,6 +166,8 @@ pub enum Start {
     Session(Target),
     /// Sessions to choose from.
     Picker,
+    /// All sessions of the last hours.
+    Wall,
     /// The embedded session as if it happened now, at this speed.
     Demo(DemoSpeed),
 }

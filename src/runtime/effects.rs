@@ -5,13 +5,18 @@
 
 use std::process::ExitCode;
 
+use super::clock::now;
 use super::look;
 use super::opened::{self, Kept};
 use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
 use crate::app::effect::Effect;
+use crate::app::input::action::Action;
 use crate::app::mode::Mode;
+use crate::app::state::CameFrom;
+use crate::fleet::{self, Fleet};
+use crate::ingest::find::Search;
 use crate::ingest::{self, Target};
 use crate::model::text::Text;
 use crate::terminal;
@@ -43,6 +48,13 @@ impl Viewer {
                     seeking.preview(*found);
                 }
             }
+            Effect::FollowAll => self.follow_all(),
+            Effect::LeaveAll => self.fleet = None,
+            Effect::WatchAll(alarms) => {
+                if let Some(fleet) = &self.fleet {
+                    fleet.watch(alarms);
+                }
+            }
             Effect::Open(place) => self.open(Target::of(place)),
             Effect::Leave => self.leave()?,
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
@@ -72,6 +84,23 @@ impl Viewer {
         }
     }
 
+    /// Follows all sessions, unless that is done already.
+    fn follow_all(&mut self) {
+        if self.fleet.is_some() {
+            return;
+        }
+        let wall = &mut self.app.wall;
+        wall.begin();
+        let choice = &self.config.wall;
+        self.fleet = Some(Fleet::start(fleet::Options {
+            search: Search { format: choice.format.clone(), ..session_discovery::search(&self.config) },
+            recent_ms: choice.recent_ms,
+            watch: self.config.watch,
+            alarms: wall.wishes.iter().map(|wish| wish.expr.clone()).collect(),
+            clock: now,
+        }));
+    }
+
     /// Opens a session that was chosen.
     fn open(&mut self, target: Target) {
         if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
@@ -82,19 +111,21 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
+                let from = if self.app.mode.is_wall() { CameFrom::Wall } else { CameFrom::Picker };
                 self.begin(session, target);
-                self.app.is_picked = true;
+                self.app.came_from = from;
             }
             Err(error) => self.app.reader.screen.say(Text::clean(&error.to_string()).to_string()),
         }
     }
 
-    /// Leaves the session for the picker.
+    /// Leaves the session for the picker, or the wall.
     fn leave(&mut self) -> anyhow::Result<()> {
         self.keeper.put_away(&mut self.app.reader);
         self.opened = None;
+        let from = self.app.came_from;
         opened::clear(&mut self.app, &self.config);
-        self.choose()
+        self.show_all(if from == CameFrom::Wall { Action::Wall } else { Action::Sessions })
     }
 
     /// Opens the session anew; the keys of entries keep the place.
@@ -102,10 +133,10 @@ impl Viewer {
         let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
         match ingest::open(&target) {
             Ok(session) => {
-                let is_picked = self.app.is_picked;
+                let came_from = self.app.came_from;
                 let kept = Kept::of(&mut self.app.reader);
                 self.show(session, target, kept);
-                self.app.is_picked = is_picked;
+                self.app.came_from = came_from;
                 self.app.reader.screen.say("read anew");
             }
             Err(error) => self.app.reader.screen.say(error.to_string()),

@@ -42,12 +42,14 @@ use crate::app::state::App;
 use crate::app::text::moving;
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
+use crate::fleet::Fleet;
 use crate::ingest::{self, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::model::text::outlet::Charset;
 use crate::model::transcript::ToPack;
 use crate::render::code::Colours;
+use crate::session::wall::News;
 use crate::terminal::{self, Guard, Screen};
 use clock::now;
 use commands::Commands;
@@ -72,12 +74,12 @@ const TICK: Duration = Duration::from_secs(1);
 pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let demo = match &config.start {
         Start::Demo(speed) => Some(Demo::start_at(speed.0, now())?),
-        Start::Session(_) | Start::Picker => None,
+        Start::Session(_) | Start::Picker | Start::Wall => None,
     };
     let target = match (&config.start, &demo) {
         (Start::Session(target), _) => Some(target.clone()),
         (_, Some(demo)) => Some(Target { path: demo.path().to_owned(), session: None }),
-        (Start::Picker | Start::Demo(_), None) => None,
+        (Start::Picker | Start::Wall | Start::Demo(_), None) => None,
     };
     let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
     terminal::set_mouse(config.mouse)?;
@@ -90,7 +92,8 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
             viewer.app.reader.text.places.wanted.clone_from(&config.entry);
             viewer.app.reader.with_text(moving::go_to_wanted);
         }
-        None => viewer.choose()?,
+        None if config.start == Start::Wall => viewer.show_all(Action::Wall)?,
+        None => viewer.show_all(Action::Sessions)?,
     }
     let end = viewer.run(config.test_panic.as_deref());
     viewer.stop();
@@ -105,6 +108,7 @@ struct Viewer {
     input: Input,
     opened: Option<Opened>,
     seeking: Option<Discovery>,
+    fleet: Option<Fleet>,
     keeper: Keeper,
     gallery: Gallery,
     /// What the terminal has said of itself.
@@ -144,7 +148,7 @@ impl Viewer {
         let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
-        let (opened, seeking) = (None, None);
+        let (opened, seeking, fleet) = (None, None, None);
         let gallery = Gallery::default();
         Ok(Self {
             app,
@@ -154,6 +158,7 @@ impl Viewer {
             input,
             opened,
             seeking,
+            fleet,
             keeper,
             gallery,
             answers,
@@ -189,7 +194,7 @@ impl Viewer {
                 FRAME.saturating_sub(drawn.elapsed())
             } else if let Some(ms) = rests_for(&self.app) {
                 Duration::from_millis(ms)
-            } else if self.app.reader.ticks() {
+            } else if self.app.ticks() {
                 TICK
             } else {
                 Duration::from_secs(3_600)
@@ -240,6 +245,7 @@ impl Viewer {
             Some(seeking) => (seeking.sightings.clone(), seeking.previews.clone()),
             None => (never(), never()),
         };
+        let news = self.fleet.as_ref().map_or_else(never, |fleet| fleet.news.clone());
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
             recv(self.input.answers) -> heard => self.hear(heard.ok()),
@@ -256,6 +262,7 @@ impl Viewer {
             recv(answers) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(sightings) -> sighting => self.see(sighting.ok())?,
+            recv(news) -> news => return Ok(Some(self.hear_of_all(news.ok())?)),
             recv(feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
             default(patience) => return Ok(None),
         };
@@ -264,7 +271,7 @@ impl Viewer {
 
     /// A second has passed, or nothing at all.
     fn tick(&mut self) -> bool {
-        let changes = self.app.reader.ticks() || rests_for(&self.app).is_some();
+        let changes = self.app.ticks() || rests_for(&self.app).is_some();
         self.update(Event::Tick { now: now() });
         changes
     }
@@ -348,9 +355,19 @@ impl Viewer {
         self.wait_for_content();
     }
 
-    /// Shows the sessions to choose from.
-    fn choose(&mut self) -> anyhow::Result<()> {
-        for effect in act(&mut self.app, Action::Sessions, 1) {
+    /// Takes news of all sessions. What is behind something else changes nothing on the screen, but for alarms.
+    fn hear_of_all(&mut self, news: Option<News>) -> anyhow::Result<(Next, bool)> {
+        let Some(news) = news else {
+            self.fleet = None;
+            return Ok((Next::Go, false));
+        };
+        let is_shown = self.app.mode.is_wall() || matches!(news, News::Rang(_));
+        Ok((self.event(Event::News(Box::new(news)))?, is_shown))
+    }
+
+    /// Shows the sessions to choose from, or all of the last hours.
+    fn show_all(&mut self, how: Action) -> anyhow::Result<()> {
+        for effect in act(&mut self.app, how, 1) {
             self.carry_out(effect)?;
         }
         Ok(())
@@ -360,6 +377,7 @@ impl Viewer {
         let unkept = self.keeper.close(&self.app);
         self.opened = None;
         self.seeking = None;
+        self.fleet = None;
         self.colours.stop();
         terminal::give_back();
         memory::write_unkept(unkept);

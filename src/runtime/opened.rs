@@ -17,7 +17,7 @@ use crate::app::mode::Mode;
 use crate::app::panes::{Pane, Panes};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
-use crate::app::state::App;
+use crate::app::state::{App, CameFrom};
 use crate::app::text::places::Marks;
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
@@ -127,7 +127,7 @@ pub fn clear(app: &mut App, config: &ViewConfig) {
     app.reader = fresh;
     app.keys.forget_typed();
     app.mode = Mode::Normal;
-    app.is_picked = false;
+    app.came_from = CameFrom::Outside;
 }
 
 impl Drop for Opened {

@@ -79,7 +79,7 @@ impl Viewer {
         }
         let (app, gallery) = (&self.app, &mut self.gallery);
         let drawings = match app.mode {
-            Mode::Picker => Vec::new(),
+            Mode::Picker | Mode::Wall | Mode::OnWall { .. } => Vec::new(),
             _ => ui::pictures::in_sight(&app.reader),
         };
         let sent = gallery.send(&drawings);

@@ -260,7 +260,13 @@ impl Row {
     /// What it is called, whatever is known of it.
     pub fn name(&self) -> String {
         let file = || self.place.path.file_name().map(|name| Text::clean(&name.to_string_lossy()));
-        self.head.title.clone().or_else(file).unwrap_or_default().to_string()
+        self.head
+            .title
+            .clone()
+            .filter(|title| !title.is_blank())
+            .or_else(file)
+            .unwrap_or_default()
+            .to_string()
     }
 
     /// The folder that it works in, by its last name; else its format.

@@ -6,10 +6,11 @@ use ratatui::text::{Line, Span};
 use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::analysis::expression::parse::{Mistake, parse};
+use crate::analysis::expression::parse::{Mistake, parse, parse_for_sessions};
+use crate::app::alarms::Wish;
 use crate::app::input::action::View;
 use crate::app::input::action::{Action, Change, Kind, Way};
-use crate::app::mode::Mode;
+use crate::app::mode::{Mode, WallLine};
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -81,13 +82,32 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
             Some(("|", input, format!("  {records} ")))
         }
         Mode::Picker => Some((">", &app.picker.input, format!("  {} ", fitting(app)))),
-        Mode::Normal | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => None,
+        Mode::OnWall { line, input } => {
+            let mistake = mistake_on_wall(*line, input.value());
+            let sign = if *line == WallLine::Filter { "&" } else { "!" };
+            Some((
+                sign,
+                input,
+                mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
+            ))
+        }
+        Mode::Normal | Mode::Wall | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => None,
     }
 }
 
 /// What cannot be read of a filter.
 fn mistake_in(typed: &str) -> Option<Mistake> {
     if typed.trim().is_empty() { None } else { parse(typed).err() }
+}
+
+/// What cannot be read of a line about all sessions.
+fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
+    let typed = typed.trim();
+    match line {
+        _ if typed.is_empty() => None,
+        WallLine::Filter => parse_for_sessions(typed).err(),
+        WallLine::Watch => typed.parse::<Wish>().err(),
+    }
 }
 
 /// The typed line, scrolled so that the cursor is in sight. What cannot be read is red from its mistake on.
@@ -104,8 +124,9 @@ fn paint_typing(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect
     let (x, _) = buffer.set_stringn(area.x, area.y, sign, 1, theme.accent);
     let start = x;
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, theme.text);
-    let mistake = match &app.mode {
+    let mistake = match app.mode {
         Mode::Filter { .. } => mistake_in(input.value()),
+        Mode::OnWall { line, .. } => mistake_on_wall(line, input.value()),
         Mode::Search { .. } => app.reader.text.find.search.as_ref().and_then(|search| search.mistake.clone()),
         _ => None,
     };
@@ -277,6 +298,9 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
                 ("esc", escape),
             ])
         }
+        Mode::Wall => on_wall(app),
+        Mode::OnWall { line: WallLine::Filter, .. } => fixed(TYPING_WHICH),
+        Mode::OnWall { line: WallLine::Watch, .. } => fixed(TYPING_ALARM),
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
@@ -301,13 +325,36 @@ fn of_pane(app: &App) -> Vec<(String, &'static str)> {
         Pane::Transcript | Pane::Inspector if app.reader.text.find.search.is_some() => SEARCHING,
         Pane::Transcript | Pane::Inspector => READING,
     };
+    bound(app, actions)
+}
+
+/// On the wall: what giving up leads to depends on what is behind it.
+fn on_wall(app: &App) -> Vec<(String, &'static str)> {
+    let back = if app.reader.session.file.opened.is_some() { "back" } else { "quit" };
+    bound(app, &[WALL, &[(&[Action::Quit], back), (&[Action::Help], "all keys")]].concat())
+}
+
+/// Keys as this reader has bound them.
+fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
     let keys = |actions: &[Action]| {
         let keys = actions.iter().filter_map(|action| app.keys.keymap.keys_of(*action).next());
         keys.map(|keys| keys.replace(' ', "")).collect::<Vec<_>>().join("/")
     };
-    let bound = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
-    bound.filter(|(keys, _)| !keys.is_empty()).collect()
+    let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
+    all.filter(|(keys, _)| !keys.is_empty()).collect()
 }
+
+/// What helps most on the wall.
+const WALL: &[(&[Action], &str)] = &[
+    (&[Action::Next, Action::Previous], "choose"),
+    (&[Action::Unfold], "open"),
+    (&[Action::Seek(Kind::Error, Way::Next)], "next that needs you"),
+    (&[Action::Filter], "filter"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::LevelUp, Action::LevelDown], "group"),
+    (&[Action::ToggleWrap], "watch all"),
+    (&[Action::Panes(Change::Inspector)], "preview"),
+];
 
 /// Keys that are the same for every reader, and what they do.
 type Hints = &'static [(&'static str, &'static str)];
@@ -328,6 +375,22 @@ const TYPING_FILTER: Hints = &[
     ("esc", "give up"),
     ("up/down", "earlier ones"),
     ("err tool:X dur>10s cost>.1 since:10m role:user \"text\" /re/ -x or", ""),
+    ("ctrl-u", "clear"),
+];
+
+/// While it is typed which sessions are shown.
+const TYPING_WHICH: Hints = &[
+    ("enter", "filter; nothing shows all"),
+    ("esc", "give up"),
+    ("waiting tool err loop agent:X project:X model:X cost>1 ctx>80% since:10m \"text\" /re/ -x or", ""),
+    ("ctrl-u", "clear"),
+];
+
+/// While it is typed what is watched for in all sessions.
+const TYPING_ALARM: Hints = &[
+    ("enter", "watch; nothing ends it"),
+    ("esc", "give up"),
+    ("waiting or err or silent>5m or loop or cost>5 | command", ""),
     ("ctrl-u", "clear"),
 ];
 

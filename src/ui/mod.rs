@@ -23,6 +23,7 @@ pub mod spine;
 pub mod strip;
 pub mod transcript;
 mod views;
+mod wall;
 
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -43,10 +44,10 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     if frame.area().is_empty() {
         return;
     }
-    if matches!(app.mode, Mode::Picker) {
-        picker::paint(app, frame);
-    } else {
-        paint(app, frame);
+    match app.mode {
+        Mode::Picker => picker::paint(app, frame),
+        Mode::Wall | Mode::OnWall { .. } => wall::paint(app, frame),
+        _ => paint(app, frame),
     }
     thin_out(frame.buffer_mut());
     if app.reader.screen.theme.ascii {
@@ -123,7 +124,12 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
             let above = Rect { height: parts.status.y.max(1).min(screen.height), ..screen };
             panel::paint_choices(&app.reader, palette, above, buffer);
         }
-        Mode::Search { .. } | Mode::Filter { .. } | Mode::Pipe { .. } | Mode::Picker => {}
+        Mode::Search { .. }
+        | Mode::Filter { .. }
+        | Mode::Pipe { .. }
+        | Mode::Picker
+        | Mode::Wall
+        | Mode::OnWall { .. } => {}
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => popup::paint(app, screen, buffer),
     }
     if !parts.status.is_empty()

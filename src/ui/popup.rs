@@ -34,7 +34,9 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
         | Mode::Filter { .. }
         | Mode::Palette(_)
         | Mode::Pipe { .. }
-        | Mode::Picker => return,
+        | Mode::Picker
+        | Mode::Wall
+        | Mode::OnWall { .. } => return,
     };
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {

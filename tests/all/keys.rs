@@ -14,6 +14,7 @@ use tv::app::input::keymap::{Keymap, Match, Preset};
 use tv::app::input::keys::parse_keys;
 use tv::app::mode::Mode;
 use tv::app::pop_ups::help::{self, HelpLine};
+use tv::app::state::CameFrom;
 use tv::model::body::Image;
 use tv::model::edit::Edit;
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
@@ -403,6 +404,12 @@ const JOURNEYS: &[Journey] = &[
         assert!(matches!(stage.app.mode, Mode::Picker));
         assert!(matches!(stage.asked[..], [Effect::Seek]));
     }),
+    ("all-sessions", |key| {
+        let mut stage = landmarks();
+        key.press(&mut stage);
+        assert!(matches!(stage.app.mode, Mode::Wall));
+        assert!(matches!(stage.asked[..], [Effect::FollowAll]));
+    }),
     ("command", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("level-5").press("enter");
@@ -430,13 +437,13 @@ const JOURNEYS: &[Journey] = &[
     ("quit", |key| {
         asks(key, |effect| matches!(effect, Effect::Quit));
         let mut stage = landmarks();
-        stage.app.is_picked = true;
+        stage.app.came_from = CameFrom::Picker;
         key.press(&mut stage);
         assert!(matches!(stage.asked[..], [Effect::Leave]), "back to the picker");
     }),
     ("quit-now", |key| {
         let mut stage = landmarks();
-        stage.app.is_picked = true;
+        stage.app.came_from = CameFrom::Picker;
         key.press(&mut stage);
         assert!(matches!(stage.asked[..], [Effect::Quit]));
     }),

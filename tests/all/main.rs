@@ -84,3 +84,4 @@ mod tidy;
 mod usage;
 mod views;
 mod waiting;
+mod wall;

@@ -214,7 +214,7 @@ fn with_a_session_behind_it_is_gone_back_to() {
     assert!(stage.picture().contains("FOLLOW"));
     stage.press("q");
     assert!(matches!(last(&stage), Effect::Quit));
-    stage.app.is_picked = true;
+    stage.app.came_from = tv::app::state::CameFrom::Picker;
     stage.press("q");
     assert!(matches!(last(&stage), Effect::Leave), "who was chosen is left for the others");
     stage.press("Q");

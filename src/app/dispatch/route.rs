@@ -57,14 +57,15 @@ pub(crate) struct Around<'a> {
 impl<'a> Around<'a> {
     /// All of it, as things are.
     pub(crate) fn of(mode: &'a Mode, reader: &Reader, picker: &Picker) -> Self {
+        let is_wall = mode.is_wall();
         Self {
             mode,
             now: reader.screen.now,
             height: reader.screen.size.1,
             lines_to_choose_from: picker::actions::divide(picker, &reader.screen).lines,
-            tab: (reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
-            is_in_view: reader.focused() == Pane::View,
-            is_selecting: reader.text.view.selection.is_some(),
+            tab: (!is_wall && reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
+            is_in_view: is_wall || reader.focused() == Pane::View,
+            is_selecting: !is_wall && reader.text.view.selection.is_some(),
         }
     }
 }
@@ -80,14 +81,14 @@ pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Reque
             _ => recalling(press),
         },
         Mode::Filter { .. } | Mode::Pipe { .. } => recalling(press),
-        Mode::Help { is_typing: true, .. } => typing(press),
+        Mode::Help { is_typing: true, .. } | Mode::OnWall { .. } => typing(press),
         Mode::Palette(_) => choosing(press),
         Mode::Picker => picking(around.lines_to_choose_from, press),
         Mode::Help { .. } if press.typed() == Some('/') => Request::Type(InputRequest::GoToEnd),
         Mode::Resume(_) => resuming(press),
         Mode::Raw(view) => raw(keys, view.is_list, around.height, press),
         Mode::Help { .. } => pop_up(around.height, press),
-        Mode::Normal => normal(keys, around, press),
+        Mode::Normal | Mode::Wall => normal(keys, around, press),
     }
 }
 

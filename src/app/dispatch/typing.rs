@@ -7,7 +7,7 @@ use crate::app::effect::Effect;
 use crate::app::input::command::Command;
 use crate::app::input::history::{Histories, Kind};
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::Mode;
+use crate::app::mode::{Below, Mode};
 use crate::app::picker::Picker;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::palette::Accepted;
@@ -16,6 +16,7 @@ use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::text::TextPane;
 use crate::app::text::find::{filter, search};
+use crate::app::wall;
 use crate::model::text::Text;
 
 /// A longer paste was meant for something else.
@@ -34,7 +35,7 @@ pub(crate) fn type_on(
             input.handle(request);
             search::type_on(text, input.value());
         }
-        Mode::Filter { input } | Mode::Pipe { input, .. } => {
+        Mode::Filter { input } | Mode::Pipe { input, .. } | Mode::OnWall { input, .. } => {
             input.handle(request);
         }
         Mode::Palette(palette) => palette.type_on(keymap, request),
@@ -44,7 +45,7 @@ pub(crate) fn type_on(
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal => {}
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall => {}
     }
 }
 
@@ -53,11 +54,14 @@ pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reade
     let text = Text::clean(text);
     let mut typed = text.chars().filter(|c| *c != '\n' && *c != '\t');
     let line = match mode {
-        Mode::Search { input } | Mode::Filter { input } | Mode::Pipe { input, .. } => input,
+        Mode::Search { input }
+        | Mode::Filter { input }
+        | Mode::Pipe { input, .. }
+        | Mode::OnWall { input, .. } => input,
         Mode::Palette(palette) => &mut palette.input,
         Mode::Picker => &mut picker.input,
         Mode::Help { wanted, .. } => wanted,
-        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal => return,
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall => return,
     };
     let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
     let Some(last) = taken.pop() else { return };
@@ -78,6 +82,8 @@ pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
         Mode::Pipe { .. } => Some(Kind::Command),
         Mode::Palette(_)
         | Mode::Picker
+        | Mode::Wall
+        | Mode::OnWall { .. }
         | Mode::Help { .. }
         | Mode::Raw { .. }
         | Mode::Resume(_)
@@ -156,12 +162,16 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             Vec::new()
         }
         Mode::Picker => app.picker.accept(),
+        Mode::OnWall { line, input } => {
+            let (line, typed) = (*line, input.value().trim().to_owned());
+            wall::actions::accept(app, line, &typed)
+        }
         Mode::Resume(view) => {
             let (folder, words) = (view.folder.clone(), view.chosen().map(|choice| choice.words.clone()));
             app.mode = Mode::Normal;
             words.map(|words| Effect::Resume { words, folder }).into_iter().collect()
         }
-        Mode::Raw { .. } | Mode::Normal => Vec::new(),
+        Mode::Raw { .. } | Mode::Normal | Mode::Wall => Vec::new(),
     };
     Finished::Effects(effects)
 }
@@ -172,6 +182,8 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
         Mode::Palette(palette) => palette.complete(keymap),
         Mode::Picker => toggle_preview(picker, screen),
         Mode::Normal
+        | Mode::Wall
+        | Mode::OnWall { .. }
         | Mode::Search { .. }
         | Mode::Filter { .. }
         | Mode::Pipe { .. }
@@ -185,12 +197,16 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
 pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
     let give_up = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {
-        Mode::Help { wanted, is_typing, is_over_picker, .. } if is_typing || !wanted.value().is_empty() => {
-            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, is_over_picker };
+        Mode::Help { wanted, is_typing, below, .. } if is_typing || !wanted.value().is_empty() => {
+            app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, below };
             Vec::new()
         }
-        Mode::Help { is_over_picker: true, .. } => {
+        Mode::Help { below: Below::Picker, .. } => {
             app.mode = Mode::Picker;
+            Vec::new()
+        }
+        Mode::Help { below: Below::Wall, .. } | Mode::OnWall { .. } | Mode::Wall => {
+            app.mode = Mode::Wall;
             Vec::new()
         }
         Mode::Help { .. }

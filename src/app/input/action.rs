@@ -116,6 +116,8 @@ pub enum Action {
     Inspect(Tab),
     /// Choose a session.
     Sessions,
+    /// All sessions of the last hours.
+    Wall,
     /// Type a command.
     Palette,
     /// All keys.
@@ -353,6 +355,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("inspect-timing", Action::Inspect(Tab::Timing)),
     ("inspect-why", Action::Inspect(Tab::Why)),
     ("sessions", Action::Sessions),
+    ("all-sessions", Action::Wall),
     ("command", Action::Palette),
     ("help", Action::Help),
     ("reload", Action::Reload),

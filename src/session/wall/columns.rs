@@ -45,7 +45,7 @@ pub fn plan(width: usize) -> Vec<(Column, usize)> {
     let columns: &[(Column, usize)] = match width {
         0..46 => &[(State, 16), (Title, 0)],
         46..64 => &[(State, 16), (Title, 0), (Cost, 7)],
-        64..104 => &[(State, 19), (Project, 12), (Title, 0), (Context, 4), (Cost, 7)],
+        64..104 => &[(State, 19), (Project, 12), (Title, 0), (Context, 4), (Cost, 8)],
         104..150 => {
             &[(State, 19), (Project, 14), (Title, 0), (Call, 22), (Flags, 12), (Context, 4), (Cost, 8)]
         }

@@ -1,0 +1,224 @@
+//! What keys do on the wall.
+
+use tui_input::Input;
+
+use super::layout::{divide, toggle_preview};
+use super::{Group, Sort, Wall};
+use crate::analysis::expression::parse::Mistake;
+use crate::app::alarms::{Notice, Wish};
+use crate::app::effect::Effect;
+use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
+use crate::app::mode::{Mode, WallLine};
+use crate::app::screen::Screen;
+use crate::app::state::App;
+use crate::model::found::Place;
+use crate::session::wall::filter::Filter;
+use crate::session::wall::{Need, News, Rang};
+
+/// Puts the rows in order, and scrolls.
+pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
+    wall.order(screen.now);
+    wall.scroll(usize::from(divide(wall, screen).lines));
+}
+
+/// Shows the wall.
+pub(crate) fn open(app: &mut App) -> Vec<Effect> {
+    app.mode = Mode::Wall;
+    app.wall.doubt();
+    vec![Effect::FollowAll]
+}
+
+/// Carries out an action, if it has a meaning here.
+pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let screen = &mut app.reader.screen;
+    let wall = &mut app.wall;
+    let page = isize::try_from(divide(wall, screen).lines.saturating_sub(1)).unwrap_or(10).max(1);
+    let times = isize::try_from(times).unwrap_or(1);
+    match action {
+        Action::Next | Action::LineDown => wall.move_by(times),
+        Action::Previous | Action::LineUp => wall.move_by(-times),
+        Action::PageDown => wall.move_by(page.saturating_mul(times)),
+        Action::PageUp => wall.move_by(-page.saturating_mul(times)),
+        Action::HalfDown => wall.move_by((page / 2).max(1)),
+        Action::HalfUp => wall.move_by(-(page / 2).max(1)),
+        Action::Top => wall.move_by(isize::MIN / 2),
+        Action::Bottom => wall.move_by(isize::MAX / 2),
+        Action::Seek(Kind::Error, way) => to_next_need(wall, screen, way),
+        Action::Unfold | Action::Expand => {
+            // Who comes back finds it again.
+            wall.move_by(0);
+            return Some(wall.chosen().map(|row| Effect::Open(row.place.clone())).into_iter().collect());
+        }
+        Action::Shift(way) => {
+            wall.sort = beside(&Sort::ALL, wall.sort, way);
+            wall.doubt();
+        }
+        Action::Reverse => {
+            wall.is_reversed = !wall.is_reversed;
+            wall.doubt();
+        }
+        Action::LevelUp => group(wall, Way::Next),
+        Action::LevelDown => group(wall, Way::Previous),
+        Action::Panes(Change::Inspector) => toggle_preview(wall, screen),
+        Action::Filter => {
+            let typed = wall.filter.as_ref().map(|filter| filter.typed.clone()).unwrap_or_default();
+            app.mode = Mode::OnWall { line: WallLine::Filter, input: Input::new(typed) };
+        }
+        Action::Quick(Quick::Errors) => wall.set_filter("err", screen),
+        Action::Quick(Quick::Clear) => wall.set_filter("", screen),
+        Action::ToggleWrap => {
+            let typed = wall.wishes.iter().map(ToString::to_string).next_back().unwrap_or_default();
+            app.mode = Mode::OnWall { line: WallLine::Watch, input: Input::new(typed) };
+        }
+        Action::Copy(What::Path) => return Some(copy(wall, address)),
+        Action::Copy(What::Id) => {
+            let id = wall.chosen().and_then(|row| row.head.id.clone());
+            return Some(id.map(|id| Effect::Copy(id.to_string())).into_iter().collect());
+        }
+        Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
+        Action::Cancel | Action::Quit | Action::Wall => return Some(leave(app)),
+        Action::Palette => {
+            screen.say("commands are of a session: & filters here, w watches for something in all");
+        }
+        // These are the viewer's, wherever it is.
+        Action::Sessions
+        | Action::Help
+        | Action::Redraw
+        | Action::Suspend
+        | Action::QuitNow
+        | Action::ToggleMouse => return None,
+        _ => {}
+    }
+    Some(Vec::new())
+}
+
+fn beside<T: Copy + PartialEq>(all: &[T], here: T, way: Way) -> T {
+    let at = all.iter().position(|one| *one == here).unwrap_or(0);
+    let there = match way {
+        Way::Next => (at + 1) % all.len().max(1),
+        Way::Previous => at.checked_sub(1).unwrap_or(all.len().saturating_sub(1)),
+    };
+    all.get(there).copied().unwrap_or(here)
+}
+
+fn group(wall: &mut Wall, way: Way) {
+    wall.group = beside(&Group::ALL, wall.group, way);
+    wall.doubt();
+}
+
+/// To the next session that needs somebody.
+fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
+    let step = if way == Way::Next { 1 } else { -1 };
+    let here = wall.chosen().map(|row| row.place.clone());
+    loop {
+        let before = wall.chosen().map(|row| row.place.clone());
+        wall.move_by(step);
+        let Some(row) = wall.chosen() else { break };
+        if Some(&row.place) == before.as_ref() {
+            break;
+        }
+        if row.need <= Need::Stuck {
+            return;
+        }
+    }
+    // There is none on the way.
+    while wall.chosen().map(|row| &row.place) != here.as_ref() {
+        let before = wall.chosen().map(|row| row.place.clone());
+        wall.move_by(-step);
+        if wall.chosen().map(|row| row.place.clone()) == before {
+            break;
+        }
+    }
+    screen.say("no other one needs you here");
+}
+
+fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
+    wall.chosen().map(|row| Effect::Copy(what(&row.place))).into_iter().collect()
+}
+
+/// What opens a session on the command line.
+fn address(place: &Place) -> String {
+    let session = place.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
+    format!("{}{session}", place.path.display())
+}
+
+/// Back to the session behind; without one the program ends.
+fn leave(app: &mut App) -> Vec<Effect> {
+    if app.reader.session.file.opened.is_none() {
+        return vec![Effect::Quit];
+    }
+    app.mode = Mode::Normal;
+    // What is watched for goes on being watched for.
+    if app.wall.wishes.is_empty() { vec![Effect::LeaveAll] } else { Vec::new() }
+}
+
+/// A typed line is finished.
+pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> {
+    let (wall, screen) = (&mut app.wall, &mut app.reader.screen);
+    let mistake = match line {
+        WallLine::Filter => wall.try_filter(typed).err(),
+        WallLine::Watch if typed.is_empty() => {
+            wall.wishes.clear();
+            None
+        }
+        WallLine::Watch => match typed.parse::<Wish>() {
+            Ok(wish) => {
+                screen.say(format!("watching all sessions: {wish}"));
+                wall.wishes = vec![wish];
+                None
+            }
+            Err(mistake) => Some(mistake),
+        },
+    };
+    // What is wrong is red while it is typed on.
+    if mistake.is_some() {
+        return Vec::new();
+    }
+    app.mode = Mode::Wall;
+    if line == WallLine::Watch {
+        vec![Effect::WatchAll(app.wall.wishes.iter().map(|wish| wish.expr.clone()).collect())]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Takes what comes of the sessions.
+pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
+    let News::Rang(rang) = news else {
+        app.wall.take(news);
+        return Vec::new();
+    };
+    let Rang { row, alarm, words } = *rang;
+    let Some(wish) = app.wall.wishes.get(alarm).cloned() else { return Vec::new() };
+    let address = address(&row.place);
+    // The session that is being read rings by itself.
+    let is_read = app.reader.session.file.address.as_ref() == Some(&address);
+    if is_read && app.reader.alarms.has(&wish) && !matches!(app.mode, Mode::Wall) {
+        return Vec::new();
+    }
+    app.reader.screen.say(format!("! {}: {words}", row.name()));
+    vec![Effect::Notify(Notice {
+        session: row.name(),
+        words,
+        expression: wish.expr.to_string(),
+        address: Some(address),
+        activity: row.activity.word(),
+        command: wish.command,
+        means: app.wall.means,
+    })]
+}
+
+impl Wall {
+    /// Shows those that fit; nothing shows all.
+    pub(crate) fn try_filter(&mut self, typed: &str) -> Result<(), Mistake> {
+        self.filter = if typed.is_empty() { None } else { Some(Filter::of(typed)?) };
+        self.doubt();
+        Ok(())
+    }
+
+    fn set_filter(&mut self, typed: &str, screen: &mut Screen) {
+        if let Err(mistake) = self.try_filter(typed) {
+            screen.say(mistake.what);
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The wall: sessions one a row, and the live end of the chosen one.
+//!
+//! ```text
+//! tv  all sessions of 3 h       12 sessions · 3 need you · 4 at work · $12.40
+//!   state        project   title                  call          ctx    cost
+//! ▌!◔ waiting 0:42  mill   Grind the corn         May I …       53%   ~$1.84 │ preview
+//! status
+//! hints
+//! ```
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::chrome;
+use crate::analysis::activity::Activity;
+use crate::analysis::phrases;
+use crate::app::mode::Mode;
+use crate::app::screen::Screen;
+use crate::app::state::App;
+use crate::app::wall::layout::{Division, Pane, divide};
+use crate::app::wall::{Line as Listed, Sort, Wall};
+use crate::model::figures;
+use crate::render::wrap::{self, Frame as Measure};
+use crate::session::wall::columns::{Column, GAP, plan};
+use crate::session::wall::{Need, Row, Said, Voice};
+
+/// Columns before the cells: the mark of the chosen one, and that of one who needs somebody.
+const MARKS: usize = 2;
+
+/// Paints the whole screen.
+pub fn paint(app: &App, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    let (wall, screen) = (&app.wall, &app.reader.screen);
+    let parts = divide(wall, screen);
+    let buffer = frame.buffer_mut();
+    let mut y = area.y;
+    if parts.header {
+        paint_header(wall, screen, Rect { y, height: 1, ..area }, buffer);
+        y += 1;
+    }
+    let columns = plan(usize::from(parts.columns).saturating_sub(MARKS + 1));
+    if parts.heads {
+        let heads = columns.iter().map(|(column, width)| {
+            let is_sorted = sorted_by(*column) == Some(wall.sort);
+            let style = if is_sorted { screen.theme.accent } else { screen.theme.dim };
+            (column.title().to_owned(), *column, *width, style)
+        });
+        let line = line_of(screen, vec![Span::raw(" ".repeat(MARKS))], heads);
+        buffer.set_line(area.x, y, &line, parts.columns);
+        y += 1;
+    }
+    let list = Rect { y, height: parts.lines, width: parts.columns, ..area };
+    for ((line, row, is_chosen), y) in wall.in_sight(usize::from(list.height)).zip(list.y..list.bottom()) {
+        let line = match (line, row) {
+            (Listed::Head { name, count, needing, usd }, _) => {
+                head_of_group(screen, name, *count, *needing, *usd)
+            }
+            (Listed::Row(_), Some(row)) => row_of(screen, &columns, row, is_chosen),
+            (Listed::Row(_), None) => continue,
+        };
+        buffer.set_line(list.x, y, &line, list.width);
+    }
+    if wall.counts().0 == 0 {
+        paint_nothing(app, list, buffer);
+    }
+    match parts.pane {
+        Pane::Hidden => {}
+        Pane::Beside(width) => {
+            let pane = Rect { x: list.right(), width, y: area.y + 1, height: list.bottom() - area.y - 1 };
+            for y in pane.y..pane.bottom() {
+                buffer.set_stringn(pane.x, y, screen.theme.glyphs().line.bar, 1, screen.theme.dim);
+            }
+            let inner = Rect { x: pane.x + 2, width: pane.width.saturating_sub(3), ..pane };
+            paint_preview(wall, screen, inner, buffer);
+        }
+        Pane::Below(height) => {
+            let rule = screen.theme.glyphs().line.rule.repeat(usize::from(area.width));
+            buffer.set_stringn(area.x, list.bottom(), rule, usize::from(area.width), screen.theme.dim);
+            let inner = Rect {
+                x: area.x + 2,
+                y: list.bottom() + 1,
+                width: area.width.saturating_sub(3),
+                height: height.saturating_sub(1),
+            };
+            paint_preview(wall, screen, inner, buffer);
+        }
+    }
+    paint_foot(app, parts, frame);
+}
+
+/// The status line and the hints.
+fn paint_foot(app: &App, parts: Division, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    let buffer = frame.buffer_mut();
+    let below = area.bottom().saturating_sub(u16::from(parts.hints));
+    if parts.hints {
+        chrome::paint_hints(app, Rect { y: below, height: 1, ..area }, buffer);
+    }
+    if parts.status {
+        let line = Rect { y: below.saturating_sub(1), height: 1, ..area };
+        if matches!(app.mode, Mode::OnWall { .. }) {
+            chrome::paint_status(app, line, buffer);
+            if let Some((x, y)) = chrome::cursor(app, line) {
+                frame.set_cursor_position((x, y));
+            }
+        } else {
+            paint_state_of_list(&app.wall, &app.reader.screen, line, buffer);
+        }
+    }
+}
+
+/// The column whose figures a sort goes by.
+fn sorted_by(column: Column) -> Option<Sort> {
+    Some(match column {
+        Column::State => Sort::Need,
+        Column::Title => Sort::Title,
+        Column::Context => Sort::Context,
+        Column::Cost => Sort::Cost,
+        Column::Hour => Sort::Hour,
+        _ => return None,
+    })
+}
+
+fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
+    let theme = &screen.theme;
+    let room = usize::from(area.width);
+    let left = format!(" tv  all sessions of {}", span(wall.recent_ms));
+    buffer.set_stringn(area.x, area.y, &left, room, theme.heading);
+    let (mut needing, mut working, mut usd, mut hour) = (0_u64, 0_u64, 0.0, 0.0);
+    let mut all = 0_u64;
+    for row in wall.rows() {
+        all += 1;
+        needing += u64::from(row.need.is_for_somebody());
+        working += u64::from(row.activity.is_work());
+        usd += row.cost.as_ref().and_then(|cost| cost.usd).unwrap_or(0.0);
+        hour += row.hour.as_ref().and_then(|cost| cost.usd).unwrap_or(0.0);
+    }
+    let mut parts: Vec<Span<'static>> = vec![Span::styled(figures::count(all, "session"), theme.dim)];
+    if needing > 0 {
+        let verb = if needing == 1 { "needs" } else { "need" };
+        parts.push(Span::styled(format!("{needing} {verb} you"), theme.warn));
+    }
+    if working > 0 {
+        parts.push(Span::styled(format!("{working} at work"), theme.good));
+    }
+    if usd > 0.0 {
+        parts.push(Span::styled(phrases::usd(usd), theme.dim));
+    }
+    if hour > 0.0 && room >= 100 {
+        parts.push(Span::styled(format!("{} per hour", phrases::usd(hour)), theme.dim));
+    }
+    if !wall.is_complete {
+        parts.push(Span::styled(format!("reading{}", theme.glyphs().ellipsis), theme.dim));
+    }
+    let dot = format!(" {} ", theme.glyphs().dot);
+    let mut spans = Vec::new();
+    for part in parts {
+        if !spans.is_empty() {
+            spans.push(Span::styled(dot.clone(), theme.dim));
+        }
+        spans.push(part);
+    }
+    spans.push(Span::raw(" "));
+    let fitted = wrap::fit(&spans, room.saturating_sub(wrap::width(&left) + 2), theme.glyphs().cut);
+    let width = u16::try_from(wrap::width_of(&fitted)).unwrap_or(0).min(area.width);
+    buffer.set_line(area.right() - width, area.y, &Line::from(fitted), width);
+}
+
+/// `3 h`, `90 m`, `2 d`.
+fn span(ms: u64) -> String {
+    let minutes = ms / 60_000;
+    match minutes {
+        0..=119 => format!("{minutes} m"),
+        120..=2_879 if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
+        _ => figures::spoken(ms),
+    }
+}
+
+/// A message, or what is watched and filtered.
+fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
+    let theme = &screen.theme;
+    let (shown, all) = wall.counts();
+    let mut parts = Vec::new();
+    if let Some(message) = &screen.message {
+        parts.push(message.text.clone());
+    } else {
+        if let Some(filter) = &wall.filter {
+            parts.push(format!("&{} {shown} of {all}", filter.typed));
+        }
+        if wall.sort != Sort::Need || wall.is_reversed {
+            let way = if wall.is_reversed { ", the other way round" } else { "" };
+            parts.push(format!("by {}{way}", wall.sort.word()));
+        }
+        parts.extend(wall.wishes.iter().map(|wish| format!("watching {wish}")));
+        parts.extend(wall.refused.first().map(ToString::to_string));
+    }
+    let style = if screen.message.is_some() { theme.text } else { theme.dim };
+    let words = wrap::fit(
+        &[Span::styled(format!(" {}", parts.join("  ")), style)],
+        usize::from(area.width),
+        theme.glyphs().cut,
+    );
+    buffer.set_line(area.x, area.y, &Line::from(words), area.width);
+}
+
+/// Why the list is empty.
+fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
+    let (wall, screen) = (&app.wall, &app.reader.screen);
+    let words = match (wall.refused.first(), wall.counts().1, &wall.filter) {
+        (Some(why), 0, _) => why.to_string(),
+        (None, 0, _) if !wall.is_complete => {
+            format!("Looking for sessions{}", screen.theme.glyphs().ellipsis)
+        }
+        (None, 0, _) => {
+            format!("Nothing was written to any session in the last {}.", span(wall.recent_ms))
+        }
+        (_, _, Some(filter)) => format!("No session fits {}.", filter.typed),
+        (_, _, None) => String::new(),
+    };
+    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
+    let y = inner.y + u16::from(area.height > 3);
+    paint_text(&words, screen.theme.text, y, inner, buffer);
+}
+
+fn head_of_group(screen: &Screen, name: &str, count: usize, needing: usize, usd: f64) -> Line<'static> {
+    let theme = &screen.theme;
+    let dot = format!(" {} ", theme.glyphs().dot);
+    let needing = (needing > 0).then(|| format!("{needing} need you"));
+    let cost = (usd > 0.0).then(|| phrases::usd(usd));
+    let facts = [Some(figures::count(count as u64, "session")), needing, cost];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    Line::from(vec![
+        Span::styled(format!(" {name}  "), theme.heading),
+        Span::styled(facts.join(&dot), theme.dim),
+    ])
+}
+
+fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &Row, is_chosen: bool) -> Line<'static> {
+    let theme = &screen.theme;
+    let mark = if theme.ascii { ">" } else { "▌" };
+    let needs = if row.need <= Need::Stuck { "!" } else { " " };
+    let marks =
+        vec![Span::styled(if is_chosen { mark } else { " " }, theme.focus), Span::styled(needs, theme.warn)];
+    let cells = columns.iter().map(|(column, width)| {
+        let style = match column {
+            Column::State => state_style(screen, row),
+            Column::Title if is_chosen => theme.focus,
+            Column::Title | Column::Last => theme.text,
+            Column::Call => theme.tool,
+            Column::Flags => theme.bad,
+            _ => theme.dim,
+        };
+        (row.cell(*column, screen.now, theme.ascii), *column, *width, style)
+    });
+    line_of(screen, marks, cells)
+}
+
+fn line_of(
+    screen: &Screen,
+    marks: Vec<Span<'static>>,
+    cells: impl Iterator<Item = (String, Column, usize, Style)>,
+) -> Line<'static> {
+    let cut = screen.theme.glyphs().cut;
+    let mut spans = marks;
+    for (at, (text, column, width, style)) in cells.enumerate() {
+        if at > 0 {
+            spans.push(Span::raw(" ".repeat(GAP)));
+        }
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let fitted = wrap::fit(&[Span::styled(text, style)], width, cut);
+        let rest = Span::raw(" ".repeat(width.saturating_sub(wrap::width_of(&fitted))));
+        if column.is_of_figures() {
+            spans.push(rest);
+            spans.extend(fitted);
+        } else {
+            spans.extend(fitted);
+            spans.push(rest);
+        }
+    }
+    Line::from(spans)
+}
+
+/// Only what is at work, waits, or went wrong has a colour.
+fn state_style(screen: &Screen, row: &Row) -> Style {
+    let theme = &screen.theme;
+    match row.activity {
+        _ if row.problem.is_some() => theme.bad,
+        Activity::Tool { .. } | Activity::Model { .. } => theme.good,
+        Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
+        Activity::Unclean => theme.bad,
+        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => theme.dim,
+    }
+}
+
+/// What the chosen session is, and its live end.
+fn paint_preview(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
+    let Some(row) = wall.chosen() else { return };
+    let theme = &screen.theme;
+    let title = Rect { height: area.height.min(1), ..area };
+    let mut y = paint_text(&row.name(), theme.heading, area.y, title, buffer);
+    for line in facts(screen, row) {
+        if y < area.bottom() {
+            let line =
+                wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
+            buffer.set_line(area.x, y, &Line::from(line), area.width);
+            y += 1;
+        }
+    }
+    let below = Rect { y: (y + 1).min(area.bottom()), height: area.bottom().saturating_sub(y + 1), ..area };
+    let lines = end_of(screen, row, usize::from(below.width));
+    let most = usize::from(below.height);
+    for (line, y) in lines.iter().skip(lines.len().saturating_sub(most)).zip(below.y..below.bottom()) {
+        buffer.set_line(below.x, y, line, below.width);
+    }
+}
+
+fn facts(screen: &Screen, row: &Row) -> Vec<String> {
+    let ascii = screen.theme.ascii;
+    let dot = format!(" {} ", screen.theme.glyphs().dot);
+    let context = (!row.context_words().is_empty()).then(|| format!("ctx {}", row.context_words()));
+    let hour = row.hour.as_ref().and_then(phrases::cost).map(|cost| format!("{cost} per hour"));
+    let what = [
+        Some(row.state(screen.now, ascii)),
+        Some(row.agent()),
+        row.head.model.as_deref().map(phrases::model),
+        context,
+        Some(row.cost_words(ascii)),
+        hour,
+        Some(row.flag_words(screen.now, ascii)),
+    ];
+    let what: Vec<String> = what.into_iter().flatten().filter(|words| !words.is_empty()).collect();
+    let place = [row.head.cwd.as_ref(), row.head.id.as_ref()];
+    let place: Vec<String> = place.into_iter().flatten().map(ToString::to_string).collect();
+    vec![what.join(&dot), place.join(&dot)]
+}
+
+/// The last things that were said and done, as lines.
+fn end_of(screen: &Screen, row: &Row, width: usize) -> Vec<Line<'static>> {
+    let theme = &screen.theme;
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let measure = Measure::hanging(width.max(4), 2);
+    for Said { voice, text } in &row.last {
+        let (sign, sign_style, style) = match voice {
+            Voice::User => (if theme.ascii { ">" } else { "❯" }, theme.voice.user, theme.text),
+            Voice::Agent => (if theme.ascii { "*" } else { "●" }, theme.voice.assistant, theme.text),
+            Voice::Done => (if theme.ascii { "+" } else { "✓" }, theme.good, theme.tool),
+            Voice::Failed => (if theme.ascii { "x" } else { "✗" }, theme.bad, theme.tool),
+            Voice::Open => (if theme.ascii { "~" } else { "◌" }, theme.warn, theme.tool),
+            Voice::Note => ("!", theme.warn, theme.dim),
+        };
+        let mut sign = Some(Span::styled(format!("{sign} "), sign_style));
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let line = line.replace('\t', "    ");
+            let front = sign.take().unwrap_or_else(|| Span::raw("  "));
+            lines.extend(wrap::wrap(&[front, Span::styled(line, style)], &measure));
+        }
+    }
+    lines
+}
+
+/// Paints wrapped text from line `y` on within an area. Answers which line comes next.
+fn paint_text(text: &str, style: Style, mut y: u16, area: Rect, buffer: &mut Buffer) -> u16 {
+    let measure = Measure::of(usize::from(area.width.max(1)));
+    for line in text.lines() {
+        for row in wrap::wrap(&[Span::styled(line.to_owned(), style)], &measure) {
+            if y >= area.bottom() {
+                return y;
+            }
+            buffer.set_line(area.x, y, &row, area.width);
+            y += 1;
+        }
+    }
+    y
+}

@@ -1,0 +1,231 @@
+//! The wall: what a reader does on it, key by key, with rows that are made by hand.
+
+use tv::analysis::activity::{Activity, Wish};
+use tv::app::effect::Effect;
+use tv::app::mode::Mode;
+use tv::app::state::CameFrom;
+use tv::app::update::Event;
+use tv::app::wall::{Group, Sort};
+use tv::model::edit::{Feed, Opened};
+use tv::model::found::Found;
+use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
+use tv::render::theme::Theme;
+use tv::session::wall::{Call, Need, News, Rang, Row, Said, Voice};
+
+use crate::stage::Stage;
+
+/// What a stage takes for now.
+const NOW: i64 = 1_893_456_000_000;
+
+fn ago(seconds: i64) -> Timestamp {
+    Timestamp(NOW - seconds * 1_000)
+}
+
+fn row(name: &str, title: &str, project: &str, format: &'static str) -> Row {
+    let found = Found {
+        path: format!("/home/me/sessions/{name}.jsonl").into(),
+        session: None,
+        format,
+        id: Text::from(name),
+        key: None,
+        agent: None,
+        title: Some(Text::clean(title)),
+        cwd: Some(Text::clean(&format!("/work/{project}"))),
+        model: Some(Text::from("claude-opus-4-6")),
+        started: Some(ago(900)),
+        modified: Some(ago(30)),
+        size: Some(48_200),
+        live: Some(true),
+    };
+    Row { is_complete: true, ..Row::found(&found, None) }
+}
+
+fn said(voice: Voice, text: &str) -> Said {
+    Said { voice, text: Text::clean(text) }
+}
+
+/// One that needs nobody, one that is asked about, one that waits for a prompt, one that cannot be read.
+fn fleet() -> Vec<Row> {
+    let working = Row {
+        activity: Activity::Tool { name: Text::from("Bash"), since: Some(ago(42)) },
+        need: Need::Works,
+        call: Some(Call {
+            name: Text::from("Bash"),
+            headline: Text::from("make bread"),
+            since: Some(ago(42)),
+        }),
+        last: vec![
+            said(Voice::User, "Bake the bread"),
+            said(Voice::Agent, "First the dough, then the oven.\nIt takes an hour."),
+            said(Voice::Open, "Bash make bread"),
+        ],
+        ..row("a1", "Bake the bread", "mill", "claude-code")
+    };
+    let asking = Row {
+        activity: Activity::Waiting {
+            since: Some(ago(180)),
+            wish: Wish::Permission,
+            what: Text::from("May I burn the old oven?"),
+        },
+        need: Need::Permission,
+        ..row("b2", "Clear out the \u{1b}[2Jyard", "yard", "codex")
+    };
+    let done = Row {
+        activity: Activity::Waiting {
+            since: Some(ago(600)),
+            wish: Wish::Prompt,
+            what: Text::from("the next prompt"),
+        },
+        need: Need::Prompt,
+        last: vec![said(Voice::Agent, "All 猫 are fed.")],
+        ..row("c3", "猫の世話をする", "mill", "pi")
+    };
+    let mut broken = row("d4", "", "yard", "cline");
+    broken.problem = Some(Text::from("file gone"));
+    broken.need = Need::Error;
+    vec![working, asking, done, broken]
+}
+
+fn tell(stage: &mut Stage, rows: impl IntoIterator<Item = Row>) {
+    for row in rows {
+        stage.happen(Event::News(Box::new(News::Row(Box::new(row)))));
+    }
+    stage.arrange();
+}
+
+/// A wall without a session behind it.
+fn wall(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.app.wall.recent_ms = 3 * 3_600_000;
+    stage.press("S");
+    assert!(matches!(stage.asked.as_slice(), [Effect::FollowAll]), "{:?}", stage.asked);
+    tell(&mut stage, fleet());
+    stage.happen(Event::News(Box::new(News::Complete)));
+    stage.arrange();
+    stage
+}
+
+fn chosen(stage: &Stage) -> String {
+    stage.app.wall.chosen().map(|row| row.head.id.clone().unwrap().to_string()).unwrap_or_default()
+}
+
+/// The ids of the rows from top to bottom.
+fn order(stage: &Stage) -> Vec<String> {
+    let rows = stage.app.wall.in_sight(100).filter_map(|(_, row, _)| row);
+    rows.map(|row| row.head.id.clone().unwrap().to_string()).collect()
+}
+
+#[test]
+fn it_looks_so() {
+    for size in [(80, 24), (120, 40), (200, 30), (40, 8)] {
+        let stage = wall(size);
+        insta::assert_snapshot!(format!("wall-{}x{}", size.0, size.1), stage.picture());
+    }
+    let mut stage = wall((120, 24));
+    stage.app.reader.screen.theme = Theme::dark().with_ascii(true);
+    stage.press("+");
+    insta::assert_snapshot!("wall-grouped-ascii", stage.picture());
+}
+
+#[test]
+fn who_needs_somebody_most_comes_first() {
+    let mut stage = wall((100, 24));
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
+    assert_eq!(chosen(&stage), "b2", "until a key is pressed the first one is chosen");
+    stage.press("j");
+    assert_eq!(chosen(&stage), "d4");
+    let mut first = fleet().remove(2);
+    first.need = Need::Permission;
+    tell(&mut stage, [first]);
+    assert_eq!(order(&stage), ["c3", "b2", "d4", "a1"]);
+    assert_eq!(chosen(&stage), "d4", "what is chosen stays so");
+    let place = fleet().remove(3).place;
+    stage.happen(Event::News(Box::new(News::Left(place))));
+    stage.arrange();
+    assert_eq!(chosen(&stage), "a1", "the one in its line takes its place");
+    stage.press("g e");
+    assert_eq!(chosen(&stage), "b2", "the next one that needs somebody");
+}
+
+#[test]
+fn rows_are_sorted_grouped_and_filtered() {
+    let mut stage = wall((100, 24));
+    stage.press("<");
+    assert_eq!(stage.app.wall.sort, Sort::Title);
+    assert_eq!(order(&stage), ["a1", "b2", "d4", "c3"]);
+    stage.press("z r");
+    assert_eq!(order(&stage), ["c3", "d4", "b2", "a1"]);
+    stage.press("z r > +");
+    assert_eq!((stage.app.wall.sort, stage.app.wall.group), (Sort::Need, Group::Project));
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
+    assert!(stage.picture().contains("yard  2 sessions · 2 need you"), "{}", stage.picture());
+    for (typed, wanted) in [
+        ("waiting", &["b2", "c3"][..]),
+        ("project:mill -waiting", &["a1"]),
+        ("agent:codex", &["b2"]),
+        ("bread", &["a1"]),
+        ("/cat|oven/ or err", &["d4"]),
+        ("tool:bash", &["a1"]),
+    ] {
+        stage.press("&").type_in(typed).press("enter");
+        assert_eq!(order(&stage), wanted, "{typed}");
+        stage.press("esc");
+        assert!(stage.app.wall.filter.is_none());
+    }
+    stage.press("&").type_in("role:user").press("enter");
+    assert!(matches!(stage.app.mode, Mode::OnWall { .. }), "what cannot be asked of a session is not taken");
+    assert!(stage.picture().contains("at 1: role is a fact of what is in a session"), "{}", stage.picture());
+    stage.press("esc");
+    assert!(matches!(stage.app.mode, Mode::Wall));
+}
+
+#[test]
+fn enter_opens_and_q_leads_back() {
+    let mut stage = wall((100, 24));
+    stage.asked.clear();
+    stage.press("j enter");
+    assert!(matches!(&stage.asked[..], [Effect::Open(place)] if place.path.ends_with("d4.jsonl")));
+    stage.asked.clear();
+    stage.press("q");
+    assert!(matches!(stage.asked[..], [Effect::Quit]), "without a session behind it is the end");
+    let mut stage = wall((100, 24));
+    let opened = Opened {
+        format: "pi",
+        confidence: "certain",
+        reason: Text::default(),
+        path: "/home/me/sessions/b2.jsonl".into(),
+        resumes: &[],
+    };
+    stage.feed(Feed::Opened(Box::new(opened)));
+    stage.asked.clear();
+    stage.press("q");
+    assert!(matches!(stage.app.mode, Mode::Normal));
+    assert!(matches!(stage.asked[..], [Effect::LeaveAll]), "nobody needs them any more");
+    stage.asked.clear();
+    stage.app.came_from = CameFrom::Wall;
+    stage.press("q");
+    assert!(matches!(stage.asked[..], [Effect::Leave]));
+    stage.press("S ? q");
+    assert!(matches!(stage.app.mode, Mode::Wall), "the help leads back to the wall");
+}
+
+#[test]
+fn an_alarm_watches_all_and_names_the_session() {
+    let mut stage = wall((100, 24));
+    stage.asked.clear();
+    stage.press("w").type_in("waiting or err | beep").press("enter");
+    assert!(matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.len() == 1), "{:?}", stage.asked);
+    stage.asked.clear();
+    let rang = Rang { row: fleet().remove(1), alarm: 0, words: "waits for you".to_owned() };
+    stage.happen(Event::News(Box::new(News::Rang(Box::new(rang)))));
+    let [Effect::Notify(notice)] = &stage.asked[..] else { panic!("{:?}", stage.asked) };
+    assert_eq!((notice.words.as_str(), notice.command.as_deref()), ("waits for you", Some("beep")));
+    assert_eq!(notice.address.as_deref(), Some("/home/me/sessions/b2.jsonl"));
+    assert!(!notice.session.contains('\u{1b}'), "{:?}", notice.session);
+    stage.asked.clear();
+    stage.press("w ctrl-u enter");
+    assert!(matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.is_empty()), "{:?}", stage.asked);
+    stage.press("w").type_in("wating").press("enter");
+    assert!(matches!(stage.app.mode, Mode::OnWall { .. }), "a slip is no alarm that never comes");
+}
