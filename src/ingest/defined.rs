@@ -49,6 +49,10 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
     for (path, text) in own {
         match read(&text, Some(path.clone())) {
             Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
+                // What was asked for stands for what is installed by the same name.
+                if only.as_deref() == Some(definition.name) {
+                    continue;
+                }
                 complaints.push(format!(
                     "{}: another definition is named {}, too",
                     path.display(),

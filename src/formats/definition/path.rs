@@ -96,6 +96,14 @@ impl Path {
         }
     }
 
+    /// The same for `each`, where a list stands for its elements.
+    pub(super) fn elements(&self, scope: Scope<'_>, found: &mut dyn FnMut(Scope<'_>)) {
+        self.each(scope, &mut |one| match one.here {
+            Json::Array(items) => items.iter().for_each(|here| found(Scope { here, ..one })),
+            _ => found(one),
+        });
+    }
+
     /// The first value.
     pub(super) fn first<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Json<'_>) -> R) -> Option<R> {
         let (mut take, mut taken) = (Some(take), None);

@@ -99,6 +99,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         facts,
         rules,
         takes_back,
+        main: defaults.main,
     })
 }
 

@@ -42,6 +42,8 @@ pub struct Definition {
     pub(super) facts: Vec<FactRule>,
     /// The rules, in order.
     pub rules: Vec<Rule>,
+    /// Names of lanes that are the session itself.
+    pub(super) main: Vec<&'static str>,
     /// Whether a rule takes entries back, so that it must be known which there are.
     pub(super) takes_back: bool,
 }

@@ -147,11 +147,11 @@ impl Run {
             self.rewind(rewind, scope, out);
         }
         if let Some(lane) = &rule.lane {
-            note_lane(lane, scope, out);
+            self.note_lane(lane, scope, out);
         }
         let fallback = EntryRule::default();
         let fields = rule.entry.as_ref().unwrap_or(&fallback);
-        let mut head = head(fields, site, out);
+        let mut head = self.head(fields, site, out);
         if rule.also {
             // Other rules make entries of the same record.
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
@@ -248,6 +248,32 @@ impl Run {
             }
         }
         entry
+    }
+
+    fn head(&self, fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
+        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
+        let lane = match (word(&fields.lane), site.place) {
+            (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
+            (None, Place::CompanionLine(path)) => lane_of(path),
+            (None, _) => None,
+        };
+        Head {
+            key: word(&fields.key).unwrap_or_else(|| own_key(site, out)),
+            at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
+            lane,
+        }
+    }
+
+    fn note_lane(&self, lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) {
+        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+        if let Some(name) = lane.name.word(scope).filter(|name| !self.is_main(name)) {
+            out.meta(MetaEdit::Lane { name, label: word(&lane.label), call: word(&lane.call) });
+        }
+    }
+
+    /// Whether a lane is no sub-agent, but the session itself.
+    fn is_main(&self, lane: &Name) -> bool {
+        self.definition.main.iter().any(|main| lane.as_str() == *main)
     }
 
     /// Runs the rules over records within a record.
@@ -441,19 +467,6 @@ fn own_key(site: Site<'_>, out: &Batch) -> Key {
     }
 }
 
-fn head(fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
-    let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
-    let lane_of_file = || match site.place {
-        Place::CompanionLine(path) => lane_of(path),
-        _ => None,
-    };
-    Head {
-        key: word(&fields.key).unwrap_or_else(|| own_key(site, out)),
-        at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
-        lane: word(&fields.lane).or_else(lane_of_file),
-    }
-}
-
 /// Companions hold lanes that are named like them.
 fn lane_of(path: &FilePath) -> Option<Name> {
     Named::stem(path).map(|named| Text::clean(named.id))
@@ -480,13 +493,6 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
         },
         Fact::Other(name) => MetaEdit::Fact { name, value: text },
     });
-}
-
-fn note_lane(lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) {
-    let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
-    if let Some(name) = lane.name.word(scope) {
-        out.meta(MetaEdit::Lane { name, label: word(&lane.label), call: word(&lane.call) });
-    }
 }
 
 /// A line across the transcript, and the text that goes with it.

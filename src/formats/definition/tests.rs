@@ -119,6 +119,46 @@ fn calls_without_ids_pair_in_order() {
 }
 
 #[test]
+fn the_main_agent_may_have_a_name_among_its_sub_agents() {
+    const NAMED: &str = r#"
+name = "crew"
+detect = { certain = [{ has = "by" }] }
+entry = { lane = "by", main = ["root", "boss"] }
+[[record]]
+when = { kind = "say" }
+entry = { role = "assistant" }
+block = [{ text = "text" }, { each = "do", call = "n", name = "tool" }]
+[[record]]
+when = { kind = "out" }
+result = { each = "all", of = "n", text = "got", failed = "err", exit = "code" }
+[[record]]
+when = { kind = "sub" }
+lane = { name = "of", label = "goal" }
+[[record]]
+when = { kind = "stop" }
+entry = { at = "t" }
+mark = { kind = "ended", text = "kind" }
+"#;
+    let (transcript, _) = read_lines(
+        NAMED,
+        &[
+            r#"{"kind":"say","by":"root","text":"hi","do":[{"n":"a","tool":"x"},{"n":"b","tool":"y"}]}"#,
+            r#"{"kind":"sub","by":"root","of":"scout"}"#,
+            r#"{"kind":"say","by":"scout","text":"here"}"#,
+            r#"{"kind":"out","by":"root","all":[{"n":"a","got":"1","code":3},{"n":"b","got":"2","err":true}]}"#,
+            r#"{"kind":"stop","by":"boss","t":1700000000}"#,
+        ],
+    );
+    let lanes: Vec<Option<&str>> =
+        transcript.entries().map(|entry| entry.lane.as_ref().map(|lane| lane.as_str())).collect();
+    assert_eq!(lanes, [None, Some("scout"), None]);
+    let calls: Vec<&str> =
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    assert_eq!(calls, ["failed", "failed"], "a code and a flag each say so");
+    assert!(read(&NAMED.replace("entry = { role = \"assistant\" }", ""), None).is_err(), "nobody speaks");
+}
+
+#[test]
 fn sums_that_grow_count_by_their_growth() {
     let text = HOME_MADE.replace("input_includes_cache = true", "cumulative = true");
     let say = |id: &str, n: u64| {
@@ -176,7 +216,7 @@ fn mistakes_have_their_place() {
         ("name = 'x'", "1:1: there is no [[record]]"),
         (
             "name = 'x'\n[[record]]\nentry = { rol = 'user' }\nblock = [{ text = 'a[' }]",
-            "3:9: `role` is missing",
+            "3:11: `rol` is not known here",
         ),
         (
             "name = 'x'\n[[record]]\nentry = { role = 'user' }\nblock = [{ text = 'a[' }]",

@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::leak;
 use super::table::{Fields, Reader};
 use crate::formats::definition::path::{Literal, Path, Test, Want, When};
 use crate::formats::definition::rule::{
@@ -14,7 +15,11 @@ use crate::model::usage::Scope;
 
 /// Fields of entries that stand once for all rules.
 #[derive(Default)]
-pub(super) struct Defaults<'t>(Vec<(&'static str, &'t Spanned<DeValue<'t>>)>);
+pub(super) struct Defaults<'t> {
+    paths: Vec<(&'static str, &'t Spanned<DeValue<'t>>)>,
+    /// Values of `lane` that are no sub-agent, but the session itself.
+    pub(super) main: Vec<&'static str>,
+}
 
 /// Fields that a default can give.
 const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
@@ -22,16 +27,17 @@ const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 impl<'t> Defaults<'t> {
     pub(super) fn read(reader: &mut Reader<'_>, table: &mut Fields<'t>) -> Self {
         let Some(mut inner) = table.table(reader, "entry") else { return Self::default() };
-        let mut defaults = Vec::new();
+        let mut paths = Vec::new();
         for name in DEFAULTS {
-            defaults.extend(inner.take(name).map(|value| (name, value)));
+            paths.extend(inner.take(name).map(|value| (name, value)));
         }
+        let main = inner.strings(reader, "main").into_iter().map(|(name, _)| leak(name)).collect();
         inner.finish(reader);
-        Self(defaults)
+        Self { paths, main }
     }
 
     fn path(&self, reader: &mut Reader<'_>, name: &str) -> Option<Path> {
-        let (_, value) = self.0.iter().find(|(known, _)| *known == name)?;
+        let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
         reader.path_of(name, value)
     }
 }
@@ -45,10 +51,9 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
         table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut words));
     rule.words = words.join(", ");
     rule.also = table.bool(reader, "also").unwrap_or(false);
-    rule.skip = table.string(reader, "skip").map(|(why, _)| &*Box::leak(why.to_owned().into_boxed_str()));
+    rule.skip = table.string(reader, "skip").map(|(why, _)| leak(why));
     rule.again = again(reader, &mut table);
     let entry = table.table(reader, "entry");
-    let is_entry = entry.is_some();
     let (fields, is_spoken) = self::entry(reader, entry, defaults);
     for block in table.tables(reader, "block") {
         rule.blocks.extend(self::block(reader, block));
@@ -70,10 +75,12 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
-            "a rule with `block` says who speaks: entry = { role = \"assistant\" }".to_owned(),
+            "a rule with `block` says who speaks: entry = { role = … }, which is user, assistant, system, harness \
+             or a path to such a word"
+                .to_owned(),
         );
     }
-    let does_nothing = !is_entry
+    let does_nothing = !is_spoken
         && rule.blocks.is_empty()
         && rule.results.is_empty()
         && rule.usages.is_empty()
@@ -240,13 +247,7 @@ fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults
 
 /// One of the four words, or a path to one.
 fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
-    let Some(value) = table.take("role") else {
-        reader.mistake(
-            table.span(),
-            "`role` is missing: user, assistant, system, harness, or a path to a word".to_owned(),
-        );
-        return None;
-    };
+    let value = table.take("role")?;
     Some(match value.get_ref().as_str() {
         Some("user") => RoleRule::Fixed(Role::User),
         Some("assistant") => RoleRule::Fixed(Role::Assistant),

@@ -32,7 +32,7 @@ impl Run {
         match &rule.each {
             None if rule.when.holds(scope) => self.one(rule, head, scope, (blocks, results), out),
             None => {}
-            Some(each) => each.each(scope, &mut |found| {
+            Some(each) => each.elements(scope, &mut |found| {
                 if rule.when.holds(found) {
                     self.one(rule, head, found, (&mut *blocks, &mut *results), out);
                 }
@@ -165,7 +165,7 @@ impl Run {
         let (scope, number) = at;
         match &rule.each {
             None => results.extend(self.result(rule, head, (scope, number), out)),
-            Some(each) => each.each(scope, &mut |found| {
+            Some(each) => each.elements(scope, &mut |found| {
                 let number = results.len();
                 results.extend(self.result(rule, head, (found, number), out));
             }),
@@ -224,7 +224,7 @@ fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> O
 fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> ToolResult {
     let says = |flag: &Option<Flag>| flag.as_ref().map(|flag| flag.holds(scope));
     let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
-    let has_failed = says(&rule.failed).unwrap_or(exit.is_some_and(|code| code != 0.0));
+    let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
     let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output_of(text)));
     let body = text.unwrap_or_else(|| out.output(""));
     // What an agent keeps for its own screen is a diff only now and then.

@@ -50,7 +50,7 @@ impl Counting {
             };
             match &rule.each {
                 None => one(scope),
-                Some(each) => each.each(scope, &mut one),
+                Some(each) => each.elements(scope, &mut one),
             }
         }
         own
