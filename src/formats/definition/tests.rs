@@ -150,7 +150,7 @@ mark = { kind = "ended", text = "kind" }
         ],
     );
     let lanes: Vec<Option<&str>> =
-        transcript.entries().map(|entry| entry.lane.as_ref().map(|lane| lane.as_str())).collect();
+        transcript.entries().map(|entry| entry.lane.as_ref().map(crate::model::text::Text::as_str)).collect();
     assert_eq!(lanes, [None, Some("scout"), None]);
     let calls: Vec<&str> =
         transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
