@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::sample::{Known, Sample, usage_of};
+use super::references::{Known, Sample, usage_of};
 use crate::formats::inline::decoded_size;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -12,28 +12,6 @@ use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
-
-/// How a text begins that stands elsewhere in the sample.
-const ELSEWHERE: &str = "attachment://";
-
-/// Long texts of a sample by name.
-pub(super) struct Attached<'j>(&'j Json<'j>);
-
-impl<'j> Attached<'j> {
-    /// The attachments of a sample.
-    pub(super) fn of(json: &'j Json<'j>) -> Self {
-        Self(json)
-    }
-
-    /// A text, or the one that it names.
-    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str>
-    where
-        'j: 't,
-    {
-        let named = text.strip_prefix(ELSEWHERE).and_then(|name| self.0.get(name).str());
-        Cow::Borrowed(named.unwrap_or(text))
-    }
-}
 
 /// Emits a message.
 pub(super) fn message(

@@ -7,6 +7,7 @@
 //! Source: <https://inspect.aisi.org.uk/eval-logs.html>.
 
 mod message;
+mod references;
 mod sample;
 
 use std::borrow::Cow;

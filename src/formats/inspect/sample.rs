@@ -1,8 +1,7 @@
 //! One sample: what was asked, what the model did, how that was scored.
 
-use std::collections::HashMap;
-
-use super::message::{self, Attached};
+use super::message;
+use super::references::{Attached, Sample, known, usage_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -10,27 +9,6 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
-
-/// What the events say of a message or of a call.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Known<'j> {
-    /// When it was asked for.
-    pub(super) began: Option<Timestamp>,
-    /// When it was there.
-    pub(super) ended: Option<Timestamp>,
-    /// What it took of the model.
-    pub(super) usage: Option<&'j Json<'j>>,
-}
-
-/// Where a sample is, and what its parts may refer to.
-pub(super) struct Sample<'j> {
-    /// A name of its own for whatever is in it: other samples have calls of the same ids.
-    pub(super) name: String,
-    /// Long texts, by their names.
-    pub(super) attached: Attached<'j>,
-    /// Answers by their ids, and calls by theirs.
-    pub(super) known: HashMap<&'j str, Known<'j>>,
-}
 
 /// Decodes a sample.
 pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
@@ -112,47 +90,4 @@ fn spend(usage: &Json<'_>, out: &mut Batch) {
         let usage = Box::new(Usage { scope: Scope::Run, ..usage_of(counts) });
         out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
     }
-}
-
-/// Counts of tokens. Some providers count what was thought among the output, others beside it: the sum tells which.
-pub(super) fn usage_of(json: &Json<'_>) -> Usage {
-    let count = |name: &str| json.get(name).count();
-    let (input, output, thought) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
-    let (read, written) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
-    let all = [input, output, thought, read, written].into_iter().flatten().fold(0_u64, u64::saturating_add);
-    let is_beside = thought > Some(0) && count("total_tokens") == Some(all);
-    let more = thought.filter(|_| is_beside).unwrap_or(0);
-    Usage {
-        input,
-        output: output.map(|output| output.saturating_add(more)),
-        cache_read: read,
-        cache_write: written,
-        reasoning: thought,
-        ..Usage::default()
-    }
-}
-
-/// What events say of answers and calls, by their ids.
-fn known<'j>(events: &'j [Json<'j>]) -> HashMap<&'j str, Known<'j>> {
-    let mut known = HashMap::new();
-    for event in events {
-        let began = event.get("timestamp").moment();
-        let ended = event.get("completed").moment();
-        match event.get("event").str_or_empty() {
-            "model" => {
-                let output = event.get("output");
-                let answers = output.get("choices").items().iter();
-                let usage = Some(output.get("usage")).filter(|usage| usage.is_object());
-                for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
-                    known.insert(id, Known { began, ended, usage });
-                }
-            }
-            "tool" => {
-                let id = event.get("id").filled();
-                known.extend(id.map(|id| (id, Known { began, ended, usage: None })));
-            }
-            _ => {}
-        }
-    }
-    known
 }

@@ -46,7 +46,7 @@ fn samples_follow_one_another_and_each_has_its_own_calls() {
 
 #[test]
 fn what_was_thought_counts_once() {
-    let usage = |text: &str| super::sample::usage_of(&json::parse(text).unwrap()).output;
+    let usage = |text: &str| super::references::usage_of(&json::parse(text).unwrap()).output;
     assert_eq!(
         usage(r#"{"input_tokens":50,"output_tokens":1,"total_tokens":651,"reasoning_tokens":600}"#),
         Some(601)
