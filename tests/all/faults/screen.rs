@@ -113,7 +113,8 @@ fn keeps_the_place_in_a_replaced_file(messages: usize) {
         let text = console.text();
         let rows = text.lines().enumerate().filter(|(_, row)| row.contains("of many"));
         // But for the map in the last column.
-        rows.map(|(at, row)| (at, row.chars().take(79).collect::<String>())).collect::<Vec<_>>()
+        let text = |row: &str| row.chars().take(79).collect::<String>().trim_end().to_owned();
+        rows.map(|(at, row)| (at, text(row))).collect::<Vec<_>>()
     };
     let before = place(&viewed.console);
     assert!(before.len() > 1, "{}", viewed.console.text());
