@@ -42,7 +42,10 @@ impl Search {
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     let known = REGISTRY.iter().flat_map(|format| format.roots());
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
-    places.retain(|place| !place.to_string_lossy().contains('*'));
+    // Agents that keep sessions in each project have all of the home folder for a root: that names no place.
+    let names_one =
+        |place: &PathBuf| !place.to_string_lossy().contains('*') && Some(place) != environment.home.as_ref();
+    places.retain(names_one);
     places.dedup();
     if places.iter().any(|place| place.exists()) {
         places.retain(|place| place.exists());
