@@ -61,8 +61,8 @@ pub struct Reader {
 struct BeforeView {
     views: views::Standing,
     panes: Panes,
-    trail: Trail,
-    text: Viewport,
+    /// The places that were jumped from, and where the text was; nothing if the session has changed since.
+    place: Option<(Trail, Viewport)>,
 }
 
 /// The panes, each to be changed by itself, while the session is only read.
@@ -279,17 +279,18 @@ impl Reader {
         self.before_view = Some(BeforeView {
             views: self.views.standing(),
             panes: self.panes,
-            trail: self.text.places.trail().clone(),
-            text: self.text.view.clone(),
+            place: Some((self.text.places.trail().clone(), self.text.view.clone())),
         });
     }
 
     /// The digit that opened a view was a count: all is as it was.
     pub(crate) fn take_view_back(&mut self) {
-        if let Some(BeforeView { views, panes, trail, text }) = self.before_view.take() {
+        if let Some(BeforeView { views, panes, place }) = self.before_view.take() {
             self.panes = panes;
-            self.text.places.go_by(trail);
-            self.text.view = text;
+            if let Some((trail, view)) = place {
+                self.text.places.go_by(trail);
+                self.text.view = view;
+            }
             self.lend(|lent, scene| views::actions::stand(lent.views, lent.text, scene, views));
         }
     }

@@ -38,6 +38,9 @@ impl Reader {
     }
 
     fn note(&mut self, change: Change) -> Vec<Effect> {
+        if let Some(before) = &mut self.before_view {
+            before.place = None;
+        }
         match change {
             Change::Touched(touched) => return self.note_touched(&touched),
             Change::Replaced { shown, is_awaited } => return self.carry(shown, is_awaited),
@@ -83,12 +86,9 @@ impl Reader {
 
     /// Another transcript of the session is shown: what is being read stays in its place.
     fn carry(&mut self, shown: Shown, is_awaited: bool) -> Vec<Effect> {
-        let Self { session, text, outline, checks, views, inspector, strip, before_view, .. } = self;
+        let Self { session, text, outline, checks, views, inspector, strip, .. } = self;
         let moved = |id: EntryId| session.moved(id);
         text.carry(&moved);
-        if let Some(before) = before_view {
-            before.text.carry(&moved);
-        }
         text.find.carry(&moved);
         text.places.carry(&session.transcript, shown);
         outline.clear();
