@@ -254,7 +254,7 @@ fn sum(rows: &[Row]) -> String {
     let cost = (!known.is_empty()).then(|| phrases::usd(known.iter().sum()));
     let parts = [
         Some(figures::count(rows.len() as u64, "session")),
-        (needing > 0).then(|| format!("{needing} need somebody")),
+        (needing > 0).then(|| format!("{needing} {} somebody", if needing == 1 { "needs" } else { "need" })),
         (working > 0).then(|| format!("{working} at work")),
         cost,
     ];
