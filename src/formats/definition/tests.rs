@@ -238,6 +238,26 @@ fn mistakes_have_their_place() {
 }
 
 #[test]
+fn a_shell_of_gemini_fails_by_what_its_command_ended_with() {
+    let (_, gemini) = super::BUILT_IN.iter().find(|(file, _)| *file == "gemini.toml").unwrap();
+    let call = |id: &str, name: &str, code: &str| {
+        format!(
+            r#"{{"id":"{id}","name":"{name}","args":{{}},"status":"success","result":[{{"functionResponse":{{"response":{{"output":"Output: it\nExit Code: {code}\nProcess Group PGID: 7"}}}}}}]}}"#
+        )
+    };
+    let calls = [
+        call("a", "run_shell_command", "1"),
+        call("b", "run_shell_command", "0"),
+        call("c", "read_file", "1"),
+    ];
+    let line = format!(r#"{{"id":"g","type":"gemini","content":"","toolCalls":[{}]}}"#, calls.join(","));
+    let (transcript, _) = read_lines(gemini, &[&line]);
+    let states: Vec<&str> =
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    assert_eq!(states, ["failed", "done", "done"], "a file may hold the same words");
+}
+
+#[test]
 fn built_in_definitions_have_no_mistakes() {
     for (file, text) in super::BUILT_IN {
         let definition = read(text, None).unwrap_or_else(|mistakes| panic!("{file}: {mistakes:?}"));
