@@ -46,8 +46,12 @@ fn without_detours(path: &str) -> Cow<'_, str> {
 /// The files that a call uses, and how; whether by a shell command.
 pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bool)> {
     let headline = without_sgr(call.headline.trim());
-    let of_tool =
-        |op: Op| paths(&headline).map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>();
+    // Arguments that break off may break off within the path: what is left is JSON.
+    let is_path = |path: &&str| !(call.input.flags.broken_off && path.starts_with(['{', '"']));
+    let of_tool = |op: Op| {
+        let paths = paths(&headline).filter(is_path);
+        paths.map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>()
+    };
     let mut used = match call.kind {
         ToolKind::Read => of_tool(Op::Read),
         ToolKind::Edit => of_tool(Op::Edit),
