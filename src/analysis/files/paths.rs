@@ -152,7 +152,21 @@ fn entered(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_shell, is_file, normal, without_lines};
+    use super::{in_shell, is_file, normal, used_by, without_lines};
+    use crate::model::edit::Batch;
+    use crate::model::samples;
+    use crate::model::tool::ToolKind;
+
+    #[test]
+    fn arguments_that_break_off_name_no_file_unless_it_was_written() {
+        let mut call = samples::call(&mut Batch::default(), "c");
+        call.kind = ToolKind::Write;
+        call.input.flags.broken_off = true;
+        call.headline = r#"{"path": "/"#.into();
+        assert!(used_by(&call, None).is_empty());
+        call.headline = "a.rs".into();
+        assert_eq!(used_by(&call, None).len(), 1);
+    }
 
     #[test]
     fn paths_lose_their_lines_and_detours() {
