@@ -22,3 +22,4 @@ pub mod search;
 pub(crate) mod secrets;
 pub(crate) mod shell;
 pub mod timeline;
+pub mod wall;

@@ -16,6 +16,7 @@ use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
 use super::{arrange, picker, wall};
 use crate::analysis::activity::LastWrite;
+use crate::analysis::wall::News;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
@@ -25,7 +26,6 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::WasPacked;
 use crate::session::search::progress::Hit;
-use crate::session::wall::News;
 
 /// What can happen.
 #[derive(Clone, Debug)]

@@ -10,6 +10,7 @@ use crate::analysis::activity::LastWrite;
 use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
+use crate::analysis::wall::{Rang, SessionRow};
 use crate::ingest::{Course, Outlet, Preview, Reader, Target, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
@@ -17,7 +18,6 @@ use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Packer, ToPack};
-use crate::session::wall::{Rang, Row};
 use crate::session::{Change, Session};
 use crate::source::watch::Hints;
 
@@ -43,7 +43,7 @@ pub(super) struct Member<'o> {
     has_begun: bool,
     touched: Vec<EntryId>,
     /// The row that was sent last.
-    row: Option<Row>,
+    row: Option<SessionRow>,
     /// Whether it may be another one now.
     is_stale: bool,
 }
@@ -232,7 +232,7 @@ impl<'o> Member<'o> {
     }
 
     /// How it stands, if that is something new; and which alarms rang.
-    pub(super) fn news(&mut self, now: Timestamp, is_tick: bool) -> (Option<Row>, Vec<Rang>) {
+    pub(super) fn news(&mut self, now: Timestamp, is_tick: bool) -> (Option<SessionRow>, Vec<Rang>) {
         if !std::mem::take(&mut self.is_stale) && !is_tick {
             return (None, Vec::new());
         }
@@ -246,7 +246,7 @@ impl<'o> Member<'o> {
         (Some(row), rang)
     }
 
-    fn look_out(&mut self, now: Timestamp, row: &Row) -> Vec<Rang> {
+    fn look_out(&mut self, now: Timestamp, row: &SessionRow) -> Vec<Rang> {
         let touched = std::mem::take(&mut self.touched);
         if self.alarms.is_empty() || !self.is_read() {
             return Vec::new();

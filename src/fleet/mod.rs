@@ -1,4 +1,4 @@
-//! Many sessions at once, followed by one thread with one watcher: a row each ([`session::wall`](crate::session::wall)),
+//! Many sessions at once, followed by one thread with one watcher: a row each ([`analysis::wall`](crate::analysis::wall)),
 //! sent when something of it changes.
 //!
 //! The end of each session is read first, so that all rows tell what their agents do; then each is read whole, the
@@ -8,7 +8,7 @@
 //!
 //! Invariant: nothing waits for a session that cannot be read: it has a row that says so, and is tried again.
 
-mod crew;
+mod follower;
 mod member;
 mod options;
 mod row;
@@ -19,10 +19,10 @@ use std::thread::{self, Thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use self::crew::Crew;
+use self::follower::Follower;
 pub use self::options::Options;
 use crate::analysis::expression::Expr;
-use crate::session::wall::News;
+use crate::analysis::wall::News;
 
 /// News that may wait before the thread waits for whoever takes them.
 const WAITING: usize = 256;
@@ -43,7 +43,7 @@ impl Fleet {
         let (alarms, orders) = unbounded();
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
-        let handle = thread::spawn(move || Crew::run(options, &send, &orders, &is_stopped));
+        let handle = thread::spawn(move || Follower::run(options, &send, &orders, &is_stopped));
         Self { news, alarms, stop, thread: handle.thread().clone() }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::money::cost::{Cost, Money};
+use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::found::Found;
 use crate::model::text::Text;
@@ -9,7 +10,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::session::Session;
 use crate::session::indexes::Needs;
-use crate::session::wall::{Call, Flags, Head, Need, Row, Said, Voice};
 
 /// What was spent for so long, in ms, is what a session costs per hour.
 const HOUR_MS: u64 = 60 * 60 * 1000;
@@ -35,7 +35,12 @@ pub(super) fn take_stock(session: &mut Session) {
 }
 
 /// How a session stands that was found so, and of which this was known before.
-pub(super) fn of(session: &mut Session, found: &Found, before: Option<&Row>, now: Timestamp) -> Row {
+pub(super) fn of(
+    session: &mut Session,
+    found: &Found,
+    before: Option<&SessionRow>,
+    now: Timestamp,
+) -> SessionRow {
     session.refresh(now);
     let is_complete = session.file.is_caught_up && !session.ends.is_part();
     let quiet = session.silence(now);
@@ -47,13 +52,13 @@ pub(super) fn of(session: &mut Session, found: &Found, before: Option<&Row>, now
         quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
         is_silent: session.long_silence(now).is_some(),
     };
-    let known = Row::found(found, session.file.problem().map(|problem| Text::clean(&problem)));
+    let known = SessionRow::found(found, session.file.problem().map(|problem| Text::clean(&problem)));
     let activity = session.status.activity.clone();
     // What stood at the beginning goes on standing there.
     let started = before.filter(|before| before.is_complete).and_then(|before| before.head.started);
     let head = Head { started: started.or_else(|| first_time(session)), ..head(session, known.head) };
     let heard = head.ended.or(found.modified);
-    Row {
+    SessionRow {
         need: Need::of(&activity, &flags, known.problem.is_some(), heard, now),
         call: call(session, &activity),
         context: session.status.context,

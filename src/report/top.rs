@@ -20,6 +20,8 @@ use super::rows::Paper;
 use super::spent::CostFigures;
 use crate::analysis::activity::{Activity, Wish};
 use crate::analysis::phrases;
+use crate::analysis::wall::columns::{Column, GAP, plan};
+use crate::analysis::wall::{Need, News, SessionRow};
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, WatchMode};
@@ -28,8 +30,6 @@ use crate::model::found::Place;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
-use crate::session::wall::columns::{Column, GAP, plan};
-use crate::session::wall::{Need, News, Row};
 
 /// How often it is looked whether the user wants to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -132,7 +132,7 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
         alarms: Vec::new(),
         clock: now,
     });
-    let mut rows: HashMap<Place, Row> = HashMap::new();
+    let mut rows: HashMap<Place, SessionRow> = HashMap::new();
     let mut failures = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         let news = match fleet.news.recv_timeout(PATIENCE) {
@@ -162,13 +162,13 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 
 fn end(
     options: &Options,
-    rows: HashMap<Place, Row>,
+    rows: HashMap<Place, SessionRow>,
     failures: Vec<OpenError>,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
-    let mut rows: Vec<Row> = rows.into_values().collect();
-    rows.sort_by(Row::by_need);
+    let mut rows: Vec<SessionRow> = rows.into_values().collect();
+    rows.sort_by(SessionRow::by_need);
     if options.form == Form::Json {
         for row in &rows {
             json::write_line(out, &line(row))?;
@@ -185,7 +185,7 @@ fn left(place: &Place) -> Departure<'_> {
     Departure { schema: SCHEMA, path: shown(&place.path), name: place.session.as_deref(), left: true }
 }
 
-fn line(row: &Row) -> Line<'_> {
+fn line(row: &SessionRow) -> Line<'_> {
     let head = &row.head;
     let flags =
         [(row.flags.is_loop, "loop"), (row.flags.is_silent, "silent"), (row.flags.errors > 0, "errors")];
@@ -225,7 +225,12 @@ fn line(row: &Row) -> Line<'_> {
 
 // === the table ===
 
-fn write_table(options: &Options, rows: &[Row], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(
+    options: &Options,
+    rows: &[SessionRow],
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let paper = options.paper;
     if rows.is_empty() {
         let span = figures::spoken(options.recent_ms);
@@ -247,7 +252,7 @@ fn write_table(options: &Options, rows: &[Row], now: Timestamp, out: &mut dyn Wr
 }
 
 /// `12 sessions, 3 need you, 4 at work, ~$12.40`
-fn sum(rows: &[Row]) -> String {
+fn sum(rows: &[SessionRow]) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
     let known: Vec<f64> = rows.iter().filter_map(|row| row.cost.as_ref()?.usd).collect();
@@ -292,7 +297,7 @@ fn style(column: Column) -> Style {
 }
 
 /// Only what is at work, waits, or went wrong has a colour.
-fn state_style(row: &Row) -> Style {
+fn state_style(row: &SessionRow) -> Style {
     let colour = match row.activity {
         _ if row.problem.is_some() => Color::Red,
         Activity::Tool { .. } | Activity::Model { .. } => Color::Green,

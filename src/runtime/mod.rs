@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
+use crate::analysis::wall::News;
 use crate::app::dispatch::act;
 use crate::app::dispatch::route::rests_for;
 use crate::app::input::action::Action;
@@ -49,7 +50,6 @@ use crate::model::found::Sighting;
 use crate::model::text::outlet::Charset;
 use crate::model::transcript::ToPack;
 use crate::render::code::Colours;
-use crate::session::wall::News;
 use crate::terminal::{self, Guard, Screen};
 use clock::now;
 use commands::Commands;

@@ -12,7 +12,6 @@ pub mod news;
 pub mod paging;
 pub mod search;
 mod status;
-pub mod wall;
 mod whole;
 
 use std::collections::HashSet;

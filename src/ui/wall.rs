@@ -17,6 +17,8 @@ use ratatui::text::{Line, Span};
 use super::chrome;
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
+use crate::analysis::wall::columns::{Column, GAP, plan};
+use crate::analysis::wall::{Need, Said, SessionRow, Voice};
 use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -24,8 +26,6 @@ use crate::app::wall::layout::{Division, Pane, divide};
 use crate::app::wall::{Line as Listed, Sort, Wall};
 use crate::model::figures;
 use crate::render::wrap::{self, Frame as Measure};
-use crate::session::wall::columns::{Column, GAP, plan};
-use crate::session::wall::{Need, Row, Said, Voice};
 
 /// Columns before the cells: the mark of the chosen one, and that of one who needs somebody.
 const MARKS: usize = 2;
@@ -238,7 +238,7 @@ fn head_of_group(screen: &Screen, name: &str, count: usize, needing: usize, usd:
     ])
 }
 
-fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &Row, is_chosen: bool) -> Line<'static> {
+fn row_of(screen: &Screen, columns: &[(Column, usize)], row: &SessionRow, is_chosen: bool) -> Line<'static> {
     let theme = &screen.theme;
     let mark = if theme.ascii { ">" } else { "▌" };
     let needs = if row.need <= Need::Stuck { "!" } else { " " };
@@ -284,7 +284,7 @@ fn line_of(
 }
 
 /// Only what is at work, waits, or went wrong has a colour.
-fn state_style(screen: &Screen, row: &Row) -> Style {
+fn state_style(screen: &Screen, row: &SessionRow) -> Style {
     let theme = &screen.theme;
     match row.activity {
         _ if row.problem.is_some() => theme.bad,
@@ -317,7 +317,7 @@ fn paint_preview(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) 
     }
 }
 
-fn facts(screen: &Screen, row: &Row) -> Vec<String> {
+fn facts(screen: &Screen, row: &SessionRow) -> Vec<String> {
     let ascii = screen.theme.ascii;
     let dot = format!(" {} ", screen.theme.glyphs().dot);
     let context = (!row.context_words().is_empty()).then(|| format!("ctx {}", row.context_words()));
@@ -338,7 +338,7 @@ fn facts(screen: &Screen, row: &Row) -> Vec<String> {
 }
 
 /// The last things that were said and done, as lines.
-fn end_of(screen: &Screen, row: &Row, width: usize) -> Vec<Line<'static>> {
+fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>> {
     let theme = &screen.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
     let measure = Measure::hanging(width.max(4), 2);

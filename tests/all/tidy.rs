@@ -81,7 +81,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "report",
-        imports: &["fleet", "session", "ingest", "analysis", "render", "model"],
+        imports: &["fleet", "ingest", "analysis", "render", "model"],
         never: &["crossterm", "ratatui::Frame", "ratatui::Terminal"],
     },
     Room { name: "demo", imports: &["model"], never: &["serde", "serde_json", "ratatui", "crossterm"] },

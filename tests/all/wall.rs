@@ -1,6 +1,7 @@
 //! The wall: what a reader does on it, key by key, with rows that are made by hand.
 
 use tv::analysis::activity::{Activity, Wish};
+use tv::analysis::wall::{Call, Need, News, Rang, Said, SessionRow, Voice};
 use tv::app::effect::Effect;
 use tv::app::mode::Mode;
 use tv::app::state::CameFrom;
@@ -11,7 +12,6 @@ use tv::model::found::Found;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
-use tv::session::wall::{Call, Need, News, Rang, Row, Said, Voice};
 
 use crate::stage::Stage;
 
@@ -22,7 +22,7 @@ fn ago(seconds: i64) -> Timestamp {
     Timestamp(NOW - seconds * 1_000)
 }
 
-fn row(name: &str, title: &str, project: &str, format: &'static str) -> Row {
+fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionRow {
     let found = Found {
         path: format!("/home/me/sessions/{name}.jsonl").into(),
         session: None,
@@ -38,7 +38,7 @@ fn row(name: &str, title: &str, project: &str, format: &'static str) -> Row {
         size: Some(48_200),
         live: Some(true),
     };
-    Row { is_complete: true, ..Row::found(&found, None) }
+    SessionRow { is_complete: true, ..SessionRow::found(&found, None) }
 }
 
 fn said(voice: Voice, text: &str) -> Said {
@@ -46,8 +46,8 @@ fn said(voice: Voice, text: &str) -> Said {
 }
 
 /// One that needs nobody, one that is asked about, one that waits for a prompt, one that cannot be read.
-fn fleet() -> Vec<Row> {
-    let working = Row {
+fn fleet() -> Vec<SessionRow> {
+    let working = SessionRow {
         activity: Activity::Tool { name: Text::from("Bash"), since: Some(ago(42)) },
         need: Need::Works,
         call: Some(Call {
@@ -62,7 +62,7 @@ fn fleet() -> Vec<Row> {
         ],
         ..row("a1", "Bake the bread", "mill", "claude-code")
     };
-    let asking = Row {
+    let asking = SessionRow {
         activity: Activity::Waiting {
             since: Some(ago(180)),
             wish: Wish::Permission,
@@ -71,7 +71,7 @@ fn fleet() -> Vec<Row> {
         need: Need::Permission,
         ..row("b2", "Clear out the \u{1b}[2Jyard", "yard", "codex")
     };
-    let done = Row {
+    let done = SessionRow {
         activity: Activity::Waiting {
             since: Some(ago(600)),
             wish: Wish::Prompt,
@@ -87,7 +87,7 @@ fn fleet() -> Vec<Row> {
     vec![working, asking, done, broken]
 }
 
-fn tell(stage: &mut Stage, rows: impl IntoIterator<Item = Row>) {
+fn tell(stage: &mut Stage, rows: impl IntoIterator<Item = SessionRow>) {
     for row in rows {
         stage.happen(Event::News(Box::new(News::Row(Box::new(row)))));
     }

@@ -5,6 +5,8 @@ use tui_input::Input;
 use super::layout::{divide, toggle_preview};
 use super::{Group, Sort, Wall};
 use crate::analysis::expression::parse::Mistake;
+use crate::analysis::wall::filter::Filter;
+use crate::analysis::wall::{Need, News, Rang};
 use crate::app::alarms::{Notice, Wish};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
@@ -12,8 +14,6 @@ use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::model::found::Place;
-use crate::session::wall::filter::Filter;
-use crate::session::wall::{Need, News, Rang};
 
 /// Puts the rows in order, and scrolls.
 pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {

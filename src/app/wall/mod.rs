@@ -13,12 +13,12 @@ pub mod layout;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::analysis::wall::filter::Filter;
+use crate::analysis::wall::{News, SessionRow};
 use crate::app::alarms::{Ring, Wish};
 use crate::model::found::Place;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::session::wall::filter::Filter;
-use crate::session::wall::{News, Row};
 
 /// All sessions of the last hours.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub struct Wall {
     pub top: usize,
     /// Whether the preview is not wanted, where there is room.
     pub(crate) hides_preview: bool,
-    rows: HashMap<Place, Row>,
+    rows: HashMap<Place, SessionRow>,
     /// What is shown, in its order.
     lines: Vec<Line>,
     is_stale: bool,
@@ -119,10 +119,10 @@ impl Sort {
         }
     }
 
-    fn order(self, a: &Row, b: &Row) -> Ordering {
-        let usd = |row: &Row| row.cost.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
-        let hour = |row: &Row| row.hour.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
-        let fill = |row: &Row| row.context.map_or(0, |context| context.tokens);
+    fn order(self, a: &SessionRow, b: &SessionRow) -> Ordering {
+        let usd = |row: &SessionRow| row.cost.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
+        let hour = |row: &SessionRow| row.hour.as_ref().and_then(|cost| cost.usd).unwrap_or(-1.0);
+        let fill = |row: &SessionRow| row.context.map_or(0, |context| context.tokens);
         let own = match self {
             Self::Need => Ordering::Equal,
             Self::Newest => b.head.ended.cmp(&a.head.ended),
@@ -139,7 +139,7 @@ impl Group {
     /// All of them, in their order.
     pub const ALL: [Self; 3] = [Self::None, Self::Project, Self::Agent];
 
-    fn name(self, row: &Row) -> String {
+    fn name(self, row: &SessionRow) -> String {
         match self {
             Self::None => String::new(),
             Self::Project => row.project(),
@@ -150,7 +150,7 @@ impl Group {
 
 impl Wall {
     /// The lines in sight; of a session its row, and whether it is the chosen one.
-    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Line, Option<&Row>, bool)> {
+    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Line, Option<&SessionRow>, bool)> {
         self.lines.iter().skip(self.top).take(lines).map(|line| match line {
             Line::Head { .. } => (line, None, false),
             Line::Row(place) => (line, self.rows.get(place), Some(place) == self.chosen.as_ref()),
@@ -158,12 +158,12 @@ impl Wall {
     }
 
     /// The session that is chosen.
-    pub fn chosen(&self) -> Option<&Row> {
+    pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.get(self.chosen.as_ref()?)
     }
 
     /// All sessions, whether they are shown or not.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &SessionRow> {
         self.rows.values()
     }
 
@@ -209,16 +209,16 @@ impl Wall {
         if !std::mem::take(&mut self.is_stale) && !is_timed {
             return;
         }
-        let fits = |row: &&Row| self.filter.as_ref().is_none_or(|filter| filter.fits(row, now));
-        let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+        let fits = |row: &&SessionRow| self.filter.as_ref().is_none_or(|filter| filter.fits(row, now));
+        let mut groups: BTreeMap<String, Vec<&SessionRow>> = BTreeMap::new();
         for row in self.rows.values().filter(fits) {
             groups.entry(self.group.name(row)).or_default().push(row);
         }
-        let sort = |a: &&Row, b: &&Row| {
+        let sort = |a: &&SessionRow, b: &&SessionRow| {
             let order = self.sort.order(a, b);
             if self.is_reversed { order.reverse() } else { order }
         };
-        let mut groups: Vec<(String, Vec<&Row>)> = groups.into_iter().collect();
+        let mut groups: Vec<(String, Vec<&SessionRow>)> = groups.into_iter().collect();
         for (_, rows) in &mut groups {
             rows.sort_by(sort);
         }
@@ -284,7 +284,7 @@ impl Wall {
     }
 }
 
-fn head(name: String, rows: &[&Row]) -> Line {
+fn head(name: String, rows: &[&SessionRow]) -> Line {
     let usd = rows.iter().filter_map(|row| row.cost.as_ref()?.usd).sum();
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     Line::Head { name, count: rows.len(), needing, usd }

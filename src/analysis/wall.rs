@@ -1,6 +1,6 @@
 //! A session in a row among others: how it stands, in one value that is read by every surface that shows many of
 //! them. What it does, its cost and its context are those of the viewer's header, for both are read from the same
-//! [`Session`](super::Session) (`fleet::row`).
+//! session (`fleet::row`).
 //!
 //! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
 //! or cannot be read, when it is stuck (in a loop, or silent for too long), and when it has answered and waits for the
@@ -24,7 +24,7 @@ use crate::model::timestamp::Timestamp;
 
 /// A session among others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SessionRow {
     /// Where it lies.
     pub place: Place,
     /// What it is.
@@ -149,7 +149,7 @@ pub struct Said {
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
     /// A session, for the first time or because something of it changed.
-    Row(Box<Row>),
+    Row(Box<SessionRow>),
     /// A session is no longer one of those that are shown.
     Left(Place),
     /// An alarm rang.
@@ -164,7 +164,7 @@ pub enum News {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rang {
     /// In which session, as it was then.
-    pub row: Row,
+    pub row: SessionRow,
     /// Which alarm: its number.
     pub alarm: usize,
     /// In a few words.
@@ -211,7 +211,7 @@ impl Need {
     }
 }
 
-impl Row {
+impl SessionRow {
     /// A session of which no more is known than that it is there, or why it cannot be read.
     pub fn found(found: &Found, problem: Option<Text>) -> Self {
         let head = Head {

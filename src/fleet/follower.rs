@@ -11,10 +11,10 @@ use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use super::member::{Inbox, Member};
 use super::options::Options;
 use crate::analysis::expression::Expr;
+use crate::analysis::wall::News;
 use crate::ingest::find::Lookout;
 use crate::ingest::{Outlet, WatchMode};
 use crate::model::timestamp::Timestamp;
-use crate::session::wall::News;
 use crate::source::watch::{Hints, Watcher};
 
 /// A session that is read for the first time gives way to others after so long.
@@ -38,7 +38,7 @@ const SHARE: u32 = 20;
 const SHARE_LATER: u32 = 200;
 
 /// The sessions, and what is known of where they lie.
-pub(super) struct Crew<'o> {
+pub(super) struct Follower<'o> {
     options: Options,
     outlet: Outlet<'o>,
     inbox: &'o Inbox,
@@ -56,7 +56,7 @@ pub(super) struct Crew<'o> {
     stop: &'o AtomicBool,
 }
 
-impl Crew<'_> {
+impl Follower<'_> {
     /// Follows sessions until told to stop, or nobody listens.
     pub(super) fn run(
         options: Options,
@@ -75,7 +75,7 @@ impl Crew<'_> {
         for place in lookout.places() {
             watcher.distrust(&place);
         }
-        let mut crew = Crew {
+        let mut follower = Follower {
             options,
             outlet: &outlet,
             inbox: &inbox,
@@ -91,7 +91,7 @@ impl Crew<'_> {
             news,
             stop,
         };
-        while crew.go_on(orders).is_some() {}
+        while follower.go_on(orders).is_some() {}
     }
 
     /// One round. `None` when it is over.

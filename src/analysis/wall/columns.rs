@@ -1,7 +1,7 @@
 //! What stands in the columns of a table of sessions, and which of them a line has room for: the same for the wall and
 //! for the table that is written.
 
-use super::Row;
+use super::SessionRow;
 use crate::analysis::phrases;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
@@ -105,7 +105,7 @@ impl Column {
     }
 }
 
-impl Row {
+impl SessionRow {
     /// What stands in a column.
     pub fn cell(&self, column: Column, now: Timestamp, ascii: bool) -> String {
         match column {

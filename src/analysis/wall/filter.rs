@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use regex::Regex;
 
-use super::Row;
+use super::SessionRow;
 use crate::analysis::expression::judge::is_like;
 use crate::analysis::expression::parse::{Mistake, parse_for_sessions};
 use crate::analysis::expression::{Expr, Term, When};
@@ -35,11 +35,11 @@ impl Filter {
     }
 
     /// Whether a session is shown.
-    pub fn fits(&self, row: &Row, now: Timestamp) -> bool {
+    pub fn fits(&self, row: &SessionRow, now: Timestamp) -> bool {
         self.holds(&self.expr, row, now)
     }
 
-    fn holds(&self, expr: &Expr, row: &Row, now: Timestamp) -> bool {
+    fn holds(&self, expr: &Expr, row: &SessionRow, now: Timestamp) -> bool {
         match expr {
             Expr::Term(term) => self.is_true(term, row, now),
             Expr::Not(inner) => !self.holds(inner, row, now),
@@ -48,7 +48,7 @@ impl Filter {
         }
     }
 
-    fn is_true(&self, term: &Term, row: &Row, now: Timestamp) -> bool {
+    fn is_true(&self, term: &Term, row: &SessionRow, now: Timestamp) -> bool {
         let is_in = |name: Option<&Text>, wanted: &str| name.is_some_and(|name| is_like(name, wanted));
         match term {
             Term::State(state) => row.facts(now).holds(*state),
@@ -83,7 +83,7 @@ fn moment(when: When, now: Timestamp) -> Timestamp {
 }
 
 /// Whether a text is in anything that a row shows.
-fn has(row: &Row, pattern: &Regex) -> bool {
+fn has(row: &SessionRow, pattern: &Regex) -> bool {
     let head = &row.head;
     let facts = [&head.title, &head.cwd, &head.id, &head.model, &row.problem];
     let facts = facts.into_iter().flatten().map(Text::as_str);
