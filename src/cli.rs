@@ -5,6 +5,7 @@
 
 mod charset;
 mod check;
+mod format_name;
 mod formats;
 mod grep;
 mod naming;
@@ -25,6 +26,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use self::charset::charset;
 use self::check::CheckArgs;
+use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
@@ -37,7 +39,7 @@ use self::usage::UsageArgs;
 use self::wait::WaitArgs;
 
 use crate::app::input::keymap::Keymap;
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::Search;
 use crate::ingest::{self, OpenError, Target, WatchMode};
 use crate::render::row::Level;
 use crate::report::rows::Paper;
@@ -261,7 +263,7 @@ struct ListArgs {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only sessions of one agent
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     /// At most so many
     #[arg(long, value_name = "N")]

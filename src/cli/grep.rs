@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::builder::PossibleValuesParser;
-
+use super::format_name::FormatName;
 use super::{ColorChoice, MIN_WIDTH, Surroundings, named, paper};
 use crate::analysis::expression::parse::{moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target};
 use crate::report::sessions::grep::{Asked, Case, Form, Options};
 
@@ -47,7 +46,7 @@ pub(super) struct GrepArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     since: Option<When>,
     /// Only sessions of one agent
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     /// Write which sessions have hits, and nothing else
     #[arg(short = 'l', long, conflicts_with = "json")]

@@ -2,11 +2,12 @@
 //!
 //! Invariant: the only reader of the environment.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::ingest::find::{self, Environment};
+use crate::ingest::find::Environment;
 use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Between, Clipboard, programs};
@@ -240,9 +241,11 @@ fn terminal() -> graphics::Environment {
 }
 
 fn environment() -> Environment {
-    let value = |name| if FOLDERS.contains(&name) { folder_variable(name) } else { path_variable(name) };
-    let variables = find::variables().into_iter().filter_map(|name| Some((name, value(name)?)));
-    Environment { home: folder_variable("HOME"), variables: variables.collect() }
+    let is_stray = |name: &str, value: &Path| FOLDERS.contains(&name) && !value.is_absolute();
+    let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, PathBuf::from(value)));
+    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty()).filter_map(named);
+    let variables = set.filter(|(name, value)| !is_stray(name, value)).collect();
+    Environment { home: folder_variable("HOME"), variables }
 }
 
 /// Columns of the terminal that stdout is; some terminals do not know their size.

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-
+use super::format_name::FormatName;
 use super::opening::view;
 use super::{ColorChoice, Config, LookArgs, MIN_WIDTH, Surroundings, paper, watch};
 use crate::analysis::expression::parse::duration;
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::Search;
 use crate::report::top::{Form, Options};
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
@@ -36,7 +35,7 @@ pub(super) struct TopArgs {
     #[arg(long, value_name = "TIME", default_value = "3h", value_parser = time)]
     since: u64,
     /// Only sessions of one agent
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     /// Columns; by default those of the terminal, else 100
     #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]

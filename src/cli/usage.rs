@@ -4,10 +4,11 @@ use std::ffi::OsString;
 
 use clap::builder::PossibleValuesParser;
 
+use super::format_name::FormatName;
 use super::grep::{place, time};
 use super::surroundings::Surroundings;
 use crate::analysis::expression::When;
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::Search;
 use crate::report::sessions::usage::{By, Form, Options};
 
 /// What was typed after `tv usage`.
@@ -35,7 +36,7 @@ pub(super) struct UsageArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     until: Option<When>,
     /// Only sessions of one agent
-    #[arg(long, value_name = "FORMAT", value_parser = PossibleValuesParser::new(find::formats()))]
+    #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     /// One JSON object a row (schema tv.usage/1)
     #[arg(long)]

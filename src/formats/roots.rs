@@ -33,15 +33,15 @@ pub(crate) enum Holds {
 pub struct Environment {
     /// The home directory.
     pub home: Option<PathBuf>,
-    /// Variables that are set and not empty.
-    pub variables: BTreeMap<&'static str, PathBuf>,
+    /// Variables that are set and not empty: all, for which ones count is known only to who has read all definitions.
+    pub variables: BTreeMap<String, PathBuf>,
 }
 
 impl Root {
     /// Where it is.
     pub(crate) fn place(&self, environment: &Environment) -> Option<PathBuf> {
         let moved = self.variables.iter().find_map(|(name, below)| {
-            let value = environment.variables.get(name)?;
+            let value = environment.variables.get(*name)?;
             Some(below_of(&environment.absolute(value), below))
         });
         let at_home = || Some(environment.home.as_ref()?.join(self.home)).filter(|_| !self.home.is_empty());
@@ -161,7 +161,7 @@ mod tests {
 
     fn place(variables: &[(&'static str, &str)]) -> Option<PathBuf> {
         let variables: BTreeMap<_, _> =
-            variables.iter().map(|(name, value)| (*name, PathBuf::from(value))).collect();
+            variables.iter().map(|(name, value)| ((*name).to_owned(), PathBuf::from(value))).collect();
         ROOT.place(&Environment { home: Some("/home/me".into()), variables })
     }
 

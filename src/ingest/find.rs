@@ -75,12 +75,6 @@ impl Iterator for Sessions {
     }
 }
 
-/// The variables of the environment that move roots.
-pub fn variables() -> Vec<&'static str> {
-    let roots = REGISTRY.iter().flat_map(|format| format.roots());
-    roots.flat_map(|root| root.variables.iter().map(|(name, _)| *name)).collect()
-}
-
 /// How many sessions seem to be there, by places and names alone.
 pub(crate) fn count(search: &Search) -> usize {
     candidates::collect(search, &mut Databases::default()).0.len()

@@ -46,9 +46,7 @@ impl Home {
 
     fn tv(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        for name in find::variables() {
-            command.env_remove(name);
-        }
+        command.env_clear();
         let command = command.args(arguments).env("HOME", self.path()).env("LC_ALL", "C.UTF-8");
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -217,7 +215,7 @@ fn variables_move_roots() {
     let home = full_home();
     home.file("elsewhere/projects/-moved/99ff.jsonl", 1, &claude("99ff", "Moved"));
     let mut search = home.search();
-    search.environment.variables.insert("CLAUDE_CONFIG_DIR", home.path().join("elsewhere"));
+    search.environment.variables.insert("CLAUDE_CONFIG_DIR".into(), home.path().join("elsewhere"));
     search.format = Some("claude-code".to_owned());
     let found: Vec<Found> = find::sessions(&search, LATER).map(Result::unwrap).collect();
     let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();

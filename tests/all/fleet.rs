@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tv::ingest::find;
 use tv::model::timestamp::Timestamp;
 
 use crate::fixtures::PATIENCE;
@@ -28,9 +27,7 @@ fn now() -> Timestamp {
 
 fn tv(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-    for name in find::variables() {
-        command.env_remove(name);
-    }
+    command.env_clear();
     command.args(arguments).env("HOME", home).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
     command
 }

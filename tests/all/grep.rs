@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use tv::analysis::expression::parse::parse;
 use tv::ingest::Target;
-use tv::ingest::find::{self, Environment, Search};
+use tv::ingest::find::{Environment, Search};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::Outcome;
 use tv::report::rows::Paper;
@@ -141,9 +141,7 @@ impl Home {
     /// Exit code, output and what is said besides.
     fn grep(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        for name in find::variables() {
-            command.env_remove(name);
-        }
+        command.env_clear();
         let command = command.arg("grep").args(arguments).env("HOME", self.0.path()).env("LC_ALL", "C.UTF-8");
         let output =
             command.env("TZ", "UTC").current_dir(self.0.path()).stdin(Stdio::null()).output().unwrap();

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use tv::ingest::find;
 
 struct Home(tempfile::TempDir);
 
@@ -19,9 +18,7 @@ impl Home {
 
     fn usage(&self, arguments: &[&str]) -> (i32, String, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-        for name in find::variables() {
-            command.env_remove(name);
-        }
+        command.env_clear();
         let command =
             command.arg("usage").args(arguments).env("HOME", self.0.path()).env("LC_ALL", "C.UTF-8");
         let output =

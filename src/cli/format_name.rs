@@ -1,0 +1,25 @@
+//! The name of a format as an argument.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+
+use crate::ingest::find;
+
+/// Takes the names of formats. They are asked for when one was typed or help is wanted, not before: to know them all,
+/// definitions must be read, and that would be waited for whatever was typed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FormatName;
+
+impl TypedValueParser for FormatName {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, typed: &OsStr) -> Result<String, Error> {
+        PossibleValuesParser::new(find::formats()).parse_ref(command, arg, typed)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(find::formats().into_iter().map(PossibleValue::new)))
+    }
+}
