@@ -305,13 +305,23 @@ impl TextPane {
 
     /// Whether more has joined the last entry since the last look.
     fn has_tail_grown(&mut self, transcript: &Transcript) -> bool {
-        let last = self.sequence.order().last().copied();
-        let size = last.and_then(|id| {
-            let glance = transcript.glance(id)?;
-            Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
-        });
+        let size = self.tail_size(transcript);
         let before = std::mem::replace(&mut self.places.tail.last, size);
         before.zip(size).is_some_and(|((known, before), (id, now))| known == id && before < now)
+    }
+
+    /// Looks at the last entry, if it is not known yet how much it holds: another transcript has others.
+    pub(crate) fn note_tail(&mut self, transcript: &Transcript) {
+        let known = self.places.tail.last.map(|(id, _)| id);
+        if known != self.sequence.order().last().copied() {
+            self.places.tail.last = self.tail_size(transcript);
+        }
+    }
+
+    fn tail_size(&self, transcript: &Transcript) -> Option<(EntryId, u32)> {
+        let id = self.sequence.order().last().copied()?;
+        let glance = transcript.glance(id)?;
+        Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }
 
     /// Another transcript of the session is shown, with its entries under other numbers.

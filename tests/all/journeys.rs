@@ -81,6 +81,13 @@ fn text_that_joins_the_last_entry_below_the_window_is_new() {
     stage.press("F");
     stage.add([answer("a31", "nothing")]);
     assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
+    // Also what joins the first time that the session is known as a whole.
+    let mut stage = boats();
+    let told = [answer("early", "one"), story(40)];
+    stage.add_as(Mode::Replace, Stretch::Whole, told);
+    stage.press("F");
+    stage.add([story(60)]);
+    assert!(stage.picture().contains("1 new below"), "{}", stage.picture());
 }
 
 // === jumps ===

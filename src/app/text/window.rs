@@ -26,6 +26,7 @@ pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
         text.view.ask(Motion::Pause);
         with_layouts(text, scene, frame, arrange);
     }
+    text.note_tail(&scene.session.transcript);
     if text.view.is_at_end {
         (text.unseen, text.places.tail.grown) = (0, None);
     }
