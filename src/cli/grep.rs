@@ -66,29 +66,20 @@ impl GrepArgs {
     /// What to look for, and where.
     pub(super) fn options(self, surroundings: Surroundings) -> Options {
         let mut filters = self.filter;
-        let mut targets = Vec::new();
-        let mut refused = Vec::new();
-        for other in &self.others {
-            if let Some(facts) = facts(other) {
-                filters.push(facts);
-                continue;
-            }
-            match place(other, &surroundings) {
-                Ok(target) => targets.push(target),
-                Err(refusal) => refused.push(refusal),
+        let mut named = Vec::new();
+        for other in self.others {
+            match facts(&other) {
+                Some(facts) => filters.push(facts),
+                None => named.push(other),
             }
         }
+        let Places { targets, refused, search } = Places::named(&named, self.agent, &surroundings);
         let form = match (self.json, self.list, surroundings.columns.is_some()) {
             (true, ..) => Form::Json,
             (_, true, _) => Form::Sessions,
             (_, _, true) => Form::Headed,
             _ => Form::Plain,
         };
-        // Where all that was named is no session there is nothing to search.
-        let is_nowhere = targets.is_empty() && !refused.is_empty();
-        let paths = targets.iter().map(|target| target.path.clone()).collect();
-        let environment = surroundings.environment.clone();
-        let search = Search { environment, paths, format: self.agent };
         Options {
             asked: Asked {
                 pattern: self.pattern,
@@ -97,7 +88,7 @@ impl GrepArgs {
                 filter: (!filters.is_empty()).then(|| Expr::all(filters)),
                 since: self.since,
             },
-            search: if is_nowhere { Search::default() } else { search },
+            search,
             targets,
             refused,
             form,
@@ -115,8 +106,40 @@ fn facts(argument: &OsString) -> Option<Expr> {
     expr.terms().iter().all(is_fact).then_some(expr)
 }
 
+/// Where to look for sessions.
+pub(super) struct Places {
+    /// What was named, each with its session if one was.
+    pub(super) targets: Vec<Target>,
+    /// What was named and is no session.
+    pub(super) refused: Vec<OpenError>,
+    /// All of that, or all that agents keep.
+    pub(super) search: Search,
+}
+
+impl Places {
+    /// What these name.
+    pub(super) fn named(named: &[OsString], agent: Option<String>, surroundings: &Surroundings) -> Self {
+        let mut targets = Vec::new();
+        let mut refused = Vec::new();
+        for argument in named {
+            match place(argument, surroundings) {
+                Ok(target) => targets.push(target),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        // Where all that was named is no session there is nothing to look at.
+        let search = if targets.is_empty() && !refused.is_empty() {
+            Search::default()
+        } else {
+            let paths = targets.iter().map(|target| target.path.clone()).collect();
+            Search { environment: surroundings.environment.clone(), paths, format: agent }
+        };
+        Self { targets, refused, search }
+    }
+}
+
 /// A session, or a place with some, that was named.
-pub(super) fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
     let target = named(argument, &surroundings.environment)?;
     if target.is_stdin() {
         let what = "standard input has one session; `tv -` views it";

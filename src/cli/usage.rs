@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use clap::builder::PossibleValuesParser;
 
 use super::format_name::FormatName;
-use super::grep::{place, time};
+use super::grep::{Places, time};
 use super::surroundings::Surroundings;
 use crate::analysis::expression::When;
-use crate::ingest::find::Search;
 use crate::report::sessions::usage::{By, Form, Options};
 
 /// What was typed after `tv usage`.
@@ -49,18 +48,7 @@ pub(super) struct UsageArgs {
 impl UsageArgs {
     /// What to sum up.
     pub(super) fn options(self, surroundings: &Surroundings) -> Options {
-        let mut targets = Vec::new();
-        let mut refused = Vec::new();
-        for session in &self.sessions {
-            match place(session, surroundings) {
-                Ok(target) => targets.push(target),
-                Err(refusal) => refused.push(refusal),
-            }
-        }
-        // Where all that was named is no session there is nothing to sum up.
-        let is_nowhere = targets.is_empty() && !refused.is_empty();
-        let paths = targets.iter().map(|target| target.path.clone()).collect();
-        let search = Search { environment: surroundings.environment.clone(), paths, format: self.agent };
+        let Places { targets, refused, search } = Places::named(&self.sessions, self.agent, surroundings);
         let mut by: Vec<By> = Vec::new();
         for (known, word) in By::ALL {
             // There is one column for a span of time: the narrowest.
@@ -70,7 +58,7 @@ impl UsageArgs {
             }
         }
         Options {
-            search: if is_nowhere { Search::default() } else { search },
+            search,
             targets,
             refused,
             by,
