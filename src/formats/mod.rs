@@ -57,30 +57,42 @@ static DECODERS: &[&dyn Format] = &[
 ];
 
 /// All formats. Of equally confident ones the earlier wins; the last one takes anything. A reader's own come first,
-/// and take the place of those with their names.
-pub static REGISTRY: LazyLock<Vec<&'static dyn Format>> = LazyLock::new(|| {
-    let mut all: Vec<&'static dyn Format> = DEFINITIONS
-        .iter()
-        .filter(|known| known.file.is_some())
+/// and take the place of those with their names. The definitions that come with the program are read when they are
+/// come to: that takes longer than all else before the first frame.
+pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
+    let data = std::iter::once(()).flat_map(|()| DEFINITIONS.iter().filter(|known| known.file.is_none()));
+    let data = data.map(|known| -> &dyn Format { known }).filter(|format| !is_replaced(*format));
+    own()
         .map(|known| -> &dyn Format { known })
-        .collect();
-    let own: Vec<&str> = all.iter().map(|format| format.name()).collect();
-    let others: Vec<&'static dyn Format> = DECODERS
-        .iter()
-        .copied()
-        .chain(DEFINITIONS.iter().filter(|known| known.file.is_none()).map(|known| -> &dyn Format { known }))
+        .chain(decoders())
+        .chain(data)
         .chain([&generic::Generic as &dyn Format])
-        .filter(|format| !own.contains(&format.name()))
-        .collect();
-    all.extend(others);
-    all
-});
+}
+
+/// The reader's own definitions.
+fn own() -> impl Iterator<Item = &'static &'static Definition> {
+    CHOICE.get().into_iter().flat_map(|choice| &choice.own)
+}
+
+/// Whether the reader has a definition of the same name.
+fn is_replaced(format: &dyn Format) -> bool {
+    own().any(|known| known.name == format.name())
+}
+
+/// The formats with a decoder in Rust that the reader did not replace.
+fn decoders() -> impl Iterator<Item = &'static dyn Format> {
+    DECODERS.iter().copied().filter(|format| !is_replaced(*format))
+}
+
+/// The format with this name.
+pub fn named(name: &str) -> Option<&'static dyn Format> {
+    registry().find(|format| format.name() == name)
+}
 
 /// All definitions: the reader's own, then those that come with the program.
 pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
-    let own = CHOICE.get().into_iter().flat_map(|choice| choice.own.iter().copied());
     let built_in = BUILT_IN.iter().filter_map(|(_, text)| read::read(text, None).ok());
-    own.chain(built_in.map(|definition| &*Box::leak(Box::new(definition)))).collect()
+    own().copied().chain(built_in.map(|definition| &*Box::leak(Box::new(definition)))).collect()
 });
 
 /// What the reader chose.
@@ -109,8 +121,11 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 
 /// The formats that are tried: all, or the one that was asked for.
 fn tried() -> impl Iterator<Item = &'static dyn Format> {
-    let only = CHOICE.get().and_then(|choice| choice.only.as_deref());
-    REGISTRY.iter().copied().filter(move |format| only.is_none_or(|only| format.name() == only))
+    registry().filter(is_tried)
+}
+
+fn is_tried(format: &&'static dyn Format) -> bool {
+    CHOICE.get().and_then(|choice| choice.only.as_deref()).is_none_or(|only| format.name() == only)
 }
 
 use crate::model::record::Shape;
@@ -121,7 +136,7 @@ pub struct Detection {
     pub format: &'static dyn Format,
     /// Its verdict.
     pub verdict: Verdict,
-    /// The verdicts of all formats, in the order of the registry.
+    /// The verdicts of the formats that were asked, in the order of the registry.
     pub others: Vec<(&'static str, Verdict)>,
     /// Whether more of the file may change the answer.
     pub(crate) is_provisional: bool,
@@ -129,10 +144,26 @@ pub struct Detection {
     pub aside: Option<&'static str>,
 }
 
+/// Who is asked what a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Each until one is certain: none after it could win.
+    UntilCertain,
+    /// All, for a reader who wants to know what each one says.
+    All,
+}
+
 /// Finds the format of a file by its content.
-pub fn detect(probe: &Probe<'_>) -> Detection {
-    let verdicts: Vec<(&'static dyn Format, Verdict)> =
-        tried().map(|format| (format, asked_for(format.sniff(probe), probe))).collect();
+pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
+    let mut verdicts: Vec<(&'static dyn Format, Verdict)> = Vec::new();
+    for format in tried() {
+        let verdict = asked_for(format.sniff(probe), probe);
+        let is_certain = verdict.confidence == Confidence::Certain;
+        verdicts.push((format, verdict));
+        if is_certain && asked == Asked::UntilCertain {
+            break;
+        }
+    }
     let is_provisional = verdicts.iter().any(|(_, verdict)| verdict.confidence == Confidence::NeedMore);
     let others = verdicts.iter().map(|(format, verdict)| (format.name(), verdict.clone())).collect();
     let first_best = |a: &(usize, (&'static dyn Format, Verdict)),
@@ -155,13 +186,15 @@ pub fn detect(probe: &Probe<'_>) -> Detection {
 }
 
 /// Finds the format of a text that is no JSON, by its beginning.
-pub(crate) fn detect_text(text: &str) -> Option<Detection> {
-    let (format, verdict) = tried().find_map(|format| Some((format, format.sniff_text(text)?)))?;
+pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
+    // No definition reads text.
+    let mut readers = decoders().filter(is_tried);
+    let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();
         (other.name(), if is_found { verdict.clone() } else { Verdict::no("a text that is no JSON") })
     };
-    let others = tried().map(verdict_of).collect();
+    let others = if asked == Asked::All { tried().map(verdict_of).collect() } else { Vec::new() };
     Some(Detection { format, verdict, others, is_provisional: false, aside: None })
 }
 
@@ -178,7 +211,7 @@ fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
 }
 
 /// Finds the format of a database by its tables, and how its sessions are read.
-pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
+pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detection, Queries)> {
     let mut found = None;
     let mut others = Vec::new();
     for format in tried() {
@@ -190,6 +223,9 @@ pub(crate) fn detect_database(tables: &Tables) -> Option<(Detection, Queries)> {
         others.push((format.name(), verdict.clone()));
         if let (None, Some(queries)) = (&found, queries) {
             found = Some((format, verdict, queries));
+            if asked == Asked::UntilCertain {
+                break;
+            }
         }
     }
     let (format, verdict, queries) = found?;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::plan::Plan;
+use super::plan::{Plan, Verdicts};
 use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::Format;
 use crate::formats::tables::{Queries, Table, Tables, describe};
-use crate::formats::{Detection, detect_database};
+use crate::formats::{Asked, Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::rows::{Cell, Database, Failure};
@@ -20,9 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How many sessions an error names.
 const NAMED: usize = 4;
 
-/// Finds out which session of a database is meant.
-pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
-    let (database, detection, queries) = detect(&target.path)?;
+/// Finds out which session of a database is meant, and what the formats say of it.
+pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
+    let (database, detection, queries) = detect(&target.path, asked)?;
     let heads = heads(&database, &queries).map_err(|failure| refusal(&target.path, &failure.words()))?;
     let head = match &target.session {
         Some(name) => find(&heads, name).map_err(|what| refusal(&target.path, &what))?,
@@ -32,12 +32,12 @@ pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
         let what = format!("the id of session {} is no text, so its rows cannot be asked for", head.id);
         return Err(refusal(&target.path, &what));
     }
-    Ok(Plan::new(&target.path, head.id.clone(), detection))
+    Ok(Plan::of(&target.path, head.id.clone(), detection))
 }
 
 /// The sessions of a database, newest first.
 pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
-    let (database, _, queries) = detect(path)?;
+    let (database, _, queries) = detect(path, Asked::UntilCertain)?;
     let mut heads = heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database.value(&queries.count, &[Cell::from(head.id.as_str())]).ok().flatten();
@@ -48,7 +48,7 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
 
 /// The sessions of a database, newest first, without the counts of their messages.
 pub(crate) fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
-    let (database, _, queries) = detect(path)?;
+    let (database, _, queries) = detect(path, Asked::UntilCertain)?;
     heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))
 }
 
@@ -57,11 +57,12 @@ pub(crate) fn queries(database: &Database, format: &dyn Format) -> Result<Option
     Ok(format.queries(&tables(database)?))
 }
 
-fn detect(path: &Path) -> Result<(Database, Detection, Queries), OpenError> {
+fn detect(path: &Path, asked: Asked) -> Result<(Database, Detection, Queries), OpenError> {
     let database =
         Database::open_patiently(path, PATIENCE).map_err(|failure| refusal(path, &failure.words()))?;
     let tables = tables(&database).map_err(|failure| refusal(path, &failure.words()))?;
-    let (detection, queries) = detect_database(&tables).ok_or_else(|| refusal(path, &describe(&tables)))?;
+    let detected = detect_database(&tables, asked);
+    let (detection, queries) = detected.ok_or_else(|| refusal(path, &describe(&tables)))?;
     Ok((database, detection, queries))
 }
 

@@ -8,7 +8,7 @@ use crate::formats::definition::draft;
 use crate::formats::definition::read::read;
 use crate::formats::definition::rule::{Definition, Rule};
 use crate::formats::json::{self, Json};
-use crate::formats::{Choice, DEFINITIONS, REGISTRY, choose};
+use crate::formats::{Choice, DEFINITIONS, choose, named, registry};
 use crate::ingest::find::Environment;
 use crate::ingest::open;
 use crate::ingest::target::OpenError;
@@ -80,7 +80,7 @@ pub(crate) fn name_of(path: &Path, text: &str) -> Result<&'static str, Vec<Strin
 
 /// Whether there is a format with this name.
 pub(crate) fn is_known(name: &str) -> bool {
-    REGISTRY.iter().any(|format| format.name() == name)
+    named(name).is_some()
 }
 
 /// The definition that reads a format; nothing for formats with a decoder of their own.
@@ -96,8 +96,7 @@ pub(crate) fn is_replaced(name: &str) -> bool {
 /// All formats.
 pub(crate) fn known(environment: &Environment) -> Vec<Known> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
-    REGISTRY
-        .iter()
+    registry()
         .map(|format| {
             let roots = format.roots().iter();
             let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));

@@ -31,7 +31,8 @@ pub use self::watch::{Watch, watch};
 use self::candidates::{Candidate, Databases};
 use self::facts::Facts;
 use super::target::OpenError;
-use crate::formats::REGISTRY;
+use crate::formats::decoder::Format;
+use crate::formats::registry;
 pub use crate::formats::roots::Environment;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
@@ -82,5 +83,5 @@ pub(crate) fn count(search: &Search) -> usize {
 
 /// The names of all formats.
 pub(crate) fn formats() -> Vec<&'static str> {
-    REGISTRY.iter().map(|format| format.name()).collect()
+    registry().map(Format::name).collect()
 }

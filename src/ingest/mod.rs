@@ -50,8 +50,8 @@ use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
 use self::sift::Picked;
-use crate::formats::REGISTRY;
 use crate::formats::decoder::Verdict;
+use crate::formats::named;
 use crate::formats::survey::Sums;
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
@@ -101,27 +101,28 @@ pub struct FormatVerdict {
     /// The format's name as in the JSON outputs.
     pub format: &'static str,
     /// `no`, `need-more`, `maybe`, `likely`, `certain`.
-    pub(crate) confidence: &'static str,
+    pub confidence: &'static str,
     /// Why, in a sentence without a full stop.
     pub(crate) reason: Text,
 }
 
 /// What the agents that write a format do not record; empty if nothing can be said.
 pub(crate) fn omits(format: &str) -> &'static str {
-    REGISTRY.iter().find(|known| known.name() == format).map_or("", |known| known.omits())
+    named(format).map_or("", |known| known.omits())
+}
+
+/// What each format says of what lies there, in the order of the registry; nothing of a pipe. Opening asks no more than it
+/// needs to.
+pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
+    let verdict_of = |(format, verdict): (&'static str, Verdict)| FormatVerdict {
+        format,
+        confidence: verdict.confidence.word(),
+        reason: Text::clean(&verdict.reason),
+    };
+    Ok(open::verdicts(target)?.into_iter().map(verdict_of).collect())
 }
 
 impl Session {
-    /// What each format says of the file, in the order of the registry.
-    pub fn verdicts(&self) -> Vec<FormatVerdict> {
-        let verdict_of = |(format, verdict): &(&'static str, Verdict)| FormatVerdict {
-            format,
-            confidence: verdict.confidence.word(),
-            reason: Text::clean(&verdict.reason),
-        };
-        self.plan.verdicts.iter().map(verdict_of).collect()
-    }
-
     /// What names the session within its folder or database; `None` for a file that is one session.
     pub(crate) fn name(&self) -> Option<&str> {
         matches!(self.plan.shape, Shape::Folder | Shape::Rows).then_some(self.plan.session.as_str())

@@ -5,12 +5,12 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use super::plan::{Head, Plan, read_head};
+use super::plan::{Head, Plan, Verdicts, read_head};
 use super::target::{OpenError, SessionHead, Target};
 use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
 use crate::formats::generic::Generic;
-use crate::formats::{Detection, json};
+use crate::formats::{Asked, Detection, json};
 use crate::model::record::Shape;
 use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
@@ -26,16 +26,25 @@ const TRIED: usize = 200;
 
 /// Finds out what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
+    plan_asking(target, Asked::UntilCertain).map(|(plan, _)| plan)
+}
+
+/// What each format says of a target, in the order of the registry; nothing of a pipe.
+pub(crate) fn verdicts(target: &Target) -> Result<Verdicts, OpenError> {
+    plan_asking(target, Asked::All).map(|(_, verdicts)| verdicts)
+}
+
+fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     if target.is_stdin() {
-        return Ok(piped(path));
+        return Ok((piped(path), Verdicts::new()));
     }
     let kind = fs::metadata(path).map_err(|error| cannot_open(path, &error))?.file_type();
     if kind.is_dir() {
-        return plan_folder(target);
+        return plan_folder(target, asked);
     }
     if kind.is_fifo() || kind.is_char_device() {
-        return Ok(piped(path));
+        return Ok((piped(path), Verdicts::new()));
     }
     if !kind.is_file() {
         return Err(OpenError(format!("{}: {}, not a session file", path.display(), describe(kind))));
@@ -44,14 +53,14 @@ pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
         read_head(path).map_err(|error| cannot_open(path, &error))?;
     if rows::is_database(&head) {
         return match packing {
-            None => catalog::plan(target),
+            None => catalog::plan(target, asked),
             Some(_) => Err(OpenError(format!("{}: a compressed database; unpack it first", path.display()))),
         };
     }
     if let Some(what) = probe::foreign(&head) {
         return Err(OpenError(format!("{}: {what}", path.display())));
     }
-    let detection = probe::detect_file(path, &head, is_whole);
+    let detection = probe::detect_file_asking(path, &head, is_whole, asked);
     if let Some(what) = detection.aside {
         return Err(refusal(path, what));
     }
@@ -66,12 +75,13 @@ pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
     }
     // What is named behind a file is an entry of its only session.
     let session = session_of(path, &head).unwrap_or_default();
-    let plan = Plan::new(path, session, detection);
-    Ok(match packing {
+    let (plan, verdicts) = Plan::of(path, session, detection);
+    let plan = match packing {
         // It cannot be read again in the middle, nor will it grow.
         Some(packing) => Plan { shape: Shape::Stream, ..plan.packed(packing) },
         None => plan,
-    })
+    };
+    Ok((plan, verdicts))
 }
 
 /// The sessions in a folder or database, newest first; one without a name for a plain file.
@@ -86,7 +96,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     if !metadata.is_dir() {
         return Ok(vec![SessionHead::default()]);
     }
-    let detection = detect_folder(&target.path)?;
+    let detection = detect_folder(&target.path, Asked::UntilCertain)?;
     if !probe::is_folder_of_sessions(&detection) {
         return Ok(vec![SessionHead::default()]);
     }
@@ -125,10 +135,10 @@ fn piped(path: &Path) -> Plan {
     Plan::new(path, String::new(), detection)
 }
 
-fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
+fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     let named = target.session.as_deref().filter(|name| !name.is_empty());
-    let detection = detect_folder(path)?;
+    let detection = detect_folder(path, asked)?;
     if probe::is_folder_of_sessions(&detection) {
         let session = match named {
             Some(name) => {
@@ -138,19 +148,19 @@ fn plan_folder(target: &Target) -> Result<Plan, OpenError> {
             None => newest_session(detection.format, path)
                 .ok_or_else(|| OpenError(format!("{}: no session in this folder", path.display())))?,
         };
-        return Ok(Plan::new(path, session, detection));
+        return Ok(Plan::of(path, session, detection));
     }
     if let Some(name) = named {
         let mut files = below(path, DEEPEST, &mut |_, _| true);
         files.retain(|file| probe::may_hold_a_session(file));
         let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
-        return plan(&Target { path: file, session: None });
+        return plan_asking(&Target { path: file, session: None }, asked);
     }
     let file = newest_session_file(path).ok_or_else(|| {
         let what = "no session file in this folder or up to three folders below";
         OpenError(format!("{}: {what}; name a file", path.display()))
     })?;
-    plan(&Target { path: file, session: None })
+    plan_asking(&Target { path: file, session: None }, asked)
 }
 
 /// The session of this name among files that are named for theirs, and its file. Some agents put the time of its
@@ -173,12 +183,12 @@ fn refusal(path: &Path, what: &str) -> OpenError {
     OpenError(format!("{}: {what}", path.display()))
 }
 
-fn detect_folder(path: &Path) -> Result<Detection, OpenError> {
+fn detect_folder(path: &Path, asked: Asked) -> Result<Detection, OpenError> {
     let entries = fs::read_dir(path).map_err(|error| cannot_open(path, &error))?;
     let mut names: Vec<String> =
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    Ok(probe::detect_folder(path, &names))
+    Ok(probe::detect_folder(path, &names, asked))
 }
 
 /// The session files of a folder, newest first.

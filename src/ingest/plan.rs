@@ -29,15 +29,22 @@ pub(crate) struct Plan {
     pub(crate) is_provisional: bool,
     /// How the file is compressed, if it is.
     pub(crate) packing: Option<Packing>,
-    /// What each format says of it.
-    pub(crate) verdicts: Vec<(&'static str, Verdict)>,
     /// What to tell the reader.
     pub(crate) opened: Opened,
     /// Where it is found out what of the records is shown, if somebody asks.
     pub(crate) survey: Option<Sums>,
 }
 
+/// What the formats that were asked say of a file, by their names.
+pub(crate) type Verdicts = Vec<(&'static str, Verdict)>;
+
 impl Plan {
+    /// A plan after a detection, and what the formats that were asked said.
+    pub(crate) fn of(path: &Path, session: String, mut detection: Detection) -> (Self, Verdicts) {
+        let verdicts = std::mem::take(&mut detection.others);
+        (Self::new(path, session, detection), verdicts)
+    }
+
     /// A plan after a detection.
     pub(crate) fn new(path: &Path, session: String, detection: Detection) -> Self {
         let opened = Opened {
@@ -54,7 +61,6 @@ impl Plan {
             session,
             is_provisional: detection.is_provisional,
             packing: None,
-            verdicts: detection.others,
             opened,
             survey: None,
         }

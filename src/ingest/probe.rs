@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::formats::decoder::{Confidence, Format, Probe, Verdict, text_of, unframed};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::{Detection, detect, detect_text};
+use crate::formats::{Asked, Detection, detect, detect_text};
 use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
@@ -18,9 +18,14 @@ const RECORDS: usize = 50;
 
 /// Detects the format of a file by its beginning. `is_whole`: there is no more of it.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
+    detect_file_asking(path, head, is_whole, Asked::UntilCertain)
+}
+
+/// As [`detect_file`], with the verdicts of all formats if all are asked.
+pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
-    if let Some(detection) = detect_text(text) {
+    if let Some(detection) = detect_text(text, asked) {
         return detection;
     }
     let split = split(text.as_bytes());
@@ -34,7 +39,7 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
         .filter_map(|range| json::parse(text.get(range.clone())?).ok())
         .filter(Json::is_object)
         .collect();
-    let mut detection = detect(&Probe {
+    let probe = Probe {
         path,
         children: &[],
         lines: if is_document { &[] } else { &lines },
@@ -42,14 +47,15 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
         elements: &elements,
         is_document,
         is_whole,
-    });
+    };
+    let mut detection = detect(&probe, asked);
     let root = split.as_ref().and_then(|split| text.get(split.root.clone())).unwrap_or_default();
     // Who reads lines cannot read a value over several of them, even if it knows what is in it.
     let is_over_lines = detection.verdict.shape == Shape::Lines && root.contains('\n');
     let is_sure = is_certain_of_agent(&detection) && detection.verdict.confidence > Confidence::Maybe;
     if is_document && (!is_sure || is_over_lines) {
         let is_news = |other: &Detection| is_over_lines || other.format.name() != detection.format.name();
-        detection = as_values(path, text, is_whole).filter(is_news).unwrap_or(detection);
+        detection = as_values(path, text, is_whole, asked).filter(is_news).unwrap_or(detection);
     }
     let is_complete = split.is_some_and(|split| split.is_complete());
     let may_change = if is_document { !is_complete } else { lines.len() < RECORDS };
@@ -64,7 +70,7 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
 
 /// A document that no agent writes may be an agent's records, each over several lines or all in an
 /// array: printed for reading, or taken out of a log.
-fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
+fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<Detection> {
     let ranges = split_values(text.as_bytes())?.elements;
     let parse = |range: Range<usize>| json::parse(text.get(range)?).ok();
     let seen = ranges.len().min(RECORDS);
@@ -74,7 +80,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
     if values.len() * 2 <= seen {
         return None;
     }
-    let mut detection = detect(&Probe {
+    let probe = Probe {
         path,
         children: &[],
         lines: &values,
@@ -82,23 +88,18 @@ fn as_values(path: &Path, text: &str, is_whole: bool) -> Option<Detection> {
         elements: &[],
         is_document: false,
         is_whole,
-    });
+    };
+    let mut detection = detect(&probe, asked);
     let is_agents = is_certain_of_agent(&detection) && detection.verdict.shape == Shape::Lines;
     detection.verdict.shape = Shape::Values;
     is_agents.then_some(detection)
 }
 
 /// Detects the format of a folder by the names in it.
-pub(crate) fn detect_folder(path: &Path, children: &[String]) -> Detection {
-    detect(&Probe {
-        path,
-        children,
-        lines: &[],
-        header: None,
-        elements: &[],
-        is_document: false,
-        is_whole: true,
-    })
+pub(crate) fn detect_folder(path: &Path, children: &[String], asked: Asked) -> Detection {
+    let probe =
+        Probe { path, children, lines: &[], header: None, elements: &[], is_document: false, is_whole: true };
+    detect(&probe, asked)
 }
 
 /// Whether no format reads the file.

@@ -47,10 +47,12 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
-/// As [`read`], with how much of the strings of its records is shown.
+/// As [`read`], with what each format says of it, and how much of the strings of its records is shown.
 pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();
+    let verdicts = ingest::verdicts(target)?;
     let reading = read_as(target, |session, reading| {
+        reading.verdicts = verdicts;
         coverage = session.survey(&mut |feed| drop(reading.take(feed)));
     })?;
     Ok((reading, coverage))
@@ -95,7 +97,7 @@ impl Reading {
             target: target.clone(),
             opened: session.opened.clone(),
             shape: session.shape(),
-            verdicts: session.verdicts(),
+            verdicts: Vec::new(),
             transcript: Transcript::new(),
             account: Live::default(),
             files: BTreeMap::new(),

@@ -6,8 +6,8 @@ use tv::analysis::activity::{Activity, LastWrite, judge};
 use tv::app::alarms::{Alarms, Notice, Ring, Wish};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
-use tv::formats::REGISTRY;
 use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::named;
 use tv::model::edit::{Batch, Edit, Feed, saturating_u32};
 use tv::model::entry::{BlockKind, Entry, Role};
 use tv::model::record::{FileId, Origin, Record};
@@ -250,7 +250,7 @@ fn a_real_session_that_waits_goes_on_with_its_user() {
     for corpus in corpora() {
         let (mut waits, mut wrong) = (0, Vec::new());
         for name in ["claude-code", "pi", "openclaw"] {
-            let format = *REGISTRY.iter().find(|format| format.name() == name).unwrap();
+            let format = named(name).unwrap();
             for path in corpus.of(&[name]) {
                 let name = path.to_string_lossy().into_owned();
                 if !name.contains(".jsonl") || name.contains("/subagents/") {

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use tv::formats::decoder::{Decoder, Format, Pattern, Place, Probe, feed};
 use tv::formats::json::{self, Json};
-use tv::formats::{Detection, REGISTRY, detect};
+use tv::formats::{Asked, Detection, detect, named};
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Edit, saturating_u32};
 use tv::model::entry::{BlockKind, Piece, Role, StrayResult};
@@ -157,7 +157,7 @@ impl<'t> Cut<'t> {
     /// Finds the format.
     pub(crate) fn detect(&self, path: &Path) -> Detection {
         let is_one_line = self.text.trim().lines().count() <= 1;
-        detect(&Probe {
+        let probe = Probe {
             path,
             children: &[],
             lines: &self.lines,
@@ -165,7 +165,8 @@ impl<'t> Cut<'t> {
             elements: self.elements.get(..self.elements.len().min(50)).unwrap_or_default(),
             is_document: !self.elements.is_empty() || (self.header.is_some() && !is_one_line),
             is_whole: true,
-        })
+        };
+        detect(&probe, Asked::All)
     }
 
     /// Its records, with their numbers as offsets.
@@ -308,7 +309,7 @@ fn every_record_of_a_corpus_is_accounted_for() {
 #[test]
 fn storage_folders_give_the_same_as_their_event_streams() {
     let Some(Corpus { folder: corpus, .. }) = real() else { return };
-    let opencode = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
+    let opencode = named("opencode").unwrap();
     let trees = fs::read_dir(corpus.join("opencode/derived_storage_tree_from_events")).unwrap();
     let mut compared = 0;
     for tree in trees.flatten().map(|entry| entry.path()) {
@@ -322,7 +323,7 @@ fn storage_folders_give_the_same_as_their_event_streams() {
         let sessions = opencode.sessions(&tree);
         let sessions = sessions.iter().flat_map(matching).filter_map(|file| {
             let session = file.file_stem()?.to_str()?.to_owned();
-            let transcript = read_folder(*opencode, &tree, &session);
+            let transcript = read_folder(opencode, &tree, &session);
             println!("{}#{session} {}", tree.display(), figures(&transcript));
             Some(entry_figures(&transcript))
         });

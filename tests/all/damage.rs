@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
-use tv::formats::REGISTRY;
+use tv::formats::named;
 use tv::ingest::Target;
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Break, Entry};
@@ -107,7 +107,7 @@ fn collect_pointers(value: &Value, at: String, pointers: &mut Vec<String>) {
 
 /// A line of values as `generic` reads it, and the batch of it.
 fn generic_line(bytes: &[u8]) -> Batch {
-    let format = REGISTRY.iter().find(|format| format.name() == "generic").unwrap();
+    let format = named("generic").unwrap();
     let len = u32::try_from(bytes.len()).unwrap();
     let origin = Origin { file: FileId(0), at: 0, len, line: 1 };
     fixtures::decode(&mut *format.decoder(), &[Record { origin, bytes }], &Batch::default())

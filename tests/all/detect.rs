@@ -7,6 +7,7 @@ use tv::formats::decoder::Confidence;
 use tv::ingest::Target;
 
 use super::corpus::{Cut, corpora};
+use super::fixtures;
 
 /// Formats whose files lie in corpus folders of the same name.
 const OURS: [&str; 31] = [
@@ -138,4 +139,35 @@ fn read_head(path: &Path) -> std::io::Result<String> {
         return Err(std::io::Error::other("a database"));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[test]
+fn asking_until_one_is_certain_finds_what_asking_all_finds() {
+    const WORDS: [&str; 5] = ["no", "need-more", "maybe", "likely", "certain"];
+    let rank = |word: &str| WORDS.iter().position(|known| *known == word).unwrap();
+    let mut certain = 0;
+    for path in fixtures::all() {
+        for target in fixtures::targets(&path) {
+            let (Ok(opened), Ok(verdicts)) = (tv::ingest::open(&target), tv::ingest::verdicts(&target))
+            else {
+                assert!(
+                    tv::ingest::open(&target).is_err() && tv::ingest::verdicts(&target).is_err(),
+                    "{target:?}"
+                );
+                continue;
+            };
+            let opened = opened.opened;
+            let best = verdicts.iter().map(|verdict| rank(verdict.confidence)).max().unwrap();
+            let first = verdicts.iter().find(|verdict| rank(verdict.confidence) == best).unwrap();
+            let is_empty = opened.reason.as_str().starts_with("the file is empty");
+            assert!(
+                is_empty || opened.format == first.format,
+                "{target:?}: {} and {}",
+                opened.format,
+                first.format
+            );
+            certain += usize::from(opened.confidence == "certain");
+        }
+    }
+    assert!(certain > 50, "{certain}");
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proptest::prelude::ProptestConfig;
-use tv::formats::REGISTRY;
 use tv::formats::decoder::{Decoder, Format, Place, feed};
+use tv::formats::registry;
 use tv::ingest::{self, Pager, Session, Target};
 use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
 use tv::model::record::{FileId, Origin, Record};
@@ -173,10 +173,10 @@ pub(crate) struct Lines {
 impl Lines {
     /// Reads a line file of the format that its folder is named after.
     pub(crate) fn of(path: &Path) -> Self {
-        let is_its = |format: &&&dyn Format| {
-            path.starts_with(root().join(format.name())) || path.starts_with(found_in(**format))
+        let is_its = |format: &&'static dyn Format| {
+            path.starts_with(root().join(format.name())) || path.starts_with(found_in(*format))
         };
-        let format = REGISTRY.iter().find(is_its).unwrap();
+        let format = registry().find(is_its).unwrap();
         let bytes = fs::read(path).unwrap();
         let mut origins = Vec::new();
         let mut at = 0;
@@ -188,7 +188,7 @@ impl Lines {
             }
             at += u64::from(len) + 1;
         }
-        Self { format: *format, bytes, origins }
+        Self { format, bytes, origins }
     }
 
     /// How many there are.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::{Strategy, any, proptest};
 use serde_json::{Value, json};
-use tv::formats::REGISTRY;
+use tv::formats::named;
 use tv::model::edit::Batch;
 use tv::model::entry::BlockKind;
 use tv::model::record::{FileId, Origin, Record};
@@ -171,7 +171,7 @@ fn write(turns: &[Turn], hand: &mut dyn Hand) -> (Vec<String>, Truth) {
 
 /// Reads lines as the file grew: in parts that end at these lines.
 fn read(lines: &[String], format: &str, cuts: &[usize]) -> Transcript {
-    let format = REGISTRY.iter().find(|known| known.name() == format).unwrap();
+    let format = named(format).unwrap();
     let mut decoder = format.decoder();
     let mut at = 0;
     let origins = lines.iter().enumerate().map(|(number, line)| {

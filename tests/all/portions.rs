@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use proptest::collection::vec;
 use proptest::prelude::{any, prop, proptest};
 
-use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
+use tv::formats::registry;
 use tv::ingest::{Target, WatchMode};
 use tv::model::body::Key;
 use tv::model::edit::{Batch, Edit, Mode};
@@ -195,7 +195,7 @@ fn reading_all_anew_is_what_reading_on_would_have_given() {
 
 #[test]
 fn what_fuzzing_found_is_the_same_session_however_it_comes() {
-    let found: Vec<PathBuf> = REGISTRY.iter().flat_map(|format| fixtures::found(*format)).collect();
+    let found: Vec<PathBuf> = registry().flat_map(fixtures::found).collect();
     assert!(found.len() >= 6, "{found:?}");
     for path in found {
         let lines = Lines::of(&path);

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tv::formats::REGISTRY;
+use tv::formats::registry;
 
 use crate::stage::fixture;
 
@@ -98,7 +98,7 @@ fn a_brief_says_what_a_session_came_to() {
 #[test]
 fn the_manual_says_what_agents_do_not_record() {
     let page = include_str!("../../assets/manual/formats.md");
-    for format in REGISTRY.iter() {
+    for format in registry() {
         let heading = format!("\n## {}\n", format.name());
         let (_, section) = page.split_once(&heading).unwrap_or_else(|| panic!("{heading}"));
         let section = section.split("\n## ").next().unwrap();

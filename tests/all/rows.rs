@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use tv::formats::REGISTRY;
+use tv::formats::registry;
 use tv::formats::tables::{Edited, Growth, Queries, Table, Tables};
 use tv::ingest::{Target, WatchMode, open, sessions};
 use tv::model::edit::LinkState;
@@ -610,7 +610,7 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
             if left_out > 0 {
                 some.0.remove(left_out - 1);
             }
-            for queries in REGISTRY.iter().filter_map(|format| format.queries(&some)) {
+            for queries in registry().filter_map(|format| format.queries(&some)) {
                 let connection = Connection::open_in_memory().unwrap();
                 for table in &some.0 {
                     let columns = table.columns.join(", ");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Style};
-use tv::formats::{DEFINITIONS, REGISTRY};
+use tv::formats::{DEFINITIONS, registry};
 use tv::render::theme::{ROLES, Theme};
 
 use crate::stage::{Stage, demo, fixture};
@@ -34,7 +34,7 @@ const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (44, 14)];
 fn sessions_of_all_formats() {
     // Those that are data are painted by the same rules as the one of them that is here.
     let is_code = |name: &str| !DEFINITIONS.iter().any(|definition| definition.name == name);
-    for format in REGISTRY.iter().filter(|format| is_code(format.name())) {
+    for format in registry().filter(|format| is_code(format.name())) {
         assert!(SESSIONS.iter().any(|(name, ..)| *name == format.name()), "no screen of {}", format.name());
     }
     for (name, path, keys) in SESSIONS {

@@ -5,8 +5,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tv::formats::REGISTRY;
 use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::named;
 use tv::model::body::Key;
 use tv::model::edit::Batch;
 use tv::model::entry::{BlockKind, Entry, Piece};
@@ -16,7 +16,7 @@ use tv::model::transcript::Transcript;
 // === reading ===
 
 fn format(name: &str) -> &'static dyn Format {
-    *REGISTRY.iter().find(|format| format.name() == name).unwrap()
+    named(name).unwrap()
 }
 
 /// Reads lines, with the end of a reading after each number in `pauses`.

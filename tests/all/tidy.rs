@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tv::app::input::bindings::{BINDINGS, GROUPS};
-use tv::formats::REGISTRY;
+use tv::formats::registry;
 
 /// A wing or a top file, the wings that it may import, and the words that must not occur in it.
 struct Room {
@@ -282,7 +282,7 @@ fn files_have_a_head_and_an_end() {
 #[test]
 fn every_format_brings_fixtures_and_says_whence() {
     let mut complaints = Vec::new();
-    for format in REGISTRY.iter() {
+    for format in registry() {
         let folder = repository().join("tests/fixtures").join(format.name());
         if !folder.join("ORIGIN.md").exists() {
             complaints.push(format!("{}: no ORIGIN.md", folder.display()));
@@ -297,7 +297,7 @@ fn every_format_brings_fixtures_and_says_whence() {
 #[test]
 fn the_readme_names_every_format() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    let missing = REGISTRY.iter().filter(|format| !readme.contains(&format!("`{}`", format.name())));
+    let missing = registry().filter(|format| !readme.contains(&format!("`{}`", format.name())));
     expect_none(missing.map(|format| format!("README.md: {} is not named", format.name())).collect());
 }
 

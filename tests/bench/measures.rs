@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tv::app::update::Event;
-use tv::formats::REGISTRY;
 use tv::formats::decoder::{Place, feed};
 use tv::formats::json;
+use tv::formats::named;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
 use tv::model::edit::{Batch, Edit, Feed, Stage};
@@ -118,7 +118,7 @@ pub(crate) fn formats(words: &Words) {
 }
 
 fn decoded(shape: Shape, records: &[String], stubs_only: bool) -> Batch {
-    let format = REGISTRY.iter().find(|format| format.name() == shape.name()).unwrap();
+    let format = named(shape.name()).unwrap();
     let mut decoder = format.decoder();
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;

@@ -275,10 +275,10 @@ fn searches(peer: &Peer, console: &mut Console, column: &mut Column) {
             break;
         }
         if peer.name == "tv" && word == FAR {
-            let done = format!("/{FAR} 1 of 1");
+            let done = format!("/{FAR} 1/1");
             let is_done = |console: &Console| {
                 let text = console.text();
-                text.find(&done).is_some_and(|place| !text[place + done.len()..].starts_with('…'))
+                text.find(&done).is_some_and(|place| !text[place + done.len()..].starts_with(['…', '+', '?']))
             };
             let at_once = is_done(console).then_some(found).flatten();
             let whole = at_once.or_else(|| console.wait(PATIENCE, is_done));

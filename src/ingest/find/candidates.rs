@@ -7,9 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::formats::REGISTRY;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::{Environment, Holds, Named, Root};
+use crate::formats::{Asked, registry};
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, open, probe};
 use crate::model::found::Place;
@@ -40,7 +40,7 @@ impl Search {
 
 /// The roots that are there; all of them if none is.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let known = REGISTRY.iter().flat_map(|format| format.roots());
+    let known = registry().flat_map(Format::roots);
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     // Agents that keep sessions in each project have all of the home folder for a root: that names no place.
     let names_one =
@@ -117,8 +117,8 @@ fn under_roots(
     within: Option<&Path>,
     databases: &mut Databases,
 ) -> Vec<Candidate> {
-    let formats = REGISTRY.iter().filter(|known| format.is_none_or(|wanted| known.name() == wanted));
-    formats.flat_map(|format| of_format(*format, environment, within, databases)).collect()
+    let formats = registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted));
+    formats.flat_map(|format| of_format(format, environment, within, databases)).collect()
 }
 
 fn of_format(
@@ -183,7 +183,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
 
 /// The sessions of a folder in which each has many files, if it is one.
 fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Option<Vec<Candidate>> {
-    let detection = probe::detect_folder(folder, names);
+    let detection = probe::detect_folder(folder, names, Asked::UntilCertain);
     let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
     let files = format.sessions(folder).into_iter().flat_map(|Pattern(pattern)| named_by(&pattern));
     let mut sessions: Vec<Candidate> = files.filter_map(|lying| of_file(lying, Some(format))).collect();

@@ -2,7 +2,7 @@
 
 use super::candidates::Candidate;
 use super::glance;
-use crate::formats::REGISTRY;
+use crate::formats::named;
 use crate::ingest::target::SessionHead;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::found::{Found, Preview};
@@ -14,7 +14,7 @@ const LONGEST: usize = 4_000;
 
 /// Reads the beginning and the end of a session. Nothing of what cannot be read.
 pub fn preview(found: &Found) -> Preview {
-    let format = REGISTRY.iter().copied().find(|known| known.name() == found.format);
+    let format = named(found.format);
     let candidate = Candidate {
         path: found.path.clone(),
         format,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tv::formats::REGISTRY;
+use tv::formats::named;
 use tv::formats::decoder::{Format, Place, feed, unframed};
 use tv::ingest::contents;
 use tv::model::body::Body;
@@ -76,7 +76,7 @@ fn chance(data: &[u8]) -> usize {
 
 /// Everything that a format's decoder may be given. Of what there are several, chance decides.
 pub fn decode(name: &str, data: &[u8]) {
-    let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
+    let format = named(name).expect("a format");
     let lines = lines_of(data);
     let chance = chance(data);
     as_session(format, &lines, chance);

@@ -4,7 +4,7 @@ use tv::analysis::expression::Expr;
 use tv::analysis::expression::judge::{Judge, Verdict};
 use tv::analysis::expression::parse::{parse, parse_alarm};
 use tv::app::input::keys::parse_keys;
-use tv::formats::REGISTRY;
+use tv::formats::named;
 use tv::formats::decoder::{Place, feed};
 use tv::model::edit::Batch;
 use tv::model::record::FileId;
@@ -25,7 +25,7 @@ thread_local! {
 }
 
 fn sample() -> Transcript {
-    let format = REGISTRY.iter().find(|format| format.name() == "claude-code").expect("a format");
+    let format = named("claude-code").expect("a format");
     let mut decoder = format.decoder();
     let mut batch = Batch::default();
     LineBuffer::new(FileId(0)).feed(SAMPLE, |line| {

@@ -64,7 +64,7 @@ pub fn session(data: &[u8]) {
 fn read(target: &Target, stubs_only: bool) -> Result<(Vec<Batch>, Pager), ingest::OpenError> {
     let session = ingest::open(target)?;
     let pager = session.pager();
-    let verdicts = session.verdicts();
+    let verdicts = ingest::verdicts(target)?;
     let format = session.opened.format;
     assert!(verdicts.iter().any(|verdict| verdict.format == format), "{format} is in the registry");
     let mut batches = Vec::new();

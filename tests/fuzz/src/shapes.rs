@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tv::analysis::index::Live;
 use tv::analysis::lint::Findings;
-use tv::formats::REGISTRY;
+use tv::formats::named;
 use tv::formats::decoder::{Place, feed};
 use tv::model::edit::Batch;
 use tv::model::record::{FileId, Origin, Record};
@@ -23,7 +23,7 @@ pub fn cost(data: &[u8]) {
     let Some((knobs, records)) = data.split_first() else { return };
     let is_tree = knobs & 1 != 0;
     let name = if is_tree { "pi" } else { "claude-code" };
-    let format = *REGISTRY.iter().find(|format| format.name() == name).expect("a format");
+    let format = named(name).expect("a format");
     let pace = 1 + usize::from(knobs >> 4);
     let mut decoder = format.decoder();
     let mut transcript = Transcript::new();

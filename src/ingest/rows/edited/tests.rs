@@ -7,7 +7,7 @@ use super::super::catalog;
 use super::super::look::{News, Todo};
 use super::super::session::SessionRows;
 use super::{PORTION, SMALL_PIECE};
-use crate::formats::REGISTRY;
+use crate::formats::named;
 use crate::formats::tables::{Growth, Queries};
 use crate::model::record::FileId;
 use crate::model::tally::{Fate, Tally};
@@ -50,8 +50,8 @@ fn add(connection: &Connection, numbers: std::ops::Range<i64>) {
 }
 
 fn known_to(database: &Database) -> Queries {
-    let format = REGISTRY.iter().find(|format| format.name() == "opencode").unwrap();
-    catalog::queries(database, *format).unwrap().unwrap()
+    let format = named("opencode").unwrap();
+    catalog::queries(database, format).unwrap().unwrap()
 }
 
 /// Takes what is to be done as done, and counts the rows of it.
