@@ -97,6 +97,26 @@ fn a_thread_over_two_files_is_one_session_without_what_was_taken_back() {
 }
 
 #[test]
+fn a_thread_has_one_row_in_the_list_whatever_files_it_has() {
+    let (_dir, home) = home(&[FIRST, SECOND, PACKED]);
+    let day = home.join("sessions/2026/10/02");
+    let age = |path: &Path, seconds: u64| {
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_790_000_000 + seconds);
+        fs::File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
+    };
+    age(&day.join(FIRST), 0);
+    age(&day.join(SECOND), 60);
+    // For a moment a rollout and what it is packed to lie beside each other.
+    let packed = home.join("sessions/2026/09/20").join(PACKED);
+    fs::copy(fixture(FIRST), packed.with_extension("")).unwrap();
+    let list = assert_cmd::Command::cargo_bin("tv").unwrap().env("CODEX_HOME", &home).args(["list", "--json"]).output();
+    let list = String::from_utf8(list.unwrap().stdout).unwrap();
+    let rows = |word: &str| list.lines().filter(|line| line.contains(word)).collect::<Vec<_>>();
+    assert!(matches!(rows(THREAD).as_slice(), [one] if one.contains(SECOND)), "{list}");
+    assert!(matches!(rows("2026/09/20").as_slice(), [one] if !one.contains(".zst")), "{list}");
+}
+
+#[test]
 fn a_thread_whose_beginning_is_elsewhere_says_so() {
     let (_dir, home) = home(&[SECOND]);
     let path = home.join("sessions/2026/10/02").join(SECOND);

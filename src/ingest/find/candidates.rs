@@ -89,8 +89,15 @@ impl Candidate {
 #[derive(Default)]
 pub(crate) struct Databases(HashMap<PathBuf, (State, Vec<Candidate>)>);
 
-/// Finds candidates, newest first.
+/// Finds candidates, newest first, one for each session.
 pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
+    let (mut candidates, failures) = files(search, databases);
+    leave_out_beginnings(&mut candidates);
+    (candidates, failures)
+}
+
+/// The same with all files of sessions that have several: what one of them tells may be taken back in the next.
+pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -266,6 +273,23 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
             || candidate.is_archive
             || candidate.is_asked
             || !rows.contains(&name(candidate))
+    });
+}
+
+/// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed
+/// file beside what it was made from is the same.
+fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
+    let paths: HashSet<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
+    candidates.retain(|candidate| {
+        let is_packed = candidate.path.extension().is_some_and(|extension| extension == "zst");
+        candidate.is_asked || !is_packed || !paths.contains(&candidate.path.with_extension(""))
+    });
+    let mut known = HashSet::new();
+    candidates.retain(|candidate| {
+        let Some(format) = candidate.format.filter(|_| candidate.row.is_none() && !candidate.is_asked) else {
+            return true;
+        };
+        known.insert((format.name(), format.home(&candidate.path), candidate.id.clone(), candidate.is_archive))
     });
 }
 

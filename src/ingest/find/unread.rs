@@ -21,7 +21,7 @@ pub(crate) struct Unread(Candidate);
 
 /// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
 pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
-    let (candidates, failures) = candidates::collect(search, &mut Databases::default());
+    let (candidates, failures) = candidates::files(search, &mut Databases::default());
     // In a folder that the reader names, files beside sessions are come by as well.
     let known = candidates.iter().filter(|_| !search.paths.is_empty());
     let beside = known.filter_map(|candidate| Some(sift::companions(&candidate.path, candidate.format?)));
