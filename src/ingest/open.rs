@@ -221,6 +221,15 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
         let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
         is_session.then_some((file, detection.format))
     })?;
+    if format.named(newest).is_none() {
+        // Where each record is a file, it does not matter which one was written last: the first one is the session.
+        let patterns = format.files(newest, "");
+        let all = || patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+        let first = all().find(|file| format.named(file).is_some());
+        if let Some(first) = first.filter(|_| all().any(|file| file == *newest)) {
+            return Some(first);
+        }
+    }
     let is_owner = |other: &&PathBuf| {
         *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
     };
