@@ -43,6 +43,10 @@ impl Format for KimiCli {
         sniff::sniff(probe)
     }
 
+    fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
+        sniff::aside(probe)
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(KimiCliDecoder::default())
     }
