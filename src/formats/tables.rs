@@ -136,12 +136,6 @@ pub(crate) fn describe(tables: &Tables) -> String {
         let what = "Cursor's own store of a chat";
         return format!("{what}; open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
     }
-    if has(&["spans", "span_attributes"]) {
-        let what = "spans of OpenTelemetry in a database";
-        return format!(
-            "{what}; export them as JSON, or open the chat in VS Code's workspaceStorage/*/chatSessions"
-        );
-    }
     if has(&["ItemTable"]) {
         let what = "the state of an editor made from VS Code, such as Cursor";
         return format!("{what}; its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");

@@ -47,6 +47,8 @@ enum Choice {
 enum Step {
     Member(Box<str>),
     Each,
+    /// The same, or the value itself.
+    Every,
     Place(i32),
     Where(Box<str>, Box<str>),
     Json,
@@ -64,7 +66,7 @@ enum Step {
 
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :not(TEXT) \
-     :unquoted :source";
+     :unquoted :source :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -210,7 +212,7 @@ impl Path {
     }
 
     fn has_several(&self) -> bool {
-        let several = |step: &Step| matches!(step, Step::Each | Step::Where(..));
+        let several = |step: &Step| matches!(step, Step::Each | Step::Every | Step::Where(..));
         self.0.iter().any(|choice| match choice {
             Choice::All(_) => true,
             Choice::Steps { steps, .. } => steps.iter().any(several),
@@ -277,7 +279,8 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(item);
             }
         }
-        Step::Each => {
+        Step::Every if !matches!(value, Json::Array(_) | Json::Object(_)) => go_on(value),
+        Step::Each | Step::Every => {
             value.items().iter().for_each(&mut go_on);
             for (name, member) in value.members() {
                 walk(rest, member, name, found);
@@ -418,7 +421,11 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str
         return Ok(after);
     }
     if let Some(suffix) = rest.strip_prefix(':') {
-        let end = suffix.find([':', '.', '[']).unwrap_or(suffix.len());
+        // Between brackets anything may stand.
+        let name = suffix.find([':', '.', '[', '(']).unwrap_or(suffix.len());
+        let brackets = suffix.get(name..).filter(|rest| rest.starts_with('('));
+        let end = brackets.map_or(Some(name), |rest| rest.find(')').map(|end| name + end + 1));
+        let end = end.unwrap_or(suffix.len());
         let (name, after) = suffix.split_at(end);
         steps.push(suffix_of(name).ok_or_else(|| wrong(&format!("`:{name}` is none of {SUFFIXES}")))?);
         return Ok(after);
@@ -450,6 +457,7 @@ fn suffix_of(name: &str) -> Option<Step> {
         "first_line" => Step::FirstLine,
         "unquoted" => Step::Unquoted,
         "source" => Step::Source,
+        "each" => Step::Every,
         _ => match name.strip_suffix(')')?.split_once('(')? {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use toml::de::DeTable;
 
 use self::rules::Defaults;
-use self::table::Reader;
+use self::table::{Reader, Span};
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Kind, Mark, Rule, Store};
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Joined, Kind, Mark, Rule, Store};
 use crate::model::record::Shape;
 
 /// The words for shapes.
@@ -81,6 +81,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     table.finish(reader);
     let takes_back =
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
+    let by_order = rules.iter().any(Rule::is_by_order);
     let name = name?;
     Some(Definition {
         name,
@@ -98,6 +99,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         detect,
         facts,
         rules,
+        by_order,
         takes_back,
         main: defaults.main,
     })
@@ -128,34 +130,49 @@ fn store(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<Store
     let (title, untitled) = (name(reader, "title"), name(reader, "untitled").unwrap_or(""));
     let (updated, parent) = (name(reader, "updated"), name(reader, "parent"));
     let rows = name(reader, "rows");
-    let session = name(reader, "session").unwrap_or("session_id");
     let changed = name(reader, "changed");
-    let mut has = Vec::new();
-    for (column, span) in inner.strings(reader, "has") {
-        match column.split_once('.') {
-            Some((table, column)) => has.push((leak(table), leak(column))),
-            None => reader.mistake(span, format!("`{column}` is written as \"table.column\"")),
-        }
+    let mut session: Vec<_> =
+        inner.strings(reader, "session").into_iter().map(|(column, _)| leak(column)).collect();
+    if session.is_empty() {
+        session.push("session_id");
     }
+    let has = inner.strings(reader, "has");
+    let has = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
+    let with = inner.tables(reader, "with").into_iter().filter_map(|table| joined(reader, table)).collect();
     let span = inner.span();
     inner.finish(reader);
-    if sessions.is_none() || rows.is_none() {
-        let what = "`database` names two tables: sessions = \"TABLE\" with a row for each session, and \
-                    rows = \"TABLE\" with those of all";
+    if rows.is_none() {
+        let what = "`database` names a table: rows = \"TABLE\" with the rows of all sessions, and mostly \
+                    sessions = \"TABLE\" with a row for each session";
         reader.mistake(span, what.to_owned());
     }
-    Some(Store {
-        sessions: sessions?,
-        id,
-        title,
-        untitled,
-        updated,
-        parent,
-        rows: rows?,
-        session,
-        changed,
-        has,
-    })
+    Some(Store { sessions, id, title, untitled, updated, parent, rows: rows?, session, changed, has, with })
+}
+
+/// A table with rows that belong to those of another one.
+fn joined(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Option<Joined> {
+    let name = table.string(reader, "name").map(|(name, _)| leak(name));
+    let own = table.string(reader, "table").map(|(table, _)| leak(table));
+    let on = table.string(reader, "on").map(|(column, _)| leak(column));
+    let to = table.string(reader, "to").and_then(|column| column_of(reader, column));
+    let span = table.span();
+    table.finish(reader);
+    let (Some(own), Some(on), Some(to)) = (own, on, to) else {
+        let what = "a table beside the rows is written as { table = \"TABLE\", on = \"ITS COLUMN\", to = \
+                    \"TABLE.COLUMN\" }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(Joined { table: own, on, to, name: name.unwrap_or(own) })
+}
+
+/// A table with a column.
+fn column_of(reader: &mut Reader<'_>, (text, span): (&str, Span)) -> Option<(&'static str, &'static str)> {
+    let column = text.split_once('.').map(|(table, column)| (leak(table), leak(column)));
+    if column.is_none() {
+        reader.mistake(span, format!("`{text}` is written as \"table.column\""));
+    }
+    column
 }
 
 fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {

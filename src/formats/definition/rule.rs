@@ -44,6 +44,8 @@ pub struct Definition {
     pub rules: Vec<Rule>,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
+    /// Whether results join calls by their order, so that it must be known which calls wait.
+    pub(super) by_order: bool,
     /// Whether a rule takes entries back, so that it must be known which there are.
     pub(super) takes_back: bool,
 }
@@ -51,8 +53,8 @@ pub struct Definition {
 /// Which tables of a database hold sessions, and their columns.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// The table with a row for each session.
-    pub(super) sessions: &'static str,
+    /// The table with a row for each session; without it a session is what its rows name.
+    pub(super) sessions: Option<&'static str>,
     pub(super) id: &'static str,
     pub(super) title: Option<&'static str>,
     /// What that says where there is no title.
@@ -62,12 +64,26 @@ pub(super) struct Store {
     pub(super) parent: Option<&'static str>,
     /// The table with the rows of all sessions, in the order in which they were written.
     pub(super) rows: &'static str,
-    /// The session of a row.
-    pub(super) session: &'static str,
+    /// The session of a row: the first of these columns that is filled.
+    pub(super) session: Vec<&'static str>,
     /// When a row was last changed.
     pub(super) changed: Option<&'static str>,
     /// Tables with columns that must be there, too.
     pub(super) has: Vec<(&'static str, &'static str)>,
+    /// Tables whose rows belong to a row of another one.
+    pub(super) with: Vec<Joined>,
+}
+
+/// A table whose rows belong to those of another one, and are a list in them.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) table: &'static str,
+    /// Its column that names the row it belongs to.
+    pub(super) on: &'static str,
+    /// The table and the column with that name.
+    pub(super) to: (&'static str, &'static str),
+    /// What the list is called.
+    pub(super) name: &'static str,
 }
 
 /// Marks of a format by how decisive they are.
@@ -176,6 +192,7 @@ pub(super) struct EntryRule {
     pub(super) model: Option<Path>,
     pub(super) lane: Option<Path>,
     pub(super) stop: Option<Path>,
+    pub(super) title: Option<Path>,
     pub(super) prompt: Option<Flag>,
     pub(super) quiet: Option<Flag>,
     pub(super) trace: Option<Flag>,
@@ -227,6 +244,8 @@ pub(super) enum CallId {
     Path(Path),
     /// By their order: the agent writes no ids.
     Order,
+    /// The call that waits, if one does: of results alone.
+    Waiting,
 }
 
 #[derive(Debug)]
@@ -355,3 +374,27 @@ pub(super) const FACTS: [(&str, Fact); 7] = [
     ("model", Fact::Model),
     ("window", Fact::Window),
 ];
+
+impl Rule {
+    /// Whether one of its calls or results is joined by order.
+    pub(super) fn is_by_order(&self) -> bool {
+        self.results.iter().any(ResultRule::is_by_order) || self.blocks.iter().any(BlockRule::is_by_order)
+    }
+}
+
+impl BlockRule {
+    fn is_by_order(&self) -> bool {
+        match &self.what {
+            What::Call(call) => matches!(call.id, CallId::Order),
+            What::Result(result) => result.is_by_order(),
+            What::Blocks(blocks) => blocks.iter().any(Self::is_by_order),
+            _ => false,
+        }
+    }
+}
+
+impl ResultRule {
+    fn is_by_order(&self) -> bool {
+        matches!(self.of, Some(CallId::Order | CallId::Waiting))
+    }
+}

@@ -242,6 +242,7 @@ impl Run {
                 BlockKind::Text(body) => Some(Text::stub(&body.stub, TITLE)),
                 _ => None,
             });
+            let text = word(&fields.title).map(|title| Text::stub(&title, TITLE)).or(text);
             if let Some(title) = text {
                 self.has_prompt = true;
                 out.meta(MetaEdit::Title { rank: 0, title });

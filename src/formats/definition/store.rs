@@ -1,102 +1,221 @@
-//! How sessions are read from a database by two tables: one with a row for each session, and one with the rows of all.
+//! How sessions are read from a database by its tables: mostly one with a row for each session, and one with the rows of
+//! all. Where there is only the latter, a session is what its rows name. Rows of further tables are lists in the rows that
+//! they belong to.
 //!
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::Store;
+use super::rule::{Joined, Store};
 use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
 
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
 /// Functions of SQLite take no more columns than this.
 const COLUMNS: usize = 60;
-/// Numbers of the tables.
-const SESSION: usize = 0;
-const ROW: usize = 1;
+/// Nor further lists than this.
+const LISTS: usize = 3;
 
 /// How the sessions of a database are read; `None` if these are not its tables.
 pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Queries> {
     let has = |(table, column): &(&str, &str)| tables.has_columns(table, &[column]);
-    let is_ours = has(&(store.sessions, store.id)) && has(&(store.rows, store.session));
+    let session: Vec<String> =
+        store.session.iter().filter(|column| has(&(store.rows, **column))).map(|name| quoted(name)).collect();
+    let is_ours = !session.is_empty() && store.sessions.is_none_or(|table| has(&(table, store.id)));
     if !is_ours || !store.has.iter().all(has) {
         return None;
     }
-    let known = |table: &str, column: Option<&'static str>| {
-        let column = column.filter(|column| tables.has_columns(table, &[column]));
-        column.map_or_else(|| "NULL".to_owned(), quoted)
-    };
-    let (sessions, rows) = (quoted(store.sessions), quoted(store.rows));
-    let own = format!("FROM {sessions} WHERE {} = ?1", quoted(store.id));
-    let all = format!("FROM {rows} WHERE {} = ?1", quoted(store.session));
-    let id = format!("CAST({} AS TEXT)", quoted(store.id));
-    let title =
-        format!("nullif({}, '{}')", known(store.sessions, store.title), store.untitled.replace('\'', "''"));
-    let updated = moment(&known(store.sessions, store.updated));
-    let parent = known(store.sessions, store.parent);
-    let row = |table: &str, from: &str| format!("SELECT {} {from} AND rowid = ?2", record(tables, table));
-    let listed = |table: &str, changed: Option<&'static str>| {
-        format!(
-            "coalesce({}, 0) AS changed, {} AS bytes",
-            moment(&known(table, changed)),
-            bytes(tables, table)
-        )
-    };
-    let session = format!("SELECT {SESSION}, rowid, {}, -1, '' {own}", listed(store.sessions, store.updated));
-    let of_rows = listed(store.rows, store.changed);
-    let some = |condition: &str| format!("SELECT {ROW}, rowid, {of_rows}, rowid, '' {all} {condition}");
-    Some(Queries {
-        reason: format!("a database with {agent}'s {} and {}", store.sessions, store.rows),
-        heads: format!(
-            "SELECT {id}, NULL, {title}, {updated}, {parent} FROM {sessions} ORDER BY 4 DESC, rowid DESC"
-        ),
-        named: format!("SELECT {id} {own}"),
-        count: format!("SELECT count(*) {all}"),
-        children: (parent != "NULL").then(|| {
-            format!("SELECT {id} FROM {sessions} WHERE {parent} = ?1 AND {id} <> ?1 ORDER BY rowid")
-        }),
-        facts: None,
-        generation: None,
-        tables: vec![
-            TableRows { name: store.sessions, one: row(store.sessions, &own), is_line: true },
-            TableRows { name: store.rows, one: row(store.rows, &all), is_line: true },
-        ],
-        growth: Growth::Edited(Box::new(Edited {
-            count: format!("SELECT (SELECT count(*) {own}) + (SELECT count(*) {all})"),
-            strays: session.clone(),
-            portion: some("AND rowid > ?2 AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4"),
-            recent: format!(
-                "SELECT * FROM ({session}) UNION ALL SELECT * FROM (SELECT * FROM ({}) ORDER BY 5)",
-                some("ORDER BY rowid DESC LIMIT ?2")
-            ),
-            leading: vec![ROW],
-            exists: vec![format!("SELECT 1 {own} AND rowid = ?2"), format!("SELECT 1 {all} AND rowid = ?2")],
-            beyond: vec![(
-                ROW,
-                format!("SELECT rowid, {of_rows} {all} AND rowid > ?2 ORDER BY rowid LIMIT ?3"),
-            )],
-            places: format!("SELECT {SESSION}, rowid, 0, 0 {own} UNION ALL SELECT {ROW}, rowid, 0, 0 {all}"),
-        })),
-        newest: format!(
-            "SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL SELECT * FROM (SELECT * FROM \
-             (SELECT {ROW}, rowid AS at {all} ORDER BY rowid DESC LIMIT {NEWEST}) ORDER BY at)"
-        ),
-        archive: None,
+    let shape = Shape { store, tables };
+    let all = format!("FROM {} WHERE {} = ?1", quoted(store.rows), first_of(&session));
+    Some(match store.sessions {
+        Some(sessions) => shape.of_two(sessions, agent, &all),
+        None => shape.of_one(&first_of(&session), agent, &all),
     })
 }
 
+/// The first of some columns that is filled.
+fn first_of(columns: &[String]) -> String {
+    match columns {
+        [one] => one.clone(),
+        several => {
+            let filled: Vec<String> = several.iter().map(|column| format!("nullif({column}, '')")).collect();
+            format!("CAST(coalesce({}) AS TEXT)", filled.join(", "))
+        }
+    }
+}
+
+/// The tables of a definition, as a database has them.
+struct Shape<'s> {
+    store: &'s Store,
+    tables: &'s Tables,
+}
+
+impl Shape<'_> {
+    /// A table with a row for each session, and one with the rows of all.
+    fn of_two(&self, sessions: &'static str, agent: &str, all: &str) -> Queries {
+        const SESSION: usize = 0;
+        const ROW: usize = 1;
+        let store = self.store;
+        let table = quoted(sessions);
+        let own = format!("FROM {table} WHERE {} = ?1", quoted(store.id));
+        let id = format!("CAST({} AS TEXT)", quoted(store.id));
+        let title =
+            format!("nullif({}, '{}')", self.known(sessions, store.title), store.untitled.replace('\'', "''"));
+        let updated = moment(&self.known(sessions, store.updated));
+        let parent = self.known(sessions, store.parent);
+        let session =
+            format!("SELECT {SESSION}, rowid, {}, -1, '' {own}", self.listed(sessions, store.updated));
+        Queries {
+            reason: format!("a database with {agent}'s {sessions} and {}", store.rows),
+            heads: format!(
+                "SELECT {id}, NULL, {title}, {updated}, {parent} FROM {table} ORDER BY 4 DESC, rowid DESC"
+            ),
+            named: format!("SELECT {id} {own}"),
+            count: format!("SELECT count(*) {all}"),
+            children: (parent != "NULL").then(|| {
+                format!("SELECT {id} FROM {table} WHERE {parent} = ?1 AND {id} <> ?1 ORDER BY rowid")
+            }),
+            facts: None,
+            generation: None,
+            tables: vec![self.rows_of(sessions, &own), self.rows_of(store.rows, all)],
+            growth: Growth::Edited(Box::new(Edited {
+                count: format!("SELECT (SELECT count(*) {own}) + (SELECT count(*) {all})"),
+                strays: session.clone(),
+                portion: self.portion(ROW, all),
+                recent: format!("SELECT * FROM ({session}) UNION ALL {}", self.recent(ROW, all)),
+                leading: vec![ROW],
+                exists: vec![exists(&own), exists(all)],
+                beyond: vec![(ROW, self.beyond(all))],
+                places: format!("{} UNION ALL {}", places(SESSION, &own), places(ROW, all)),
+            })),
+            newest: format!("SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}", newest(ROW, all)),
+            archive: None,
+        }
+    }
+
+    /// One table alone.
+    fn of_one(&self, session: &str, agent: &str, all: &str) -> Queries {
+        const ROW: usize = 0;
+        let store = self.store;
+        let table = quoted(store.rows);
+        let title = self.known(store.rows, store.title);
+        let updated = moment(&self.known(store.rows, store.updated));
+        Queries {
+            reason: format!("a database with {agent} as {}", store.rows),
+            heads: format!(
+                "SELECT {session}, NULL, max({title}), max({updated}), NULL FROM {table} \
+                 WHERE {session} IS NOT NULL GROUP BY 1 ORDER BY 4 DESC, max(rowid) DESC"
+            ),
+            named: format!("SELECT DISTINCT {session} {all}"),
+            count: format!("SELECT count(*) {all}"),
+            children: None,
+            facts: None,
+            generation: None,
+            tables: vec![self.rows_of(store.rows, all)],
+            growth: Growth::Edited(Box::new(Edited {
+                count: format!("SELECT count(*) {all}"),
+                strays: format!("{} AND 0", self.some(ROW, all)),
+                portion: self.portion(ROW, all),
+                recent: self.recent(ROW, all),
+                leading: vec![ROW],
+                exists: vec![exists(all)],
+                beyond: vec![(ROW, self.beyond(all))],
+                places: places(ROW, all),
+            })),
+            newest: newest(ROW, all),
+            archive: None,
+        }
+    }
+
+    /// A column, if the table has it.
+    fn known(&self, table: &str, column: Option<&'static str>) -> String {
+        let column = column.filter(|column| self.tables.has_columns(table, &[column]));
+        column.map_or_else(|| "NULL".to_owned(), quoted)
+    }
+
+    /// When a row was changed, and its bytes, by which an edit is seen.
+    fn listed(&self, table: &str, changed: Option<&'static str>) -> String {
+        let changed = moment(&self.known(table, changed));
+        let lists = self.lists(table).map(|list| {
+            let own = sizes(self.tables, list.table);
+            format!(" + coalesce((SELECT sum({own}) {}), 0)", list_of(list))
+        });
+        let lists: String = lists.collect();
+        format!("coalesce({changed}, 0) AS changed, {}{lists} AS bytes", sizes(self.tables, table))
+    }
+
+    fn some(&self, number: usize, all: &str) -> String {
+        format!("SELECT {number}, rowid, {}, rowid, '' {all}", self.listed(self.store.rows, self.store.changed))
+    }
+
+    fn portion(&self, number: usize, all: &str) -> String {
+        format!("{} AND rowid > ?2 AND ?3 IS NOT NULL ORDER BY rowid LIMIT ?4", self.some(number, all))
+    }
+
+    fn recent(&self, number: usize, all: &str) -> String {
+        let some = self.some(number, all);
+        format!("SELECT * FROM (SELECT * FROM ({some} ORDER BY rowid DESC LIMIT ?2) ORDER BY 5)")
+    }
+
+    fn beyond(&self, all: &str) -> String {
+        let listed = self.listed(self.store.rows, self.store.changed);
+        format!("SELECT rowid, {listed} {all} AND rowid > ?2 ORDER BY rowid LIMIT ?3")
+    }
+
+    fn rows_of(&self, name: &'static str, from: &str) -> TableRows {
+        let lists = self.lists(name).map(|list| {
+            let row = object(self.tables, list.table, "");
+            format!(
+                ", '{}', json((SELECT json_group_array(json(own)) FROM (SELECT {row} AS own {} ORDER BY rowid)))",
+                list.name.replace('\'', "''"),
+                list_of(list)
+            )
+        });
+        let record = object(self.tables, name, &lists.collect::<String>());
+        TableRows { name, one: format!("SELECT {record} {from} AND rowid = ?2"), is_line: true }
+    }
+
+    /// The tables whose rows are lists in the rows of this one.
+    fn lists<'t>(&'t self, table: &'t str) -> impl Iterator<Item = &'t Joined> {
+        let has = |table: &str, column: &str| self.tables.has_columns(table, &[column]);
+        let of_table = self.store.with.iter().filter(move |list| list.to.0 == table);
+        of_table.filter(move |list| has(list.table, list.on) && has(list.to.0, list.to.1)).take(LISTS)
+    }
+}
+
+/// The rows of a list.
+fn list_of(list: &Joined) -> String {
+    let (table, (row, id)) = (quoted(list.table), list.to);
+    format!("FROM {table} WHERE {table}.{} = {}.{}", quoted(list.on), quoted(row), quoted(id))
+}
+
+fn exists(from: &str) -> String {
+    format!("SELECT 1 {from} AND rowid = ?2")
+}
+
+fn places(number: usize, from: &str) -> String {
+    format!("SELECT {number}, rowid, 0, 0 {from}")
+}
+
+fn newest(number: usize, all: &str) -> String {
+    format!(
+        "SELECT * FROM (SELECT * FROM (SELECT {number}, rowid AS at {all} ORDER BY rowid DESC LIMIT {NEWEST}) \
+         ORDER BY at)"
+    )
+}
+
 /// A row as JSON. Bytes that are no text are told by their number.
-fn record(tables: &Tables, table: &str) -> String {
+fn object(tables: &Tables, table: &str, lists: &str) -> String {
     let field = |column: &String| {
         let (name, column) = (column.replace('\'', "''"), quoted(column));
         format!(
             "'{name}', CASE typeof({column}) WHEN 'blob' THEN length({column}) || ' bytes' ELSE {column} END"
         )
     };
-    format!("json_object({})", columns(tables, table).map(field).collect::<Vec<_>>().join(", "))
+    format!("json_object({}{lists})", columns(tables, table).map(field).collect::<Vec<_>>().join(", "))
 }
 
-/// The bytes of a row, by which an edit is seen.
-fn bytes(tables: &Tables, table: &str) -> String {
+/// The bytes of a row.
+fn sizes(tables: &Tables, table: &str) -> String {
     let size = |column: &String| format!("coalesce(octet_length({}), 0)", quoted(column));
     columns(tables, table).map(size).collect::<Vec<_>>().join(" + ")
 }

@@ -220,6 +220,7 @@ fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults
             model: table.path(reader, "model"),
             lane: table.path(reader, "lane"),
             stop: table.path(reader, "stop"),
+        title: table.path(reader, "title"),
             prompt: flag(reader, &mut table, "prompt"),
             quiet: flag(reader, &mut table, "quiet"),
             trace: flag(reader, &mut table, "trace"),
@@ -299,6 +300,9 @@ fn call_id(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) 
     let value = table.take(name)?;
     if value.get_ref().as_str() == Some("@order") {
         return Some(CallId::Order);
+    }
+    if name == "of" && value.get_ref().as_str() == Some("@waiting") {
+        return Some(CallId::Waiting);
     }
     reader.path_of(name, value).map(CallId::Path)
 }

@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::path::Path;
 
-type Span = Range<usize>;
+pub(super) type Span = Range<usize>;
 
 /// Collects mistakes.
 pub(super) struct Reader<'t> {

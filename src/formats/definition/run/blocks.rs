@@ -127,19 +127,16 @@ impl Run {
         let (headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
             CallId::Path(path) => word(path).unwrap_or_default(),
-            CallId::Order => {
-                let key = tool::textual_key(&head.key, number);
-                if rule.result.is_none() && self.asked.insert(key.clone()) {
-                    // Results follow their calls: what was asked for before has none any more.
-                    if self.asking != head.key || self.open.len() >= OPEN {
-                        self.open.clear();
-                        self.asking = head.key.clone();
-                    }
-                    self.open.push_back((key.clone(), name.clone()));
-                }
-                key
-            }
+            CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
+        if self.definition.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
+            // Results follow their calls: what was asked for before has none any more.
+            if self.asking != head.key || self.open.len() >= OPEN {
+                self.open.clear();
+                self.asking = head.key.clone();
+            }
+            self.open.push_back((key.clone(), name.clone()));
+        }
         let started = rule.started.as_ref().and_then(|path| path.moment(scope)).or(head.at);
         let result = rule.result.as_ref().filter(|result| result.when.holds(scope));
         let result = result.and_then(|rule| within(rule, &key, scope, out));
@@ -186,8 +183,13 @@ impl Run {
         let tool = rule.tool.as_ref().and_then(|path| path.word(scope));
         let key = Text::clean(&format!("{}:{number}", head.key));
         let call = match rule.of.as_ref()? {
-            CallId::Path(path) => path.word(scope).unwrap_or_default(),
-            CallId::Order => self.next_open(&key, tool.as_ref()),
+            CallId::Path(path) => {
+                let call = path.word(scope).unwrap_or_default();
+                self.open.retain(|(open, _)| *open != call);
+                call
+            }
+            CallId::Waiting if self.open.is_empty() && !self.answered.contains_key(&key) => return None,
+            CallId::Order | CallId::Waiting => self.next_open(&key, tool.as_ref()),
         };
         let mut result = of_rule(rule, key, scope, out);
         // By order the names of calls and results may differ; one without a call has no other name.
