@@ -118,7 +118,10 @@ fn files_that_are_no_sessions_say_what_they_are() {
             r#"{"session_id":"a","environment":{"working_directory":"/w"},"stats":{}}"#,
             "messages.jsonl beside",
         ),
-        ("{\"role\":\"_checkpoint\",\"id\":0}\n{\"role\":\"user\",\"content\":\"Hi.\"}\n", "wire.jsonl beside"),
+        (
+            "{\"role\":\"_checkpoint\",\"id\":0}\n{\"role\":\"user\",\"content\":\"Hi.\"}\n",
+            "wire.jsonl beside",
+        ),
         (r#"{"version":1,"approval":{"yolo":false},"dynamic_subagents":[]}"#, "state of a session of Kimi"),
         (r#"{"title":"t","agents":{"main":{}},"workDir":"/w"}"#, "state of a session of Kimi"),
     ] {

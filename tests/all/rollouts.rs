@@ -109,7 +109,11 @@ fn a_thread_has_one_row_in_the_list_whatever_files_it_has() {
     // For a moment a rollout and what it is packed to lie beside each other.
     let packed = home.join("sessions/2026/09/20").join(PACKED);
     fs::copy(fixture(FIRST), packed.with_extension("")).unwrap();
-    let list = assert_cmd::Command::cargo_bin("tv").unwrap().env("CODEX_HOME", &home).args(["list", "--json"]).output();
+    let list = assert_cmd::Command::cargo_bin("tv")
+        .unwrap()
+        .env("CODEX_HOME", &home)
+        .args(["list", "--json"])
+        .output();
     let list = String::from_utf8(list.unwrap().stdout).unwrap();
     let rows = |word: &str| list.lines().filter(|line| line.contains(word)).collect::<Vec<_>>();
     assert!(matches!(rows(THREAD).as_slice(), [one] if one.contains(SECOND)), "{list}");

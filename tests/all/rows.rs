@@ -601,8 +601,9 @@ fn all_sql(queries: &Queries) -> Vec<String> {
 #[test]
 fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
     let mut seen = 0;
-    let defined = ["opencode/early.sql", "crush/crush.sql", "goose/sessions.sql", "otel-genai/agent-traces.sql"]
-        .map(|sql| root().join(sql));
+    let defined =
+        ["opencode/early.sql", "crush/crush.sql", "goose/sessions.sql", "otel-genai/agent-traces.sql"]
+            .map(|sql| root().join(sql));
     for sql in [openclaw(), opencode()].into_iter().chain(defined) {
         let tables = tables_in(&sql);
         // Whatever is missing, the queries name only what is there.

@@ -58,8 +58,11 @@ impl Shape<'_> {
         let table = quoted(sessions);
         let own = format!("FROM {table} WHERE {} = ?1", quoted(store.id));
         let id = format!("CAST({} AS TEXT)", quoted(store.id));
-        let title =
-            format!("nullif({}, '{}')", self.known(sessions, store.title), store.untitled.replace('\'', "''"));
+        let title = format!(
+            "nullif({}, '{}')",
+            self.known(sessions, store.title),
+            store.untitled.replace('\'', "''")
+        );
         let updated = moment(&self.known(sessions, store.updated));
         let parent = self.known(sessions, store.parent);
         let session =
@@ -144,7 +147,10 @@ impl Shape<'_> {
     }
 
     fn some(&self, number: usize, all: &str) -> String {
-        format!("SELECT {number}, rowid, {}, rowid, '' {all}", self.listed(self.store.rows, self.store.changed))
+        format!(
+            "SELECT {number}, rowid, {}, rowid, '' {all}",
+            self.listed(self.store.rows, self.store.changed)
+        )
     }
 
     fn portion(&self, number: usize, all: &str) -> String {

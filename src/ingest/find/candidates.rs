@@ -289,7 +289,12 @@ fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
         let Some(format) = candidate.format.filter(|_| candidate.row.is_none() && !candidate.is_asked) else {
             return true;
         };
-        known.insert((format.name(), format.home(&candidate.path), candidate.id.clone(), candidate.is_archive))
+        known.insert((
+            format.name(),
+            format.home(&candidate.path),
+            candidate.id.clone(),
+            candidate.is_archive,
+        ))
     });
 }
 

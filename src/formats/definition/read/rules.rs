@@ -220,7 +220,7 @@ fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults
             model: table.path(reader, "model"),
             lane: table.path(reader, "lane"),
             stop: table.path(reader, "stop"),
-        title: table.path(reader, "title"),
+            title: table.path(reader, "title"),
             prompt: flag(reader, &mut table, "prompt"),
             quiet: flag(reader, &mut table, "quiet"),
             trace: flag(reader, &mut table, "trace"),
