@@ -115,8 +115,8 @@ pub enum Config {
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The session to view, written as text if the output is not a terminal. Of several the first is opened, the
-    /// picker lists them; without one, it lists all that agents keep
+    /// The session to view, written as text if the output is not a terminal. Several are
+    /// read as one, merged by time; without one, the picker lists all that agents keep
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
     #[command(flatten)]

@@ -116,6 +116,7 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
             while !session.indexes.windows.follow(&session.transcript, usize::MAX) {}
             reader.with_text(as_of::make::list);
         }
+        Command::Join(path) => return vec![Effect::Join(path)],
         Command::Help(page) => app.mode = Mode::Raw(help::page(&reader.screen, page)),
         Command::Watch(wish) => {
             alarms::actions::watch(&mut reader.alarms, &mut reader.session, &mut reader.screen, wish);

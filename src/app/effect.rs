@@ -92,6 +92,8 @@ pub enum Effect {
     Remember,
     /// Delete what is kept of the session.
     Forget,
+    /// Read the session at this path as one with what is shown.
+    Join(String),
     /// Read the session anew.
     Reload,
     /// Draw everything anew.

@@ -12,8 +12,8 @@ use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, Vie
 use crate::runtime::graphics::Setup;
 use crate::settings::{self, Settings, ViewSettings};
 
-/// The viewer of a session. A database of several ones leaves the choice to the reader; of several sessions the first
-/// one is opened, and the picker lists them.
+/// The viewer of a session. A database of several ones leaves the choice to the reader; several sessions are
+/// read as one, and the picker lists them.
 pub(super) fn view_of(
     target: Target,
     others: &[Target],
@@ -25,7 +25,8 @@ pub(super) fn view_of(
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
     let listed = named.map(|target| target.path.clone()).collect();
     let start = if is_choice { Start::Picker } else { Start::Session(target) };
-    ViewConfig { listed, ..view(start, look, surroundings) }
+    let joined = if is_choice { Vec::new() } else { others.to_vec() };
+    ViewConfig { listed, joined, ..view(start, look, surroundings) }
 }
 
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
@@ -38,6 +39,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     ViewConfig {
         start,
         listed: Vec::new(),
+        joined: Vec::new(),
         wall: WallChoice::default(),
         environment,
         theme: theme(look, &settings),

@@ -86,11 +86,12 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
 }
 
 #[test]
-fn of_several_sessions_the_first_is_viewed_and_the_picker_lists_them() {
+fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     let config = resolve("a.jsonl b.jsonl", on_a_terminal()).unwrap();
     let Config::View(view) = config else { panic!("{config:?}") };
     assert_eq!(view.start, Start::Session(Target { path: "a.jsonl".into(), session: None }));
     assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(std::path::PathBuf::from));
+    assert_eq!(view.joined, [Target { path: "b.jsonl".into(), session: None }]);
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
     let error = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap_err();

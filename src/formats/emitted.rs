@@ -97,6 +97,10 @@ impl Emitted {
             | MetaEdit::Helper(text) => self.phrase(text),
             MetaEdit::Fact { value, .. } => self.phrase(value),
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
+            MetaEdit::Session { name, label } => {
+                self.phrase(name);
+                self.phrase(label);
+            }
             MetaEdit::Lane { name, label, call } => {
                 self.phrase(name);
                 if let Some(label) = label {

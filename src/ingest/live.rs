@@ -26,7 +26,7 @@ const SEND: Duration = Duration::from_millis(50);
 const REOPEN: Duration = Duration::from_millis(250);
 
 /// Sends a feed, unless asked to stop or nobody listens.
-pub(crate) fn send(feed: Feed, sender: &Sender<Feed>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
+pub(crate) fn send<T>(feed: T, sender: &Sender<T>, stop: &AtomicBool, wake: &dyn Fn()) -> bool {
     let mut feed = feed;
     while !stop.load(Ordering::Relaxed) {
         match sender.send_timeout(feed, SEND) {

@@ -2,7 +2,7 @@
 //!
 //! `find` finds sessions, `sift` looks through their bytes. `target` → `open` (with `probe`) → `plan`; then `live`
 //! follows it, or it is read whole: a `reader` reads `line_file`s and `whole` files through an `emitter`. `pager` reads
-//! single records again.
+//! single records again. `joined` reads several as one.
 
 mod ahead;
 mod bodies;
@@ -14,6 +14,7 @@ mod earlier;
 mod emitter;
 mod files;
 pub mod find;
+mod joined;
 mod line_file;
 mod live;
 mod open;
@@ -74,6 +75,8 @@ pub struct Session {
     pub opened: Opened,
     plan: Plan,
     files: Files,
+    /// Those that are read as one with it.
+    others: Vec<Self>,
 }
 
 /// The sessions in a folder or database, newest first; one without a name for a plain file.
@@ -92,7 +95,7 @@ pub fn open(target: &Target) -> Result<Session, OpenError> {
     let files = Files::default();
     files.number(&plan.path, files::Kind::Lines);
     files.set_format(plan.format, &plan.path);
-    Ok(Session { opened: plan.opened.clone(), plan, files })
+    Ok(Session { opened: plan.opened.clone(), plan, files, others: Vec::new() })
 }
 
 /// What one format says of a file.
@@ -179,9 +182,38 @@ impl Session {
         Course::begin(self.plan, self.files, outlet)
     }
 
+    /// Reads others as one with it. What is named twice is read once.
+    #[must_use]
+    pub fn join(mut self, others: Vec<Self>) -> Self {
+        let place = |session: &Self| {
+            let path = &session.plan.path;
+            (path.canonicalize().unwrap_or_else(|_| path.clone()), session.plan.session.clone())
+        };
+        let mut known = vec![place(&self)];
+        for other in others {
+            let place = place(&other);
+            if !known.contains(&place) {
+                known.push(place);
+                self.others.push(other);
+            }
+        }
+        if self.is_joined() {
+            let others = self.others.iter().map(|other| &other.plan);
+            let plans: Vec<&Plan> = std::iter::once(&self.plan).chain(others).collect();
+            self.opened = joined::opened(&plans).unwrap_or(self.opened);
+        }
+        self
+    }
+
+    /// Whether several sessions are read as one.
+    pub(crate) fn is_joined(&self) -> bool {
+        !self.others.is_empty()
+    }
+
     /// A reader of bodies that are away.
     pub fn pager(&self) -> Pager {
-        Pager::new(self.files.clone())
+        let own = Pager::new(self.files.clone());
+        own.joined(self.others.iter().map(Self::pager).collect())
     }
 
     /// Reads and follows on a thread of its own until `stop` is set or the receiver is gone.
@@ -198,11 +230,13 @@ impl Session {
             let outlet = |message: Feed| live::send(message, &feed, &stop, &*wake);
             let outlet: Outlet<'_> = &outlet;
             guarded(outlet, || {
-                if self.plan.shape == Shape::Stream {
-                    piped::run(self.plan, Some(&self.files), outlet, &stop);
-                } else {
-                    live::follow(self.plan, &self.files, outlet, mode == WatchMode::Native, &stop);
+                let native = mode == WatchMode::Native;
+                if !self.is_joined() {
+                    return joined::follow_one(self.plan, &self.files, outlet, native, &stop);
                 }
+                let sessions = std::iter::once((self.plan, self.files));
+                let others = self.others.into_iter().map(|other| (other.plan, other.files));
+                joined::follow(sessions.chain(others).collect(), outlet, native, &stop);
             });
         })
     }

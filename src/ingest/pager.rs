@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::emitter::body_of_fault;
 use super::files::{Files, Kind};
+use super::joined::of_file;
 use super::rows::unpacked;
 use crate::formats::decoder::feed;
 use crate::formats::details::Detailing;
@@ -34,6 +35,8 @@ pub struct Pager {
     /// The text of the archive of a session that was read last.
     archive: Option<(usize, Vec<u8>)>,
     window: Option<Window>,
+    /// Those of the sessions that are read as one with this one.
+    others: Vec<Self>,
 }
 
 /// Of a file whose records are read one after the other, so much is read at once.
@@ -63,11 +66,34 @@ impl Window {
 impl Pager {
     /// A pager for the files of a session.
     pub(super) fn new(files: Files) -> Self {
-        Self { files, open: None, copy: None, database: None, archive: None, window: None }
+        Self { files, open: None, copy: None, database: None, archive: None, window: None, others: Vec::new() }
+    }
+
+    /// With those of the sessions that are read as one with its own.
+    pub(super) fn joined(self, others: Vec<Self>) -> Self {
+        Self { others, ..self }
+    }
+
+    /// The pager of the session that a record belongs to, and where it stands there; none if that is this one.
+    fn other(&mut self, origin: Origin) -> Option<(&mut Self, Origin)> {
+        let sessions = self.others.len() + 1;
+        let (session, file) = of_file(origin.file, sessions)?;
+        let other = self.others.get_mut(session.checked_sub(1)?)?;
+        Some((other, Origin { file, ..origin }))
+    }
+
+    /// Where a record stands in this session, if it is of this one.
+    fn own(&self, origin: Origin) -> Origin {
+        let file = of_file(origin.file, self.others.len() + 1).map_or(origin.file, |(_, file)| file);
+        Origin { file, ..origin }
     }
 
     /// The contents of all bodies of a record in slot order; nothing if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
+        if let Some((other, origin)) = self.other(origin) {
+            return other.read(origin);
+        }
+        let origin = self.own(origin);
         let Some((path, kind)) = self.files.get(origin.file) else { return Vec::new() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Vec::new() };
         self.decode(Record { origin, bytes: &bytes }, &path, kind)
@@ -75,6 +101,9 @@ impl Pager {
 
     /// A record as a tree, its beginning if it is very large; nothing if it is gone.
     pub fn tree(&mut self, origin: Origin) -> Option<Tree> {
+        if let Some((other, origin)) = self.other(origin) {
+            return other.tree(origin);
+        }
         let bytes = self.bytes(origin)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_end();
@@ -86,9 +115,15 @@ impl Pager {
 
     /// What a record holds that no entry tells, or all of it; nothing if it is gone.
     pub fn details(&mut self, origin: Origin, is_whole: bool) -> Details {
+        if let Some((other, own)) = self.other(origin) {
+            let found = other.details(own, is_whole);
+            let record = found.record.map(|(_, tree)| (origin, tree));
+            return Details { record, ..found };
+        }
         if is_whole {
             return Details { record: self.tree(origin).map(|tree| (origin, tree)), ..Details::default() };
         }
+        let origin = self.own(origin);
         let Some((path, kind)) = self.files.get(origin.file) else { return Details::default() };
         let Some(bytes) = self.bytes_of(origin, &path, kind) else { return Details::default() };
         if self.is_fault(origin, &path, kind) {
@@ -135,6 +170,10 @@ impl Pager {
     /// As [`Pager::read`], for one record after the other: the file is read in large pieces, and a record
     /// whose bytes are not worth it is not decoded.
     pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
+        if let Some((other, origin)) = self.other(origin) {
+            return other.read_next(origin, is_worth);
+        }
+        let origin = self.own(origin);
         let known = self.window.take().filter(|window| window.record(origin).is_some());
         let Some(window) = known.or_else(|| self.window_at(origin)) else { return Vec::new() };
         let bytes = window.record(origin).filter(|bytes| is_worth(bytes));
@@ -161,10 +200,15 @@ impl Pager {
     /// Lets go of what [`Pager::read_next`] has read ahead.
     pub fn rest(&mut self) {
         self.window = None;
+        self.others.iter_mut().for_each(Self::rest);
     }
 
     /// The bytes of a record.
     pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
+        if let Some((other, origin)) = self.other(origin) {
+            return other.bytes(origin);
+        }
+        let origin = self.own(origin);
         let (path, kind) = self.files.get(origin.file)?;
         self.bytes_of(origin, &path, kind)
     }

@@ -103,6 +103,13 @@ pub enum MetaEdit {
         /// The call that started it.
         call: Option<Key>,
     },
+    /// A lane that is a session by itself: one of several that are read as one.
+    Session {
+        /// The name that entries of its main lane carry.
+        name: Name,
+        /// What to call it for readers.
+        label: Text,
+    },
     /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
     Helper(Name),
     /// All records carry ids and parent ids, so the path from the last one is the active branch,

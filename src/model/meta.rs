@@ -63,7 +63,11 @@ impl Meta {
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
             // Lanes and the tree are the transcript's.
-            MetaEdit::Lane { .. } | MetaEdit::Helper(_) | MetaEdit::LinkedTree | MetaEdit::Kept { .. } => {}
+            MetaEdit::Lane { .. }
+            | MetaEdit::Session { .. }
+            | MetaEdit::Helper(_)
+            | MetaEdit::LinkedTree
+            | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {
@@ -97,6 +101,8 @@ pub struct LaneFacts {
     pub call: Option<Key>,
     /// Whether it serves the session and no turn: it compacts it, answers a side question, finds a title.
     pub(crate) is_helper: bool,
+    /// Whether it is a session by itself: one of several that are read as one.
+    pub(crate) is_session: bool,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }

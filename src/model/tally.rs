@@ -164,6 +164,21 @@ impl Tally {
         }
     }
 
+    /// The same of files that have other numbers.
+    #[must_use]
+    pub(crate) fn moved(mut self, to: &dyn Fn(&mut Origin)) -> Self {
+        let unknown = self.unknown.values_mut().chain(self.unknown_fields.values_mut());
+        unknown.map(|(_, origin)| origin).chain(self.versions.values_mut()).for_each(to);
+        self.faults.iter_mut().for_each(|(origin, _)| to(origin));
+        let files = std::mem::take(&mut self.files);
+        for (file, counts) in files.iter() {
+            let mut origin = Origin { file, ..Origin::default() };
+            to(&mut origin);
+            self.files.add(origin.file, counts);
+        }
+        self
+    }
+
     /// Adds the counts of further records.
     pub(crate) fn absorb(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {

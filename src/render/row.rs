@@ -169,6 +169,8 @@ pub struct Item<'a> {
     pub lanes: &'a [LaneLine],
     /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
     pub depth: u16,
+    /// Whether somebody speaks to its agent, though it has a lane: it is of one of several sessions.
+    pub is_spoken_to: bool,
     /// Index of the block that opens in raw form (the `r` key), if any.
     pub raw: Option<usize>,
     /// The blocks that are shown, in order; `None` for all.
@@ -196,6 +198,7 @@ impl<'a> Item<'a> {
             is_awaited: true,
             lanes: &[],
             depth: 0,
+            is_spoken_to: false,
             raw: None,
             only: None,
             details: &[],

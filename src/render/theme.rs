@@ -363,6 +363,12 @@ impl Theme {
         is_faint.then_some(if self.is_light { light } else { dark })
     }
 
+    /// The colour of one of several sessions.
+    pub(crate) fn of_session(&self, number: usize) -> Style {
+        let styles = [self.accent, self.good, self.warn, self.code, self.syntax.keyword, self.syntax.function];
+        styles.into_iter().cycle().nth(number % styles.len()).unwrap_or(self.accent)
+    }
+
     /// Selected rows: a ground of its own with text that can be read on it, else reversed.
     pub(crate) fn selected(&self) -> Style {
         if !self.terminal.has_colour || self.terminal.depth == Depth::Sixteen {

@@ -23,6 +23,8 @@ pub struct ViewConfig {
     pub start: Start,
     /// Where the sessions are that the picker lists; without any, it lists all that agents keep.
     pub listed: Vec<PathBuf>,
+    /// What is read as one with the session that is shown first.
+    pub joined: Vec<Target>,
     /// Which of them are on the wall.
     pub wall: WallChoice,
     /// Where the agents' roots are.

@@ -56,6 +56,7 @@ impl Viewer {
                 }
             }
             Effect::Open(place) => self.open(Target::of(place)),
+            Effect::Join(path) => self.join_named(&path),
             Effect::Leave => self.leave()?,
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
@@ -119,6 +120,45 @@ impl Viewer {
         }
     }
 
+    /// Reads one more session as one with what is shown.
+    fn join_named(&mut self, path: &str) {
+        let Some(opened) = &self.opened else { return };
+        let target = opened.target.clone();
+        let mut joined = opened.joined.clone();
+        joined.push(Target::parse(path));
+        self.join(&target, joined);
+    }
+
+    /// Reads sessions as one. What cannot be opened keeps nothing from the others.
+    pub(super) fn join(&mut self, target: &Target, joined: Vec<Target>) {
+        let mut failures = Vec::new();
+        let mut others = Vec::new();
+        let mut kept = Vec::new();
+        for other in joined {
+            match ingest::open(&other) {
+                Ok(session) => {
+                    others.push(session);
+                    kept.push(other);
+                }
+                Err(error) => failures.push(Text::clean(&error.to_string()).to_string()),
+            }
+        }
+        if let Ok(first) = ingest::open(target) {
+            let session = first.join(others);
+            if session.is_joined() {
+                let came_from = self.app.came_from;
+                self.begin(session, target.clone());
+                self.app.came_from = came_from;
+                self.opened.iter_mut().for_each(|opened| opened.joined.clone_from(&kept));
+            } else if failures.is_empty() && !kept.is_empty() {
+                self.app.reader.screen.say("that is the session that is shown");
+            }
+        }
+        if !failures.is_empty() {
+            self.app.reader.screen.say(failures.join("; "));
+        }
+    }
+
     /// Leaves the session for the picker, or the wall.
     fn leave(&mut self) -> anyhow::Result<()> {
         self.keeper.put_away(&mut self.app.reader);
@@ -130,7 +170,11 @@ impl Viewer {
 
     /// Opens the session anew; the keys of entries keep the place.
     fn reload(&mut self) {
-        let Some(target) = self.opened.as_ref().map(|opened| opened.target.clone()) else { return };
+        let Some(opened) = &self.opened else { return };
+        let (target, joined) = (opened.target.clone(), opened.joined.clone());
+        if !joined.is_empty() {
+            return self.join(&target, joined);
+        }
         match ingest::open(&target) {
             Ok(session) => {
                 let came_from = self.app.came_from;

@@ -209,7 +209,8 @@ impl Keeper {
 
 /// The session as something to be kept; `None` for a pipe.
 pub(crate) fn subject_of(session: &Session) -> Option<Subject> {
-    let path = fs::canonicalize(&session.opened.path).ok()?;
+    // What is kept of a session says nothing of several.
+    let path = fs::canonicalize(&session.opened.path).ok().filter(|_| !session.is_joined())?;
     let kind = fs::metadata(&path).ok()?.file_type();
     let name = session.name().unwrap_or_default().to_owned();
     let subject = Subject { path: path.to_string_lossy().into_owned(), session: name };

@@ -88,7 +88,8 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let mut viewer = ManuallyDrop::new(Viewer::new(config)?);
     match session {
         Some((session, target)) => {
-            viewer.begin(session, target);
+            viewer.begin(session, target.clone());
+            viewer.join(&target, config.joined.clone());
             viewer.app.reader.text.places.wanted.clone_from(&config.entry);
             viewer.app.reader.with_text(moving::go_to_wanted);
         }

@@ -36,6 +36,8 @@ const FEED_DEPTH: usize = 8;
 pub struct Opened {
     /// What was opened.
     pub target: Target,
+    /// What is read as one with it.
+    pub joined: Vec<Target>,
     /// What the session says.
     pub feed: Receiver<Feed>,
     /// Reads bodies again, and searches.
@@ -54,7 +56,7 @@ impl Opened {
         clear(app, config);
         kept.give_back(&mut app.reader);
         update(app, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
-        app.reader.session.file.address = address_of(&target);
+        app.reader.session.file.address = address_of(&target).filter(|_| !session.is_joined());
         app.reader.session.file.last_write = written(&session.opened.path).map(LastWrite::found);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&app.reader.screen.pictures);
@@ -63,7 +65,7 @@ impl Opened {
         let (sender, feed) = bounded(FEED_DEPTH);
         let stop = Arc::new(AtomicBool::new(false));
         let thread = session.follow(sender, config.watch, Arc::clone(&stop), Box::new(|| {}));
-        Self { target, feed, workers, answers, _say: say, pictures, stop, thread }
+        Self { target, joined: Vec::new(), feed, workers, answers, _say: say, pictures, stop, thread }
     }
 }
 

@@ -46,6 +46,7 @@ mod hits;
 mod hostile;
 mod inspector;
 mod invariants;
+mod joined;
 mod journeys;
 mod keys;
 mod lanes;

@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Filter(Expr),
     /// Pipe the item's record to a shell command.
     Pipe(String),
+    /// Read the session at this path as one with what is shown.
+    Join(String),
     /// Ring when this comes about.
     Watch(Wish),
     /// Show what is watched.
@@ -122,6 +124,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "goto", argument: "YYYY-MM-DD [HH:MM]", doc: "to the first entry from this time on" },
     Form { name: "filter", argument: "EXPRESSION", doc: "show only what fits, as & does" },
     Form { name: "pipe", argument: "COMMAND", doc: "give the record's JSON to a shell command, as | does" },
+    Form { name: "join", argument: "PATH", doc: "read this session as one with what is shown, by time" },
     Form {
         name: "watch",
         argument: "EXPRESSION [| COMMAND]",
@@ -170,6 +173,9 @@ impl FromStr for Command {
             Some(("pipe", command)) if !command.trim().is_empty() => {
                 return Ok(Self::Pipe(command.trim().to_owned()));
             }
+            Some(("join", path)) if !path.trim().is_empty() => {
+                return Ok(Self::Join(path.trim().to_owned()));
+            }
             Some(("help", topic)) => {
                 let wrong =
                     || format!("the manual has nothing on {}, but on {}", topic.trim(), manual::topics());
@@ -207,6 +213,7 @@ impl fmt::Display for Command {
             Self::Set(setting) => write!(f, "set {setting}"),
             Self::Filter(expr) => write!(f, "filter {expr}"),
             Self::Pipe(command) => write!(f, "pipe {command}"),
+            Self::Join(path) => write!(f, "join {path}"),
             Self::Watch(wish) => write!(f, "watch {wish}"),
             Self::Watched => f.write_str("watch"),
             Self::Unwatch(name) if name.is_empty() => f.write_str("unwatch"),
@@ -352,6 +359,7 @@ mod tests {
             "watch",
             "watch waiting or silent>90s",
             "watch err | printf '\\a' > /dev/tty",
+            "join a.jsonl",
             "unwatch",
             "unwatch 2",
             "set notify=bell",

@@ -53,6 +53,8 @@ struct Around {
     is_awaited: bool,
     /// Whether the helper is folded that it is the head of.
     helper: Option<bool>,
+    /// The session whose entries begin with it, if there are several.
+    session: Option<usize>,
     /// How many equal calls or strays its row stands for, if for several.
     run: usize,
 }
@@ -159,6 +161,7 @@ impl Rows for Layouts<'_> {
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
+            session: self.session_begins(portion, id).map(|(number, _)| number),
             run: self.run(id).len(),
         };
         let key = (id, portion.number);
@@ -169,7 +172,11 @@ impl Rows for Layouts<'_> {
         }
         let transcript = self.transcript;
         let entry = transcript.get(id);
-        let rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
+        let mut rows = entry.map_or_else(Vec::new, |entry| self.lay_out(id, entry, portion, &around));
+        if let Some((number, session)) = self.session_begins(portion, id) {
+            let gaps = rows.iter().take_while(|row| row.kind == RowKind::Gap).count();
+            rows.insert(gaps, self.session_row(number, session));
+        }
         let rows = Arc::new(rows);
         self.cache.laid_out += 1;
         self.cache.rows.insert(key, (around, Arc::clone(&rows)));
@@ -183,6 +190,14 @@ impl Layouts<'_> {
         let is_shown = self.look.level > Level::Prompts && self.filter.is_none();
         let below = self.sequence.at(place + 1).filter(|_| is_shown && self.has_rulers)?;
         rulers::between(self.transcript, self.account, id, below)
+    }
+
+    /// The session that an entry belongs to, if the one above it belongs to another.
+    fn session_begins(&self, portion: Portion, id: EntryId) -> Option<(usize, &LaneFacts)> {
+        let (number, session) = self.transcript.session_of(id).filter(|_| portion.number == 0)?;
+        let before = portion.place.checked_sub(1).and_then(|above| self.sequence.at(above));
+        let before = before.and_then(|above| self.transcript.session_of(above));
+        before.is_none_or(|(before, _)| before != number).then_some((number, session))
     }
 
     /// The day that begins with the next entry that is shown.
@@ -279,6 +294,7 @@ impl Layouts<'_> {
             is_awaited: around.is_awaited,
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
+            is_spoken_to: self.transcript.is_spoken_to(entry.lane.as_ref()),
             only: self.filter.map(|filter| filter.blocks(id)),
             blocks: (within.start, within.end),
             ..Item::of(entry)
@@ -313,6 +329,18 @@ impl Layouts<'_> {
         let helper = self.helper(id).zip(around.helper);
         let helper = helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
         [branch, helper].into_iter().flatten().collect()
+    }
+
+    /// The row above the first of some entries of one of several sessions.
+    fn session_row(&self, number: usize, session: &LaneFacts) -> Row {
+        let theme = self.look.theme;
+        let glyphs = theme.glyphs();
+        let words = Span::styled(format!("{} {}", glyphs.closed, session.label), theme.of_session(number));
+        Row {
+            line: wrap::fit(&[words], usize::from(self.look.width), glyphs.cut).into(),
+            kind: RowKind::Rule,
+            ..Row::default()
+        }
     }
 
     /// The row above a branch or a helper, or in its place.

@@ -212,7 +212,7 @@ impl Wanted<'_> {
 
     fn shows(&self, transcript: &Transcript, id: EntryId) -> bool {
         let is_filtered = self.filter.is_some_and(|filter| filter.blocks(id).is_empty());
-        let is_said = self.level != Level::Prompts || transcript.lane_at(id).is_none();
+        let is_said = self.level != Level::Prompts || transcript.is_spoken_to(transcript.lane_at(id));
         let is_in_run = runs::fold_at(self.level) && self.runs.hide(id);
         let is_folded = self.filter.is_none() && (is_in_run || self.folds_helper(transcript, id));
         !is_filtered
@@ -261,7 +261,7 @@ pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId
 pub(crate) fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
     let mut depth = 0;
     let mut lane = entry.lane.clone();
-    while let Some(name) = lane {
+    while let Some(name) = lane.filter(|lane| !transcript.is_spoken_to(Some(lane))) {
         depth += 1;
         if depth >= MAX_DEPTH {
             break;

@@ -34,6 +34,7 @@ impl Lanes {
                 label: name.clone(),
                 call: None,
                 is_helper: false,
+                is_session: false,
                 entries: Vec::new(),
             });
             self.list.len() - 1
@@ -52,13 +53,20 @@ impl Lanes {
     /// Whether these are the same sub-agents, whatever their entries are.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts =
-            |lane: &LaneFacts| (lane.name.clone(), lane.label.clone(), lane.call.clone(), lane.is_helper);
+            |lane: &LaneFacts| (lane.name.clone(), lane.label.clone(), lane.call.clone(), (lane.is_helper, lane.is_session));
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
 
     /// Takes in that a lane serves the session. Answers whether that is new.
     pub(super) fn note_helper(&mut self, name: &Name) -> bool {
         !std::mem::replace(&mut self.of(name).is_helper, true)
+    }
+
+    /// Takes in that a lane is a session by itself. Answers whether that is new.
+    pub(super) fn note_session(&mut self, name: &Name, label: Text) -> bool {
+        let lane = self.of(name);
+        lane.label = label;
+        !std::mem::replace(&mut lane.is_session, true)
     }
 
     /// Takes in what is known of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
@@ -93,6 +101,20 @@ impl Transcript {
     /// The sub-agent whose entries carry this name.
     pub fn lane(&self, name: &Name) -> Option<&LaneFacts> {
         self.lanes.get(name)
+    }
+
+    /// Whether somebody speaks to the agent of a lane: to the main one, or to that of one of several sessions.
+    pub(crate) fn is_spoken_to(&self, lane: Option<&Name>) -> bool {
+        lane.is_none_or(|name| self.lane(name).is_some_and(|lane| lane.is_session))
+    }
+
+    /// Which of several sessions an entry belongs to, with its number; none if there is only one.
+    pub(crate) fn session_of(&self, id: EntryId) -> Option<(usize, &LaneFacts)> {
+        let first = self.lanes().first().filter(|lane| lane.is_session);
+        let lane = self.lane(self.lane_at(id).filter(|_| first.is_some())?)?;
+        let top = self.top_lane(lane)?;
+        let mut sessions = self.lanes().iter().take_while(|lane| lane.is_session);
+        Some((sessions.position(|session| session.name == top.name)?, top))
     }
 
     /// The sub-agents that a call started, in the order in which they were recorded.

@@ -1,0 +1,152 @@
+//! Several sessions as one: each is followed as it would be alone, and what they say is merged.
+//!
+//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order.
+
+mod merge;
+mod seat;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{RecvTimeoutError, bounded};
+
+use merge::Merge;
+pub(crate) use seat::of_file;
+
+use super::emitter::Outlet;
+use super::files::Files;
+use super::live;
+use super::piped;
+use super::plan::Plan;
+use crate::model::edit::{Batch, Feed, LinkState, Opened, Stage};
+use crate::model::record::{FileId, Shape};
+use crate::model::text::Text;
+
+/// Messages that may wait to be merged.
+const DEPTH: usize = 8;
+/// How often to look whether to stop.
+const CALM: Duration = Duration::from_millis(50);
+
+/// Names of sessions for readers: of their files, as far as they differ.
+pub(crate) fn names(plans: &[&Plan]) -> Vec<String> {
+    let stem = |plan: &&Plan| {
+        let stem = plan.path.file_stem().unwrap_or(plan.path.as_os_str());
+        let named = matches!(plan.shape, Shape::Rows | Shape::Folder).then_some(plan.session.as_str());
+        named.map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
+    };
+    let stems: Vec<String> = plans.iter().map(stem).collect();
+    // Ids begin with what is the same in all of one day; the end tells them apart.
+    let short = |stem: &String| match stem.char_indices().rev().nth(SHORT - 1) {
+        Some((at, _)) if stem.chars().count() > LONGEST => stem.get(at..).unwrap_or(stem).to_owned(),
+        _ => stem.clone(),
+    };
+    let shorts = stems.iter().map(short);
+    plans.iter().zip(shorts).map(|(plan, short)| format!("{short} ({})", plan.opened.format)).collect()
+}
+
+/// Longer names are shortened to so many of their last characters.
+const LONGEST: usize = 20;
+const SHORT: usize = 8;
+
+/// What was opened, as one.
+pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
+    let first = plans.first()?;
+    let reason = Text::clean(&format!("{} sessions joined", plans.len()));
+    Some(Opened { format: "joined", reason, resumes: &[], ..first.opened.clone() })
+}
+
+/// Follows one session until asked to stop.
+pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+    if plan.shape == Shape::Stream {
+        piped::run(plan, Some(files), outlet, stop);
+    } else {
+        live::follow(plan, files, outlet, native, stop);
+    }
+}
+
+/// Follows all of them until asked to stop.
+pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+    let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
+    let mut joiner = Joiner { merge: Merge::new(&names(&plans)), outlet, progress: vec![(0, 0); plans.len()] };
+    let (sender, feeds) = bounded(DEPTH);
+    let is_over = AtomicBool::new(false);
+    let is_over = &is_over;
+    thread::scope(|scope| {
+        for (number, (plan, files)) in sessions.into_iter().enumerate() {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                let outlet = |feed| live::send((number, feed), &sender, is_over, &|| ());
+                let outlet: Outlet<'_> = &outlet;
+                live::guarded(outlet, || follow_one(plan, &files, outlet, native, is_over));
+            });
+        }
+        drop(sender);
+        while !stop.load(Ordering::Relaxed) {
+            match feeds.recv_timeout(CALM) {
+                Ok((number, feed)) => {
+                    if !joiner.take(number, feed) {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        is_over.store(true, Ordering::SeqCst);
+    });
+}
+
+struct Joiner<'o> {
+    merge: Merge,
+    outlet: Outlet<'o>,
+    progress: Vec<(u64, u64)>,
+}
+
+impl Joiner<'_> {
+    /// Takes what a session says. Answers whether more is welcome.
+    fn take(&mut self, number: usize, feed: Feed) -> bool {
+        match feed {
+            Feed::Batch { stage: Stage::Whole, batch } => {
+                let batches = self.merge.take(number, *batch);
+                batches.into_iter().all(|batch| self.send(batch))
+            }
+            Feed::CaughtUp => self.finish(number),
+            Feed::Progress { done, total } => {
+                self.progress.get_mut(number).into_iter().for_each(|known| *known = (done, total));
+                let sum = |(n, m), (done, total)| (n + done, m + total);
+                let (done, total) = self.progress.iter().copied().fold((0, 0), sum);
+                (self.outlet)(Feed::Progress { done, total })
+            }
+            Feed::File { id, path } => self.merge.seat(number).is_none_or(|seat| {
+                let id: FileId = seat.file(id);
+                (self.outlet)(Feed::File { id, path })
+            }),
+            Feed::Polled(why) if number == 0 => (self.outlet)(Feed::Polled(why)),
+            Feed::Link(LinkState::Unreadable(why)) => self.say(number, &format!("cannot be read ({why})")),
+            Feed::Link(LinkState::Gone) => self.say(number, "the file is gone"),
+            Feed::Fault(why) | Feed::Link(LinkState::Reread(why)) => self.say(number, &why),
+            // An end of one of them is no end of all; the rest says nothing of what is shown.
+            Feed::Batch { stage: Stage::Preview, .. }
+            | Feed::Link(_)
+            | Feed::Polled(_)
+            | Feed::Opened(_)
+            | Feed::Bodies(_) => true,
+        }
+    }
+
+    /// Says something of a session that keeps nothing from the others: it is waited for no longer.
+    fn say(&mut self, number: usize, what: &str) -> bool {
+        let words = Text::clean(&self.merge.said(number, what));
+        self.finish(number) && (self.outlet)(Feed::Link(LinkState::Reread(words)))
+    }
+
+    fn finish(&mut self, number: usize) -> bool {
+        let Some(batches) = self.merge.finish(number) else { return true };
+        batches.into_iter().all(|batch| self.send(batch)) && (self.outlet)(Feed::CaughtUp)
+    }
+
+    fn send(&self, batch: Batch) -> bool {
+        (self.outlet)(Feed::Batch { stage: Stage::Whole, batch: Box::new(batch) })
+    }
+}

@@ -1,0 +1,226 @@
+//! The edits of several sessions as those of one: by time what is there at first, then as it comes.
+//!
+//! **By time, and each session in its own order.** An entry stands behind what its own lane says before it, whatever
+//! its time is; of two that were written at once, that of the session that was named first comes first. What is written
+//! later stands in the order in which it was written: nothing that is being read moves.
+//!
+//! Invariant: the entries are those of each session, each once.
+
+use std::collections::HashMap;
+
+use super::seat::Seat;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
+use crate::model::entry::{Entry, Piece};
+use crate::model::tally::Tally;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
+
+/// Edits of a batch.
+const EDITS: usize = 128;
+
+/// The sessions that are joined.
+pub(crate) struct Merge {
+    parts: Vec<Part>,
+    is_begun: bool,
+    /// Which session a request was read from first.
+    requests: HashMap<Request, u32>,
+}
+
+/// What names a request in every copy of it: its key, when it was answered, and the tokens of its prompt.
+type Request = (Key, Option<Timestamp>, u64);
+
+/// One of them.
+struct Part {
+    seat: Seat,
+    label: Text,
+    tally: Tally,
+    /// What is known of it before all are.
+    waiting: Vec<(Option<Timestamp>, Edit)>,
+    notices: Vec<Notice>,
+    clocks: HashMap<Option<Name>, Timestamp>,
+    is_read: bool,
+    /// Its entries, and their pieces.
+    known: HashMap<Key, Vec<Piece>>,
+    /// Those of before, while they are replaced.
+    former: HashMap<Key, Vec<Piece>>,
+}
+
+impl Merge {
+    /// Sessions with these names.
+    pub(crate) fn new(names: &[String]) -> Self {
+        let of = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let part = |(number, name): (u32, &String)| Part {
+            seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)), root: None },
+            label: Text::clean(name),
+            tally: Tally::default(),
+            waiting: Vec::new(),
+            notices: Vec::new(),
+            clocks: HashMap::new(),
+            is_read: false,
+            known: HashMap::new(),
+            former: HashMap::new(),
+        };
+        let parts = (0..of).zip(names).map(part).collect();
+        Self { parts, is_begun: false, requests: HashMap::new() }
+    }
+
+    /// The place of a session.
+    pub(crate) fn seat(&self, number: usize) -> Option<&Seat> {
+        self.parts.get(number).map(|part| &part.seat)
+    }
+
+    /// Takes a batch of a session.
+    pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
+        let Self { parts, requests, is_begun } = self;
+        let Some(part) = parts.get_mut(number) else { return Vec::new() };
+        if matches!(batch.mode, Mode::Replace | Mode::ReplaceStart) {
+            part.begin_anew();
+        }
+        let is_piped = batch.is_piped;
+        let ends = matches!(batch.mode, Mode::Replace | Mode::ReplaceEnd);
+        let seat = part.seat.clone();
+        part.tally = batch.tally.moved(&|origin| seat.origin(origin));
+        for mut notice in batch.notices {
+            seat.origin(&mut notice.origin);
+            part.notices.push(notice);
+        }
+        for edit in batch.edits {
+            part.add(edit, requests);
+        }
+        if ends {
+            part.drop_former();
+        }
+        let mut batches = if *is_begun { self.rest(number) } else { Vec::new() };
+        for batch in &mut batches {
+            batch.is_piped = is_piped;
+        }
+        batches
+    }
+
+    /// All that there is of a session was read, or nothing can be. Answers what all of them have said, when the last
+    /// of them has.
+    pub(crate) fn finish(&mut self, number: usize) -> Option<Vec<Batch>> {
+        let part = self.parts.get_mut(number)?;
+        part.is_read = true;
+        if self.is_begun || !self.parts.iter().all(|part| part.is_read) {
+            return None;
+        }
+        self.is_begun = true;
+        Some(self.all())
+    }
+
+    /// Something about a session that its reader should know.
+    pub(crate) fn said(&self, number: usize, what: &str) -> String {
+        let name = self.parts.get(number).map_or("", |part| part.label.as_str());
+        format!("{name}: {what}")
+    }
+
+    fn all(&mut self) -> Vec<Batch> {
+        let names: Vec<&str> = self.parts.iter().map(|part| part.label.as_str()).collect();
+        let title = format!("{} sessions joined: {}", names.len(), names.join(", "));
+        let mut edits = vec![Edit::Meta(MetaEdit::Title { rank: 3, title: Text::clean(&title) })];
+        edits.extend(self.parts.iter().map(|part| {
+            let (name, label) = (part.seat.lane.clone(), part.label.clone());
+            Edit::Meta(MetaEdit::Session { name, label })
+        }));
+        let mut roots = self.parts.iter().map(|part| part.seat.root.as_ref());
+        let first = roots.next().flatten().cloned();
+        if let Some(root) = first.filter(|first| roots.all(|root| root == Some(first))) {
+            edits.push(Edit::Meta(MetaEdit::Cwd(root)));
+        }
+        let mut timed: Vec<_> = self.parts.iter_mut().flat_map(|part| part.waiting.drain(..)).collect();
+        timed.sort_by_key(|(at, _)| *at);
+        edits.extend(timed.into_iter().map(|(_, edit)| edit));
+        let notices = self.parts.iter_mut().flat_map(|part| part.notices.drain(..)).collect();
+        self.batches(edits, notices)
+    }
+
+    fn rest(&mut self, number: usize) -> Vec<Batch> {
+        let Some(part) = self.parts.get_mut(number) else { return Vec::new() };
+        let edits = part.waiting.drain(..).map(|(_, edit)| edit).collect();
+        let notices = std::mem::take(&mut part.notices);
+        self.batches(edits, notices)
+    }
+
+    fn batches(&self, edits: Vec<Edit>, notices: Vec<Notice>) -> Vec<Batch> {
+        let mut tally = Tally::default();
+        self.parts.iter().for_each(|part| tally.absorb(&part.tally));
+        let batch = |edits| {
+            let mut batch = Batch::default();
+            (batch.edits, batch.tally) = (edits, tally.clone());
+            batch
+        };
+        let (mut batches, mut edits) = (Vec::new(), edits.into_iter());
+        loop {
+            let some: Vec<Edit> = edits.by_ref().take(EDITS).collect();
+            if some.is_empty() {
+                break;
+            }
+            batches.push(batch(some));
+        }
+        if batches.is_empty() {
+            batches.push(batch(Vec::new()));
+        }
+        batches.first_mut().into_iter().for_each(|first| first.notices.clone_from(&notices));
+        batches
+    }
+}
+
+impl Part {
+    fn begin_anew(&mut self) {
+        self.former = std::mem::take(&mut self.known);
+        self.clocks.clear();
+        self.waiting.clear();
+    }
+
+    /// What was there before, and is not named any more, is gone.
+    fn drop_former(&mut self) {
+        for (key, pieces) in std::mem::take(&mut self.former) {
+            let Some(now) = self.known.get(&key) else {
+                self.waiting.push((None, Edit::Retire(key)));
+                continue;
+            };
+            let gone = pieces.into_iter().filter(|piece| !now.contains(piece));
+            let gone = gone.map(|piece| (None, Edit::RetirePiece { of: key.clone(), piece }));
+            self.waiting.extend(gone);
+        }
+    }
+
+    fn add(&mut self, edit: Edit, requests: &mut HashMap<Request, u32>) {
+        let (own, lane, at) = match &edit {
+            Edit::Entry(entry) => (Some(request_of(entry)), entry.lane.clone(), entry.at),
+            Edit::Result { lane, .. } => (None, lane.clone(), None),
+            _ => (None, None, None),
+        };
+        let Some(mut edit) = self.seat.take(edit) else { return };
+        let before = self.clocks.get(&lane).copied();
+        let clock = before.max(at);
+        if let Some(clock) = clock {
+            self.clocks.insert(lane, clock);
+        }
+        if let Edit::Entry(entry) = &mut edit {
+            if let Some(request) = own.flatten()
+                && *requests.entry(request).or_insert(self.seat.number) != self.seat.number
+            {
+                entry.usage = None;
+                entry.marks.copy = true;
+            }
+            let pieces = self.known.entry(entry.key.clone()).or_default();
+            for block in &entry.blocks {
+                if pieces.last() != Some(&block.piece) && !pieces.contains(&block.piece) {
+                    pieces.push(block.piece);
+                }
+            }
+        }
+        self.waiting.push((clock, edit));
+    }
+}
+
+/// What names the request that an entry is the answer to, if anything does.
+fn request_of(entry: &Entry) -> Option<Request> {
+    let usage = entry.usage.as_ref()?;
+    // What is known by its place is no copy of what stands at the same place elsewhere.
+    let is_named = !entry.key.is_empty() && !entry.key.starts_with('@');
+    is_named.then(|| (entry.key.clone(), entry.at, usage.prompt()))
+}

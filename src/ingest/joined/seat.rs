@@ -1,0 +1,150 @@
+//! The place of a session among those that are joined: its keys, lanes and files are made its own.
+//!
+//! Invariant: what two sessions call the same is two things; what one session calls the same stays one.
+
+use crate::model::body::{Body, Image, Key};
+use crate::model::edit::{Edit, MetaEdit};
+use crate::model::entry::{BlockKind, Entry};
+use crate::model::record::{FileId, Origin};
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolResult, ToolState};
+
+/// A session among others.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat {
+    /// Its number.
+    pub(crate) number: u32,
+    /// How many there are.
+    pub(crate) of: u32,
+    /// The name of the lane that its main lane is.
+    pub(crate) lane: Name,
+    /// Where its agent began.
+    pub(crate) root: Option<Text>,
+}
+
+impl Seat {
+    /// The number of a file among those of all.
+    pub(crate) fn file(&self, id: FileId) -> FileId {
+        FileId(id.0.saturating_mul(self.of).saturating_add(self.number))
+    }
+
+    /// The key of an entry or a call among those of all. What names nothing goes on to name nothing, and what a key
+    /// begins with tells of what kind it is.
+    pub(crate) fn key(&self, key: &Key) -> Key {
+        if key.trim().is_empty() { key.clone() } else { Text::clean(&format!("{key}~{}", self.number + 1)) }
+    }
+
+    /// The lane of what its session has in this one.
+    pub(crate) fn lane(&self, lane: Option<&Name>) -> Name {
+        lane.map_or_else(|| self.lane.clone(), |lane| Text::clean(&format!("{}/{lane}", self.lane)))
+    }
+
+    /// Makes an edit its own; nothing comes of what is known of the session as a whole.
+    pub(crate) fn take(&mut self, mut edit: Edit) -> Option<Edit> {
+        match &mut edit {
+            Edit::Entry(entry) => self.entry(entry),
+            Edit::Result { call, result, lane } => {
+                *call = self.key(call);
+                self.result(result);
+                *lane = Some(self.lane(lane.as_ref()));
+            }
+            Edit::State { call, state } => {
+                *call = self.key(call);
+                self.state(state);
+            }
+            Edit::Usage { of, .. } | Edit::Retire(of) | Edit::RetirePiece { of, .. } => *of = self.key(of),
+            Edit::Link { key, parent } => {
+                *key = self.key(key);
+                *parent = parent.as_ref().map(|parent| self.key(parent));
+            }
+            Edit::Meta(fact) => return self.fact(fact).map(Edit::Meta),
+        }
+        Some(edit)
+    }
+
+    fn fact(&mut self, fact: &MetaEdit) -> Option<MetaEdit> {
+        match fact {
+            MetaEdit::Lane { name, label, call } => Some(MetaEdit::Lane {
+                name: self.lane(Some(name)),
+                label: label.clone(),
+                call: call.as_ref().map(|call| self.key(call)),
+            }),
+            MetaEdit::Helper(name) => Some(MetaEdit::Helper(self.lane(Some(name)))),
+            MetaEdit::Kept { compaction, first } => {
+                Some(MetaEdit::Kept { compaction: self.key(compaction), first: self.key(first) })
+            }
+            MetaEdit::Cwd(folder) => {
+                self.root.get_or_insert_with(|| folder.clone());
+                None
+            }
+            MetaEdit::Id(_)
+            | MetaEdit::Title { .. }
+            | MetaEdit::Agent(_)
+            | MetaEdit::Version(_)
+            | MetaEdit::Model(_)
+            | MetaEdit::Window(_)
+            | MetaEdit::Session { .. }
+            | MetaEdit::LinkedTree
+            | MetaEdit::Live(_)
+            | MetaEdit::Fact { .. } => None,
+        }
+    }
+
+    fn entry(&self, entry: &mut Entry) {
+        entry.key = self.key(&entry.key);
+        entry.parent = entry.parent.as_ref().map(|parent| self.key(parent));
+        entry.lane = Some(self.lane(entry.lane.as_ref()));
+        self.origin(&mut entry.origin);
+        for block in &mut entry.blocks {
+            match &mut block.kind {
+                BlockKind::Text(body) | BlockKind::Thinking(body) => self.body(body),
+                BlockKind::Raw(raw) => self.body(&mut raw.body),
+                BlockKind::Image(image) => self.image(image),
+                BlockKind::Result(stray) => {
+                    stray.call = self.key(&stray.call);
+                    self.result(&mut stray.result);
+                }
+                BlockKind::Call(call) => {
+                    call.key = self.key(&call.key);
+                    call.lane = call.lane.as_ref().map(|lane| self.lane(Some(lane)));
+                    self.body(&mut call.input);
+                    self.state(&mut call.state);
+                }
+                BlockKind::Break(_) => {}
+            }
+        }
+    }
+
+    fn state(&self, state: &mut ToolState) {
+        if let ToolState::Streaming(body) = state {
+            self.body(body);
+        }
+        state.result_mut().into_iter().for_each(|result| self.result(result));
+    }
+
+    fn result(&self, result: &mut ToolResult) {
+        self.body(&mut result.body);
+        result.patch.iter_mut().for_each(|patch| self.body(patch));
+        result.images.iter_mut().for_each(|image| self.image(image));
+    }
+
+    fn body(&self, body: &mut Body) {
+        self.origin(&mut body.from);
+    }
+
+    fn image(&self, image: &mut Image) {
+        self.origin(&mut image.origin);
+    }
+
+    /// Where something stands among the files of all.
+    pub(crate) fn origin(&self, origin: &mut Origin) {
+        origin.file = self.file(origin.file);
+    }
+}
+
+/// Which of so many sessions a file belongs to, and its number there.
+pub(crate) fn of_file(file: FileId, sessions: usize) -> Option<(usize, FileId)> {
+    let sessions = u32::try_from(sessions).ok().filter(|sessions| *sessions > 0)?;
+    let (number, session) = (file.0 / sessions, file.0 % sessions);
+    Some((usize::try_from(session).ok()?, FileId(number)))
+}

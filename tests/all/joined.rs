@@ -1,0 +1,203 @@
+//! Several sessions as one: merged by time, each with its own calls, entries and files.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, unbounded};
+use tv::ingest::{self, Target, WatchMode};
+use tv::model::body::Held;
+use tv::model::edit::{Feed, Stage};
+use tv::model::entry::{BlockKind, Entry};
+use tv::model::transcript::Transcript;
+
+/// Sessions that are read as one.
+struct Joined {
+    transcript: Transcript,
+    feeds: Receiver<Feed>,
+    stop: Arc<AtomicBool>,
+    pager: ingest::Pager,
+}
+
+impl Joined {
+    fn of(paths: &[&Path]) -> Self {
+        let open = |path: &&Path| ingest::open(&Target { path: path.to_path_buf(), session: None }).unwrap();
+        let mut sessions: Vec<ingest::Session> = paths.iter().map(open).collect();
+        let others = sessions.split_off(1);
+        let session = sessions.remove(0).join(others);
+        let (sender, feeds) = unbounded();
+        let stop = Arc::new(AtomicBool::new(false));
+        let pager = session.pager();
+        session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
+        let mut joined = Self { transcript: Transcript::new(), feeds, stop, pager };
+        joined.until(|_, feed| matches!(feed, Feed::CaughtUp));
+        joined
+    }
+
+    /// Takes what comes until it is such a thing.
+    fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
+        loop {
+            let feed = self.feeds.recv_timeout(Duration::from_secs(20)).expect("it comes");
+            if let Feed::Batch { stage: Stage::Whole, batch } = &feed {
+                self.transcript.apply((**batch).clone());
+                self.transcript.settle();
+            }
+            if is_it(&self.transcript, &feed) {
+                return;
+            }
+        }
+    }
+
+    fn texts(&self) -> Vec<String> {
+        self.transcript.entries().map(first_text).filter(|text| !text.is_empty()).collect()
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+}
+
+fn first_text(entry: &Entry) -> String {
+    let text = entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Text(body) => Some(body.stub.to_string()),
+        _ => None,
+    });
+    text.unwrap_or_default()
+}
+
+fn says(id: &str, text: &str, at: &str) -> String {
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    )
+}
+
+fn calls(message: &str, tool: &str, path: &str, at: &str) -> String {
+    format!(
+        "{{\"type\":\"assistant\",\"uuid\":\"u-{message}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"requestId\":\"req-{message}\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"model\":\"claude-sonnet-4-5\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"toolu_{message}\",\"name\":\"{tool}\",\"input\":{{\"file_path\":\"{path}\",\"old_string\":\"a\",\"new_string\":\"b\",\"content\":\"c\"}}}}],\"usage\":{{\"input_tokens\":10,\"output_tokens\":7}}}}}}\n"
+    )
+}
+
+fn answers(message: &str, text: &str, at: &str) -> String {
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"r-{message}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_{message}\",\"content\":\"{text}\"}}]}}}}\n"
+    )
+}
+
+fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
+    let path = dir.join(name);
+    fs::write(&path, lines.concat()).unwrap();
+    path
+}
+
+#[test]
+fn entries_stand_by_time_and_those_of_one_time_as_their_sessions_were_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = [says("a", "a1", "10:00:00"), says("b", "a2", "10:00:02"), says("c", "a3", "10:00:01")];
+    let two = [says("d", "b1", "10:00:00"), says("e", "b2", "10:00:01"), says("f", "b3", "10:00:03")];
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let joined = Joined::of(&[&one, &two]);
+    // What a session says later stands behind what it said before, whatever its clock shows.
+    assert_eq!(joined.texts(), ["a1", "b1", "b2", "a2", "a3", "b3"]);
+    assert_eq!(Joined::of(&[&two, &one]).texts(), ["b1", "a1", "b2", "a2", "a3", "b3"]);
+}
+
+#[test]
+fn what_two_sessions_call_the_same_stays_paired_within_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = |said: &str, at: &str| {
+        let (first, then) = (format!("10:00:0{at}"), format!("10:00:1{at}"));
+        [says("p", said, &first), calls("m", "Read", "/work/x", &first), answers("m", said, &then)]
+    };
+    let one = write(dir.path(), "one.jsonl", &lines("of-one", "1"));
+    let two = write(dir.path(), "two.jsonl", &lines("of-two", "2"));
+    let joined = Joined::of(&[&one, &two, &one]);
+    let results: Vec<(String, String)> = joined
+        .transcript
+        .entries()
+        .flat_map(|entry| entry.calls().map(move |call| (entry, call)))
+        .map(|(entry, call)| {
+            (entry.lane.clone().unwrap().to_string(), call.state.result().unwrap().body.stub.to_string())
+        })
+        .collect();
+    let lanes = ["1:one (claude-code)", "2:two (claude-code)"];
+    assert_eq!(results, [(lanes[0].to_owned(), "of-one".to_owned()), (lanes[1].to_owned(), "of-two".to_owned())]);
+    assert!(joined.transcript.entries().all(|entry| !entry.blocks.iter().any(|b| matches!(b.kind, BlockKind::Result(_)))));
+}
+
+#[test]
+fn a_request_that_a_fork_has_copied_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = [says("p", "go", "10:00:00"), calls("m", "Read", "/work/x", "10:00:01")];
+    let own = [calls("n", "Read", "/work/y", "10:00:05")];
+    let one = write(dir.path(), "one.jsonl", &shared);
+    let two = write(dir.path(), "two.jsonl", &[&shared[..], &own[..]].concat());
+    let joined = Joined::of(&[&one, &two]);
+    let spent = joined.transcript.entries().filter(|entry| entry.usage.is_some()).count();
+    assert_eq!(spent, 2, "m once, n once");
+}
+
+#[test]
+fn all_entries_of_each_are_there_and_their_bodies_can_be_read_again() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let paths = [
+        fixtures.join("claude-code/busy.jsonl"),
+        fixtures.join("pi/version-3.jsonl"),
+        fixtures.join("codex/rollout-2026-03-02T10-00-00-019cadc6-9a80-7000-8000-0000000000e1.jsonl"),
+    ];
+    let mut joined = Joined::of(&paths.each_ref().map(PathBuf::as_path));
+    let mut records = 0;
+    let mut alone = Vec::new();
+    for path in &paths {
+        let mut transcript = Transcript::new();
+        let session = ingest::open(&Target { path: path.clone(), session: None }).unwrap();
+        session.read_whole(false, &mut |feed| {
+            if let Feed::Batch { batch, .. } = feed {
+                transcript.apply(*batch);
+            }
+        });
+        records += transcript.tally().records();
+        let blocks = |entry: &Entry| (first_text(entry), entry.at, entry.role, entry.blocks.len());
+        alone.extend(transcript.entries().map(|entry| format!("{:?}", blocks(entry))));
+    }
+    let blocks = |entry: &Entry| (first_text(entry), entry.at, entry.role, entry.blocks.len());
+    let mut together: Vec<String> =
+        joined.transcript.entries().map(|entry| format!("{:?}", blocks(entry))).collect();
+    alone.sort();
+    together.sort();
+    assert_eq!(together, alone);
+    assert_eq!(joined.transcript.tally().records(), records);
+
+    for entry in joined.transcript.entries() {
+        for body in entry.blocks.iter().flat_map(|block| block.kind.bodies()) {
+            let Held::Text(text) = &body.held else { continue };
+            let again = joined.pager.read(body.from);
+            let Some(Held::Text(read)) = again.get(usize::from(body.slot)) else {
+                panic!("{:?} cannot be read again", body.from)
+            };
+            assert_eq!(read, text);
+        }
+    }
+}
+
+#[test]
+fn what_is_appended_to_either_comes_and_a_lost_file_keeps_nothing_from_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = write(dir.path(), "one.jsonl", &[says("a", "a1", "10:00:00")]);
+    let two = write(dir.path(), "two.jsonl", &[says("a", "b1", "10:00:01")]);
+    let mut joined = Joined::of(&[&one, &two]);
+    let mut append = |path: &Path, line: &str| {
+        OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+        let before = joined.transcript.order().len();
+        joined.until(|transcript, _| transcript.order().len() > before);
+    };
+    append(&two, &says("b", "b2", "10:00:02"));
+    append(&one, &says("b", "a2", "10:00:03"));
+    fs::remove_file(&one).unwrap();
+    append(&two, &says("c", "b3", "10:00:04"));
+    assert_eq!(joined.texts(), ["a1", "b1", "b2", "a2", "b3"]);
+}
