@@ -68,7 +68,8 @@ pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: 
 /// Follows all of them until asked to stop.
 pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
-    let mut joiner = Joiner { merge: Merge::new(&names(&plans)), outlet, progress: vec![(0, 0); plans.len()] };
+    let mut joiner =
+        Joiner { merge: Merge::new(&names(&plans)), outlet, progress: vec![(0, 0); plans.len()] };
     let (sender, feeds) = bounded(DEPTH);
     let is_over = AtomicBool::new(false);
     let is_over = &is_over;

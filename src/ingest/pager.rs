@@ -66,7 +66,15 @@ impl Window {
 impl Pager {
     /// A pager for the files of a session.
     pub(super) fn new(files: Files) -> Self {
-        Self { files, open: None, copy: None, database: None, archive: None, window: None, others: Vec::new() }
+        Self {
+            files,
+            open: None,
+            copy: None,
+            database: None,
+            archive: None,
+            window: None,
+            others: Vec::new(),
+        }
     }
 
     /// With those of the sessions that are read as one with its own.

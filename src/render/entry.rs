@@ -197,7 +197,9 @@ fn word(sheet: &Sheet<'_>) -> Piece {
     let role = sheet.item.entry.role;
     match role {
         // In a sub-agent's lane it is the calling agent that speaks.
-        Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_spoken_to => Span::styled("brief", theme.voice.user),
+        Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_spoken_to => {
+            Span::styled("brief", theme.voice.user)
+        }
         Role::User => Span::styled(role.speaker(), theme.voice.user),
         Role::Assistant => Span::styled(role.speaker(), theme.voice.assistant),
         Role::System | Role::Harness => Span::styled(role.speaker(), theme.dim),

@@ -365,7 +365,8 @@ impl Theme {
 
     /// The colour of one of several sessions.
     pub(crate) fn of_session(&self, number: usize) -> Style {
-        let styles = [self.accent, self.good, self.warn, self.code, self.syntax.keyword, self.syntax.function];
+        let styles =
+            [self.accent, self.good, self.warn, self.code, self.syntax.keyword, self.syntax.function];
         styles.into_iter().cycle().nth(number % styles.len()).unwrap_or(self.accent)
     }
 

@@ -125,8 +125,16 @@ fn what_two_sessions_call_the_same_stays_paired_within_each() {
         })
         .collect();
     let lanes = ["1:one (claude-code)", "2:two (claude-code)"];
-    assert_eq!(results, [(lanes[0].to_owned(), "of-one".to_owned()), (lanes[1].to_owned(), "of-two".to_owned())]);
-    assert!(joined.transcript.entries().all(|entry| !entry.blocks.iter().any(|b| matches!(b.kind, BlockKind::Result(_)))));
+    assert_eq!(
+        results,
+        [(lanes[0].to_owned(), "of-one".to_owned()), (lanes[1].to_owned(), "of-two".to_owned())]
+    );
+    assert!(
+        joined
+            .transcript
+            .entries()
+            .all(|entry| !entry.blocks.iter().any(|b| matches!(b.kind, BlockKind::Result(_))))
+    );
 }
 
 #[test]

@@ -151,7 +151,9 @@ pub(crate) fn is_kind(transcript: &Transcript, focus: Focus, entry: &Entry, kind
     };
     match kind {
         // What one agent asks of another is no prompt.
-        Kind::Prompt => entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref()) && is_headline(entry, place),
+        Kind::Prompt => {
+            entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref()) && is_headline(entry, place)
+        }
         Kind::Error => block.kind.is_error(),
         Kind::Tool => matches!(block.kind, BlockKind::Call(_)),
         Kind::Message => entry.role == Role::Assistant && is_first_text(),

@@ -52,8 +52,9 @@ impl Lanes {
 
     /// Whether these are the same sub-agents, whatever their entries are.
     pub(super) fn are_same(&self, other: &Self) -> bool {
-        let facts =
-            |lane: &LaneFacts| (lane.name.clone(), lane.label.clone(), lane.call.clone(), (lane.is_helper, lane.is_session));
+        let facts = |lane: &LaneFacts| {
+            (lane.name.clone(), lane.label.clone(), lane.call.clone(), (lane.is_helper, lane.is_session))
+        };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
 
