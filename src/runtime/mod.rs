@@ -44,7 +44,7 @@ use crate::app::text::moving;
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::fleet::Fleet;
-use crate::ingest::{self, Session, Target};
+use crate::ingest::{self, OpenError, Session, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::model::text::outlet::Charset;
@@ -81,7 +81,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
         (_, Some(demo)) => Some(Target { path: demo.path().to_owned(), session: None }),
         (Start::Picker | Start::Wall | Start::Demo(_), None) => None,
     };
-    let session = target.map(|target| ingest::open(&target).map(|session| (session, target))).transpose()?;
+    let session = target.map(|target| first_of(target, &config.joined)).transpose()?;
     terminal::set_mouse(config.mouse)?;
     let _guard = Guard::new()?;
     // A long session is freed faster by the end of the process than piece by piece.
@@ -89,7 +89,9 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     match session {
         Some((session, target)) => {
             viewer.begin(session, target.clone());
-            viewer.join(&target, config.joined.clone());
+            if let (Start::Session(named), false) = (&config.start, config.joined.is_empty()) {
+                viewer.join(&target, [named].into_iter().chain(&config.joined).cloned().collect());
+            }
             viewer.app.reader.text.places.wanted.clone_from(&config.entry);
             viewer.app.reader.with_text(moving::go_to_wanted);
         }
@@ -99,6 +101,15 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     let end = viewer.run(config.test_panic.as_deref());
     viewer.stop();
     end
+}
+
+/// The first session that can be opened, of one and those that are read as one with it.
+fn first_of(target: Target, joined: &[Target]) -> Result<(Session, Target), OpenError> {
+    let error = match ingest::open(&target) {
+        Ok(session) => return Ok((session, target)),
+        Err(error) => error,
+    };
+    joined.iter().find_map(|other| Some((ingest::open(other).ok()?, other.clone()))).ok_or(error)
 }
 
 struct Viewer {
