@@ -175,14 +175,14 @@ impl LastWrite {
 
 /// Judges from the end of the transcript.
 pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timestamp) -> Activity {
-    if has_ended(transcript) {
-        let last = main_lane_backwards(transcript).find_map(last_block);
+    if transcript.has_ended() {
+        let last = transcript.main_lane_backwards().find_map(Entry::last_word);
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
         return if has_failed { Activity::Unclean } else { Activity::Ended };
     }
     let tail = |is_such: fn(&Entry) -> bool| {
-        let entries = main_lane_backwards(transcript).filter(|entry| is_such(entry));
-        entries.into_iter().find_map(|entry| Some((entry, last_block(entry)?)))
+        let entries = transcript.main_lane_backwards().filter(|entry| is_such(entry));
+        entries.into_iter().find_map(|entry| Some((entry, entry.last_word()?)))
     };
     // What the user ran leaves the work where it stood.
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
@@ -290,42 +290,9 @@ fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Timestamp> {
     last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(last_time)
 }
 
-/// Whether the session says that it ended, and nothing came after that.
-pub(crate) fn has_ended(transcript: &Transcript) -> bool {
-    let last = main_lane_backwards(transcript).find_map(last_block);
-    transcript.meta().live == Some(false) || matches!(last, Some(BlockKind::Break(Break::Ended(_))))
-}
-
-/// What the main lane says, newest first: no copies, no noise, no abandoned branch.
-pub(crate) fn main_lane_backwards(transcript: &Transcript) -> impl Iterator<Item = &Entry> {
-    let abandoned = &transcript.branches().abandoned;
-    let active = transcript.order().iter().rev().filter(|id| !abandoned.contains(id));
-    active.filter_map(|id| transcript.get(*id)).filter(|entry| {
-        entry.lane.is_none() && !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried)
-    })
-}
-
 /// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell.
 fn is_aside(entry: &Entry) -> bool {
     entry.role == Role::User && !entry.marks.prompt
-}
-
-/// The last block that says where the work stands.
-fn last_block(entry: &Entry) -> Option<&BlockKind> {
-    entry.blocks.iter().rev().map(|block| &block.kind).find(|kind| match kind {
-        BlockKind::Text(_) | BlockKind::Image(_) => entry.role != Role::System,
-        BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
-        BlockKind::Break(what) => match what {
-            Break::Ended(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Error(_) => true,
-            Break::Compaction { .. }
-            | Break::Branch(_)
-            | Break::Resumed(_)
-            | Break::ModelChange(_)
-            | Break::Setting(_)
-            | Break::Took(_) => false,
-        },
-        BlockKind::Raw(_) => false,
-    })
 }
 
 /// Whether a text ends with a colon; of one that is on disk nobody knows.
@@ -361,10 +328,10 @@ pub(crate) fn silence(
     last_write: Option<LastWrite>,
     now: Timestamp,
 ) -> Option<u64> {
-    if !activity.is_work() && *activity != Activity::Unclean || has_ended(transcript) {
+    if !activity.is_work() && *activity != Activity::Unclean || transcript.has_ended() {
         return None;
     }
-    let last_time = main_lane_backwards(transcript).next().and_then(Entry::last_time);
+    let last_time = transcript.main_lane_backwards().next().and_then(Entry::last_time);
     last_write.map(|write| write.at).max(last_time).map(|seen| now.since(seen))
 }
 
@@ -372,7 +339,7 @@ pub(crate) fn silence(
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
 pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
-    let newest_turn = main_lane_backwards(transcript).take_while(|entry| !entry.marks.prompt);
+    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !entry.marks.prompt);
     let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
     let call = answer.calls().filter(|call| call.state.is_open()).filter(is_asked).last()?;

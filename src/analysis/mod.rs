@@ -12,6 +12,7 @@ pub mod context;
 pub mod expression;
 pub mod files;
 pub mod index;
+pub mod ledger;
 pub mod lint;
 pub mod loops;
 pub mod money;

@@ -5,7 +5,7 @@
 //! A session **needs** somebody when it asked for a permission or an answer, when it stopped in the middle of its work
 //! or cannot be read, when it is stuck (in a loop, or silent for too long), and when it has answered and waits for the
 //! next prompt; after an hour nobody is expected any more. Those that need somebody come first, in that order, then
-//! those that work, then the rest.
+//! those that work, then the rest, of which those come first that were left in the middle of their work.
 //!
 //! Invariant: a row speaks of times and never of ages, so that it is the same until something happens.
 
@@ -297,9 +297,20 @@ impl SessionRow {
         let within = match self.need {
             need if need.is_for_somebody() => self.since().cmp(&other.since()),
             Need::Works => newest_first(self.head.started, other.head.started),
-            _ => newest_first(self.head.ended, other.head.ended),
+            // What was left in the middle of its work is more than what is done, however long that is past.
+            _ => {
+                let is_done = |row: &Self| row.activity != Activity::Unclean;
+                let ended = newest_first(self.head.ended, other.head.ended);
+                is_done(self).cmp(&is_done(other)).then(ended)
+            }
         };
         self.need.cmp(&other.need).then(within).then_with(|| self.place.path.cmp(&other.place.path))
+    }
+
+    /// What several have cost, marked as not all where of one that is not known yet.
+    pub fn sum<'r>(rows: impl Iterator<Item = &'r Self> + Clone) -> Option<Cost> {
+        let is_unknown = rows.clone().any(|row| row.cost.is_none());
+        Cost::sum(rows.filter_map(|row| row.cost.as_ref())).map(|cost| cost.lacking(is_unknown))
     }
 
     /// What facts of the session are judged by.

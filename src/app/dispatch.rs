@@ -14,6 +14,7 @@ use super::copying::piping;
 use super::effect::Effect;
 use super::input::action::Action;
 use super::input::command::{Command, Setting};
+use super::ledger;
 use super::mode::{Below, Mode};
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effec
     let own = match app.mode {
         Mode::Normal => app.reader.act_in_pane(action, times),
         Mode::Wall => wall::actions::act(app, action, times),
+        Mode::Ledger => ledger::actions::act(app, action, times),
         _ => None,
     };
     own.unwrap_or_else(|| act(app, action, times))
@@ -47,6 +49,7 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
         Mode::Palette(palette) => palette.select(by),
         Mode::Picker => app.picker.move_by(by),
         Mode::Wall => app.wall.move_by(by),
+        Mode::Ledger => app.ledger.move_by(by),
         Mode::Resume(view) => view.choose(by),
         Mode::Normal
         | Mode::Search { .. }
@@ -185,11 +188,13 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
             return vec![Effect::Seek];
         }
         Action::Wall => return wall::actions::open(app),
+        Action::Usage => return ledger::actions::open(app),
         Action::Palette => app.mode = Mode::Palette(Palette::empty(&app.keys.keymap)),
         Action::Help => {
             let below = match app.mode {
                 Mode::Picker => Below::Picker,
                 Mode::Wall => Below::Wall,
+                Mode::Ledger => Below::Ledger,
                 _ => Below::Text,
             };
             app.mode = Mode::Help { top: 0, wanted: Input::default(), is_typing: false, below };

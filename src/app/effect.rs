@@ -4,6 +4,7 @@
 
 use super::alarms::Notice;
 use crate::analysis::expression::Expr;
+use crate::analysis::ledger::counting::Question;
 use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
@@ -82,6 +83,10 @@ pub enum Effect {
     LeaveAll,
     /// Watch all of them for these.
     WatchAll(Vec<Expr>),
+    /// Count what all sessions came to, if that is not done already, and answer this.
+    Count(Question),
+    /// Count it anew.
+    CountAnew(Question),
     /// Open a session in place of this one.
     Open(Place),
     /// Leave the session for the picker, or the wall.

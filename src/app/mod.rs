@@ -25,6 +25,7 @@ pub mod effect;
 pub mod input;
 pub mod inspector;
 pub mod layout;
+pub mod ledger;
 pub mod mode;
 pub mod outline;
 pub mod panes;

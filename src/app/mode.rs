@@ -36,6 +36,8 @@ pub enum Mode {
     Picker,
     /// All sessions are looked at.
     Wall,
+    /// What all sessions came to is looked at.
+    Ledger,
     /// A line is being typed about all of them.
     OnWall {
         /// What for.
@@ -79,11 +81,18 @@ pub enum Below {
     Picker,
     /// The wall.
     Wall,
+    /// The ledger.
+    Ledger,
 }
 
 impl Mode {
     /// Whether the wall is on the screen.
     pub fn is_wall(&self) -> bool {
         matches!(self, Self::Wall | Self::OnWall { .. })
+    }
+
+    /// Whether no session is on the screen.
+    pub fn is_of_all(&self) -> bool {
+        self.is_wall() || matches!(self, Self::Picker | Self::Ledger)
     }
 }

@@ -8,6 +8,7 @@ use super::effect::Effect;
 use super::input::chord::Keys;
 use super::input::history::Histories;
 use super::input::mouse::Mouse;
+use super::ledger::LedgerView;
 use super::mode::Mode;
 use super::picker::Picker;
 use super::reader::Reader;
@@ -35,6 +36,8 @@ pub struct App {
     pub picker: Picker,
     /// All sessions of the last hours.
     pub wall: Wall,
+    /// What all sessions came to.
+    pub ledger: LedgerView,
     /// Where the session was chosen, so that leaving it leads back.
     pub came_from: CameFrom,
 }
@@ -49,6 +52,8 @@ pub enum CameFrom {
     Picker,
     /// On the wall.
     Wall,
+    /// In the ledger.
+    Ledger,
 }
 
 impl App {
@@ -63,6 +68,7 @@ impl App {
             copying: Copying::default(),
             picker: Picker::default(),
             wall: Wall::default(),
+            ledger: LedgerView::default(),
             came_from: CameFrom::default(),
         }
     }
@@ -82,7 +88,7 @@ impl App {
     pub fn is_unfinished(&self) -> bool {
         match self.mode {
             Mode::Picker => self.picker.is_at_work(),
-            Mode::Wall | Mode::OnWall { .. } => false,
+            Mode::Wall | Mode::OnWall { .. } | Mode::Ledger => false,
             _ => self.reader.is_unfinished(),
         }
     }

@@ -14,8 +14,9 @@ use super::state::App;
 use super::text::details;
 use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
-use super::{arrange, picker, wall};
+use super::{arrange, ledger, picker, wall};
 use crate::analysis::activity::LastWrite;
+use crate::analysis::ledger::counting::Counted;
 use crate::analysis::wall::News;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
@@ -96,6 +97,8 @@ pub enum Event {
     Previewed(Place, Preview),
     /// Something of all sessions that are followed.
     News(Box<News>),
+    /// What all sessions came to, as far as it is counted.
+    Counted(Box<Counted>),
     /// Colours that were asked for are ready.
     Coloured,
     /// The terminal has said whether its background is light.
@@ -110,6 +113,10 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
         Mode::Picker => picker::actions::arrange(&mut app.picker, &app.reader.screen),
         Mode::Wall | Mode::OnWall { .. } => {
             wall::actions::arrange(&mut app.wall, &app.reader.screen);
+            Vec::new()
+        }
+        Mode::Ledger => {
+            ledger::actions::arrange(&mut app.ledger, &app.reader.screen);
             Vec::new()
         }
         _ => arrange::arrange(&mut app.reader),
@@ -170,6 +177,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         Event::Seen(sighting) => app.picker.see(sighting),
         Event::Previewed(place, preview) => app.picker.take(&place, preview),
         Event::News(news) => return wall::actions::take(app, *news),
+        Event::Counted(counted) => app.ledger.take(*counted),
         Event::Inspected(records) => app.reader.inspector.take(records),
         Event::Records { title, trees } => {
             app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
@@ -188,7 +196,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
     match (&app.mode, pointing::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
-        (Mode::Picker | Mode::Palette(_) | Mode::Wall, Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
+        (Mode::Picker | Mode::Palette(_) | Mode::Wall | Mode::Ledger, Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
         (_, Some(by)) => return pointing::turn_wheel(&mut app.reader, pointer, by),
         (Mode::Normal, None) => pointing::touch(&mut app.mouse, &mut app.reader, pointer),
         (_, None) => {}

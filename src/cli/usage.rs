@@ -7,8 +7,10 @@ use clap::builder::PossibleValuesParser;
 use super::format_name::FormatName;
 use super::grep::{Places, time};
 use super::surroundings::Surroundings;
+use super::{MIN_WIDTH, PAPER_WIDTH};
 use crate::analysis::expression::When;
-use crate::report::sessions::usage::{By, Form, Options};
+use crate::analysis::ledger::By;
+use crate::report::sessions::usage::{Form, Options};
 
 /// What was typed after `tv usage`.
 #[derive(Debug, clap::Args)]
@@ -43,6 +45,12 @@ pub(super) struct UsageArgs {
     /// Comma-separated values
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// What is used up of the limits for five hours and a week, as far as sessions tell (JSON: schema tv.limits/1)
+    #[arg(long, conflicts_with = "csv")]
+    limits: bool,
+    /// Columns of the table; by default those of the terminal, else 100
+    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
+    width: Option<u16>,
 }
 
 impl UsageArgs {
@@ -69,6 +77,8 @@ impl UsageArgs {
                 (_, true) => Form::Csv,
                 _ => Form::Table,
             },
+            limits: self.limits,
+            width: self.width.or(surroundings.columns).unwrap_or(PAPER_WIDTH).max(MIN_WIDTH),
             ascii: surroundings.is_ascii(),
         }
     }

@@ -1,7 +1,7 @@
 //! All sessions on one thread: who is read next, what is watched, and when to look for more.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,9 +11,11 @@ use crossbeam_channel::{Receiver, SendTimeoutError, Sender};
 use super::member::{Inbox, Member};
 use super::options::Options;
 use crate::analysis::expression::Expr;
-use crate::analysis::wall::News;
+use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
 use crate::ingest::{Outlet, WatchMode};
+use crate::model::found::{Found, Place};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::{Hints, Watcher};
 
@@ -45,6 +47,8 @@ pub(super) struct Follower<'o> {
     members: Vec<Member<'o>>,
     lookout: Lookout,
     watcher: Watcher,
+    /// Databases that cannot be read now, each with a row in place of its sessions.
+    unreadable: HashMap<Place, SessionRow>,
     /// What an event named and a look found no session in.
     passed: HashSet<PathBuf>,
     looked: Option<(Instant, Duration)>,
@@ -82,6 +86,7 @@ impl Follower<'_> {
             members: Vec::new(),
             lookout,
             watcher,
+            unreadable: HashMap::new(),
             passed: HashSet::new(),
             looked: None,
             wants_look: true,
@@ -160,6 +165,7 @@ impl Follower<'_> {
         for found in look.found {
             self.members.push(Member::new(found, &self.options.alarms));
         }
+        self.name_unreadable(look.unreadable)?;
         let mut left = Vec::new();
         self.members.retain(|member| {
             let stays = member.last_sign().is_none_or(|at| at >= from);
@@ -174,6 +180,22 @@ impl Follower<'_> {
         }
         self.watch();
         self.looked = Some((Instant::now(), begun.elapsed()));
+        Some(())
+    }
+
+    /// Databases that cannot be read stand among the sessions until they can be.
+    fn name_unreadable(&mut self, unreadable: Vec<(Found, Text)>) -> Option<()> {
+        let row = |(found, why): (Found, Text)| (found.place(), SessionRow::found(&found, Some(why)));
+        let unreadable: HashMap<Place, SessionRow> = unreadable.into_iter().map(row).collect();
+        let before = std::mem::replace(&mut self.unreadable, unreadable);
+        for place in before.keys().filter(|place| !self.unreadable.contains_key(place)) {
+            self.say(News::Left(place.clone()))?;
+        }
+        for (_, row) in self.unreadable.iter().filter(|(place, row)| before.get(place) != Some(row)) {
+            self.say(News::Row(Box::new(row.clone())))?;
+        }
+        // Nothing says when whoever writes to them is done.
+        self.wants_look |= !self.unreadable.is_empty();
         Some(())
     }
 

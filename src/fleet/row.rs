@@ -139,7 +139,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
 
 fn last(session: &Session) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
-    let entries = activity::main_lane_backwards(session.last_entries()).take(LOOKED_AT);
+    let entries = session.last_entries().main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
         said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind)));
         if said.len() >= LAST {

@@ -101,6 +101,10 @@ impl Emitted {
                 self.phrase(name);
                 self.phrase(label);
             }
+            MetaEdit::Limit(limit) => {
+                self.count(Some(limit.minutes));
+                self.times.extend(limit.resets);
+            }
             MetaEdit::Lane { name, label, call } => {
                 self.phrase(name);
                 if let Some(label) = label {

@@ -32,7 +32,9 @@ pub(crate) fn plan(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), Op
         let what = format!("the id of session {} is no text, so its rows cannot be asked for", head.id);
         return Err(refusal(&target.path, &what));
     }
-    Ok(Plan::of(&target.path, head.id.clone(), detection))
+    let (mut plan, others) = Plan::of(&target.path, head.id.clone(), detection);
+    plan.opened.written = head.updated;
+    Ok((plan, others))
 }
 
 /// The sessions of a database, newest first.
@@ -46,10 +48,32 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     Ok(heads)
 }
 
-/// The sessions of a database, newest first, without the counts of their messages.
-pub(crate) fn heads_at(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
-    let (database, _, queries) = detect(path, Asked::UntilCertain)?;
-    heads(&database, &queries).map_err(|failure| refusal(path, &failure.words()))
+/// Why no sessions of a database can be listed.
+pub(crate) enum Unlisted {
+    /// It cannot be read now, for this reason.
+    Unreadable(Failure),
+    /// It holds none.
+    Foreign(OpenError),
+}
+
+/// The sessions of a database, newest first, without the counts of their messages. Whoever lists many waits for none.
+pub(crate) fn heads_at(path: &Path, is_one_of_many: bool) -> Result<Vec<SessionHead>, Unlisted> {
+    let patience = if is_one_of_many { Duration::ZERO } else { PATIENCE };
+    let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
+    let tables = tables(&database).map_err(Unlisted::Unreadable)?;
+    let (_, queries) = detect_database(&tables, Asked::UntilCertain)
+        .ok_or_else(|| Unlisted::Foreign(refusal(path, &describe(&tables))))?;
+    heads(&database, &queries).map_err(Unlisted::Unreadable)
+}
+
+impl Unlisted {
+    /// As a failure of this database.
+    pub(crate) fn of(self, path: &Path) -> OpenError {
+        match self {
+            Self::Unreadable(failure) => refusal(path, &failure.words()),
+            Self::Foreign(why) => why,
+        }
+    }
 }
 
 /// How a format reads these tables.

@@ -28,7 +28,7 @@ pub use self::preview::preview;
 pub(crate) use self::unread::{Reader, Unread, unread};
 pub use self::watch::{Watch, watch};
 
-use self::candidates::{Candidate, Databases};
+use self::candidates::{Candidate, Databases, Unreadable};
 use self::facts::Facts;
 use super::target::OpenError;
 use crate::formats::decoder::Format;
@@ -47,7 +47,9 @@ pub struct Sessions {
 
 /// Finds sessions. Paths that are not there come first, as errors.
 pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
-    let (candidates, failures) = candidates::collect(search, &mut Databases::default());
+    let mut databases = Databases::default();
+    let (candidates, mut failures) = candidates::collect(search, &mut databases);
+    failures.extend(databases.unreadable.iter().map(Unreadable::failure));
     Sessions {
         failures: failures.into_iter(),
         candidates: candidates.into_iter(),

@@ -111,7 +111,7 @@ pub(crate) fn is_choice(target: &Target) -> bool {
     if target.session.is_some() || !is_file || !is_database(&target.path) {
         return false;
     }
-    let heads = catalog::heads_at(&target.path).unwrap_or_default();
+    let heads = catalog::heads_at(&target.path, false).unwrap_or_default();
     heads.iter().filter(|head| catalog::is_main(head, &heads)).nth(1).is_some()
 }
 

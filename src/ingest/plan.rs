@@ -53,6 +53,7 @@ impl Plan {
             reason: Text::clean(&probe::reason(&detection)),
             path: path.to_owned(),
             resumes: detection.format.resumes(path),
+            written: None,
         };
         Self {
             format: detection.format,

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::body::written::Written;
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
+use super::limit::Limit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
 use super::tally::Tally;
@@ -94,6 +95,8 @@ pub enum MetaEdit {
     Model(Name),
     /// Size of the model's context window in tokens.
     Window(u64),
+    /// How much of what a provider allows for a span of time is used up.
+    Limit(Limit),
     /// A sub-agent's lane.
     Lane {
         /// The name that its entries carry.
@@ -426,6 +429,9 @@ pub struct Opened {
     pub path: PathBuf,
     /// How the agent itself goes on with the session.
     pub resumes: &'static [Resume],
+    /// When something of it was last written, as its database says, in which other sessions lie beside it. `None`:
+    /// its files tell.
+    pub written: Option<Timestamp>,
 }
 
 /// How the followed file fares.

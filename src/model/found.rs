@@ -47,6 +47,14 @@ pub struct Found {
     pub live: Option<bool>,
 }
 
+impl Place {
+    /// What opens the session on the command line.
+    pub fn address(&self) -> String {
+        let session = self.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
+        format!("{}{session}", self.path.display())
+    }
+}
+
 impl Found {
     /// Where it lies.
     pub fn place(&self) -> Place {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::body::Key;
 use super::edit::MetaEdit;
 use super::entry::EntryId;
+use super::limit::Limit;
 use super::text::{Name, Text};
 
 /// Facts about the session.
@@ -34,6 +35,8 @@ pub struct Meta {
     pub(crate) facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
+    /// What is used up of limits, the newest of each span.
+    pub(crate) limits: Vec<Limit>,
 }
 
 impl Meta {
@@ -62,6 +65,7 @@ impl Meta {
             }
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
+            MetaEdit::Limit(limit) => limit.join(&mut self.limits),
             // Lanes and the tree are the transcript's.
             MetaEdit::Lane { .. }
             | MetaEdit::Session { .. }

@@ -12,6 +12,7 @@ pub mod entry;
 pub mod figures;
 pub mod fingerprint;
 pub mod found;
+pub mod limit;
 pub mod meta;
 pub mod path;
 pub mod record;

@@ -6,6 +6,7 @@
 
 mod bodies;
 mod branching;
+mod ending;
 mod entries;
 mod facts;
 mod lanes;

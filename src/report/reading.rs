@@ -115,6 +115,7 @@ impl Reading {
             reason: Text::default(),
             path: target.path.clone(),
             resumes: &[],
+            written: None,
         };
         let mut transcript = Transcript::new();
         transcript.apply(batch);
@@ -185,8 +186,11 @@ impl Reading {
         Some(OpenError(format!("{}: reading stopped: {what}", shown(&self.target.path))))
     }
 
-    /// When one of the session's files last changed.
+    /// When one of the session's files last changed; of one in a database, when its row says so.
     pub(crate) fn last_write(&self) -> Option<Timestamp> {
+        if self.opened.written.is_some() {
+            return self.opened.written;
+        }
         let files = self.files.values().filter_map(|path| last_write(path));
         // What is written to a database lies in its log first.
         let mut log = self.target.path.as_os_str().to_owned();

@@ -255,8 +255,7 @@ fn write_table(
 fn sum(rows: &[SessionRow]) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
-    let known: Vec<f64> = rows.iter().filter_map(|row| row.cost.as_ref()?.usd).collect();
-    let cost = (!known.is_empty()).then(|| phrases::usd(known.iter().sum()));
+    let cost = SessionRow::sum(rows.iter()).as_ref().and_then(phrases::cost);
     let parts = [
         Some(figures::count(rows.len() as u64, "session")),
         (needing > 0).then(|| format!("{needing} {} somebody", if needing == 1 { "needs" } else { "need" })),

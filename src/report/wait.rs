@@ -127,6 +127,10 @@ struct Watch<'a> {
     touched: Vec<EntryId>,
     /// When the files had changed last at the first look.
     first_write: Option<Timestamp>,
+    /// When the session in a database was seen to be written to.
+    seen: Option<LastWrite>,
+    /// Whether something came of the session since the last look.
+    has_news: bool,
     /// Whether all that was there at the start is read.
     is_whole: bool,
     has_begun: bool,
@@ -148,6 +152,8 @@ impl<'a> Watch<'a> {
             orphans: Vec::new(),
             touched: Vec::new(),
             first_write: None,
+            seen: None,
+            has_news: false,
             is_whole: false,
             has_begun: false,
             link: LinkState::Live,
@@ -159,6 +165,7 @@ impl<'a> Watch<'a> {
             Feed::CaughtUp => self.is_whole = true,
             Feed::Link(link) => self.link = link,
             other => {
+                self.has_news |= self.is_whole && matches!(other, Feed::Batch { .. });
                 let touched = reading.keep_up(other);
                 self.findings.note(&reading.transcript, &touched);
                 self.loops.note(&reading.transcript, &touched);
@@ -169,7 +176,14 @@ impl<'a> Watch<'a> {
     }
 
     /// What was written since the first look was written while the session was followed.
-    fn last_write(&mut self, reading: &Reading) -> Option<LastWrite> {
+    fn last_write(&mut self, reading: &Reading, now: Timestamp) -> Option<LastWrite> {
+        // Files of a database change with every session in it.
+        if std::mem::take(&mut self.has_news) && reading.opened.written.is_some() {
+            self.seen = Some(LastWrite::seen(now));
+        }
+        if self.seen.is_some() {
+            return self.seen;
+        }
         let at = reading.last_write()?;
         let first = *self.first_write.get_or_insert(at);
         Some(LastWrite { at, is_seen: at > first })
@@ -182,7 +196,7 @@ impl<'a> Watch<'a> {
         reading.settle();
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
-        let last_write = self.last_write(reading);
+        let last_write = self.last_write(reading, now);
         let activity = match activity::judge(transcript, last_write, now) {
             // Whoever closed the pipe will not go on.
             Activity::Waiting { .. } | Activity::Idle { .. } if is_closed => Activity::Ended,
@@ -222,7 +236,7 @@ impl<'a> Watch<'a> {
             _ if is_closed => "the input ended".to_owned(),
             _ if gone.is_some() => gone.unwrap_or_default(),
             Activity::Ended => "the session ended".to_owned(),
-            Activity::Unclean if given_up || activity::has_ended(transcript) => {
+            Activity::Unclean if given_up || transcript.has_ended() => {
                 "the session stopped in the middle of work".to_owned()
             }
             _ => return None,

@@ -6,11 +6,13 @@
 use std::process::ExitCode;
 
 use super::clock::now;
+use super::counting::Counting;
 use super::look;
 use super::opened::{self, Kept};
 use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
+use crate::analysis::ledger::counting::Question;
 use crate::app::effect::Effect;
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
@@ -55,6 +57,8 @@ impl Viewer {
                     fleet.watch(alarms);
                 }
             }
+            Effect::Count(question) => self.count(question, false),
+            Effect::CountAnew(question) => self.count(question, true),
             Effect::Open(place) => self.open(Target::of(place)),
             Effect::Join(path) => self.join_named(&path),
             Effect::Leave => self.leave()?,
@@ -102,6 +106,14 @@ impl Viewer {
         }));
     }
 
+    /// Counts what all sessions came to, unless that is done already; and asks for these sums.
+    fn count(&mut self, question: Question, is_anew: bool) {
+        match self.counting.as_ref().filter(|_| !is_anew) {
+            Some(counting) => counting.ask(question),
+            None => self.counting = Some(Counting::start(session_discovery::search(&self.config), question)),
+        }
+    }
+
     /// Opens a session that was chosen.
     fn open(&mut self, target: Target) {
         if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
@@ -112,7 +124,11 @@ impl Viewer {
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
-                let from = if self.app.mode.is_wall() { CameFrom::Wall } else { CameFrom::Picker };
+                let from = match self.app.mode {
+                    Mode::Wall | Mode::OnWall { .. } => CameFrom::Wall,
+                    Mode::Ledger => CameFrom::Ledger,
+                    _ => CameFrom::Picker,
+                };
                 self.begin(session, target);
                 self.app.came_from = from;
             }
@@ -165,7 +181,15 @@ impl Viewer {
         self.opened = None;
         let from = self.app.came_from;
         opened::clear(&mut self.app, &self.config);
-        self.show_all(if from == CameFrom::Wall { Action::Wall } else { Action::Sessions })
+        let below = self.app.ledger.below;
+        self.show_all(match from {
+            CameFrom::Wall => Action::Wall,
+            CameFrom::Ledger => Action::Usage,
+            CameFrom::Outside | CameFrom::Picker => Action::Sessions,
+        })?;
+        // What lay below the ledger lies there still.
+        self.app.ledger.below = below;
+        Ok(())
     }
 
     /// Opens the session anew; the keys of entries keep the place.

@@ -10,6 +10,7 @@ pub mod clipboard;
 pub(crate) mod clock;
 mod commands;
 pub mod config;
+mod counting;
 mod editor;
 mod effects;
 mod gallery;
@@ -35,10 +36,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
+use crate::analysis::ledger::counting::Counted;
 use crate::analysis::wall::News;
 use crate::app::dispatch::act;
 use crate::app::dispatch::route::rests_for;
 use crate::app::input::action::Action;
+use crate::app::mode::Mode;
 use crate::app::state::App;
 use crate::app::text::moving;
 use crate::app::update::{Event, update};
@@ -54,6 +57,7 @@ use crate::terminal::{self, Guard, Screen};
 use clock::now;
 use commands::Commands;
 use config::{Start, ViewConfig};
+use counting::Counting;
 use gallery::Gallery;
 use graphics::TerminalAnswers;
 use input::{Input, Signal};
@@ -121,6 +125,7 @@ struct Viewer {
     opened: Option<Opened>,
     seeking: Option<Discovery>,
     fleet: Option<Fleet>,
+    counting: Option<Counting>,
     keeper: Keeper,
     gallery: Gallery,
     /// What the terminal has said of itself.
@@ -160,7 +165,7 @@ impl Viewer {
         let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
-        let (opened, seeking, fleet) = (None, None, None);
+        let (opened, seeking, fleet, counting) = (None, None, None, None);
         let gallery = Gallery::default();
         Ok(Self {
             app,
@@ -171,6 +176,7 @@ impl Viewer {
             opened,
             seeking,
             fleet,
+            counting,
             keeper,
             gallery,
             answers,
@@ -258,6 +264,7 @@ impl Viewer {
             None => (never(), never()),
         };
         let news = self.fleet.as_ref().map_or_else(never, |fleet| fleet.news.clone());
+        let counted = self.counting.as_ref().map_or_else(never, |counting| counting.answers.clone());
         let next = select_biased! {
             recv(self.input.signals) -> signal => self.signal(signal.unwrap_or(Signal::End(1)))?,
             recv(self.input.answers) -> heard => self.hear(heard.ok()),
@@ -275,6 +282,7 @@ impl Viewer {
             recv(previews) -> event => event.map_or(Ok(Next::Go), |event| self.event(event))?,
             recv(sightings) -> sighting => self.see(sighting.ok())?,
             recv(news) -> news => return Ok(Some(self.hear_of_all(news.ok())?)),
+            recv(counted) -> counted => return Ok(Some(self.hear_of_sums(counted.ok())?)),
             recv(feed) -> feed => return Ok(Some((Next::Go, self.take(feed.ok())))),
             default(patience) => return Ok(None),
         };
@@ -377,6 +385,16 @@ impl Viewer {
         Ok((self.event(Event::News(Box::new(news)))?, is_shown))
     }
 
+    /// Takes sums of all sessions. Behind something else they change nothing on the screen.
+    fn hear_of_sums(&mut self, counted: Option<Counted>) -> anyhow::Result<(Next, bool)> {
+        let Some(counted) = counted else {
+            self.counting = None;
+            return Ok((Next::Go, false));
+        };
+        let is_shown = matches!(self.app.mode, Mode::Ledger);
+        Ok((self.event(Event::Counted(Box::new(counted)))?, is_shown))
+    }
+
     /// Shows the sessions to choose from, or all of the last hours.
     fn show_all(&mut self, how: Action) -> anyhow::Result<()> {
         for effect in act(&mut self.app, how, 1) {
@@ -390,6 +408,7 @@ impl Viewer {
         self.opened = None;
         self.seeking = None;
         self.fleet = None;
+        self.counting = None;
         self.colours.stop();
         terminal::give_back();
         memory::write_unkept(unkept);

@@ -57,7 +57,8 @@ impl Opened {
         kept.give_back(&mut app.reader);
         update(app, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         app.reader.session.file.address = address_of(&target).filter(|_| !session.is_joined());
-        app.reader.session.file.last_write = written(&session.opened.path).map(LastWrite::found);
+        app.reader.session.file.last_write =
+            session.opened.written.or_else(|| written(&session.opened.path)).map(LastWrite::found);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&app.reader.screen.pictures);
         let pagers = std::array::from_fn(|_| session.pager());

@@ -9,7 +9,6 @@ use super::clock::now;
 use super::terminal_input::event::InputEvent;
 use super::{Next, Viewer, look};
 use crate::app::effect::Effect;
-use crate::app::mode::Mode;
 use crate::app::update::Event;
 use crate::app::update::arrange;
 use crate::render::picture::canvas::Choice;
@@ -79,7 +78,7 @@ impl Viewer {
         }
         let (app, gallery) = (&self.app, &mut self.gallery);
         let drawings = match app.mode {
-            Mode::Picker | Mode::Wall | Mode::OnWall { .. } => Vec::new(),
+            _ if app.mode.is_of_all() => Vec::new(),
             _ => ui::pictures::in_sight(&app.reader),
         };
         let sent = gallery.send(&drawings);

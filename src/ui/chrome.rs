@@ -7,6 +7,7 @@ use tui_input::Input;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::analysis::expression::parse::{Mistake, parse, parse_for_sessions};
+use crate::analysis::ledger::By;
 use crate::app::alarms::Wish;
 use crate::app::input::action::View;
 use crate::app::input::action::{Action, Change, Kind, Way};
@@ -91,7 +92,12 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
                 mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
             ))
         }
-        Mode::Normal | Mode::Wall | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => None,
+        Mode::Normal
+        | Mode::Wall
+        | Mode::Ledger
+        | Mode::Help { .. }
+        | Mode::Raw { .. }
+        | Mode::Resume(_) => None,
     }
 }
 
@@ -299,6 +305,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
             ])
         }
         Mode::Wall => on_wall(app),
+        Mode::Ledger => in_ledger(app),
         Mode::OnWall { line: WallLine::Filter, .. } => fixed(TYPING_WHICH),
         Mode::OnWall { line: WallLine::Watch, .. } => fixed(TYPING_ALARM),
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
@@ -332,6 +339,22 @@ fn of_pane(app: &App) -> Vec<(String, &'static str)> {
 fn on_wall(app: &App) -> Vec<(String, &'static str)> {
     let back = if app.reader.session.file.opened.is_some() { "back" } else { "quit" };
     bound(app, &[WALL, &[(&[Action::Quit], back), (&[Action::Help], "all keys")]].concat())
+}
+
+fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
+    let enter = if app.ledger.question.by == By::Session { "open" } else { "its sessions" };
+    let mut hints = bound(app, &[(&[Action::Next, Action::Previous], "choose"), (&[Action::Unfold], enter)]);
+    hints.push(("1-7".to_owned(), "by what"));
+    hints.extend(bound(
+        app,
+        &[
+            (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+            (&[Action::Reload], "count anew"),
+            (&[Action::Quit], "back"),
+            (&[Action::Help], "all keys"),
+        ],
+    ));
+    hints
 }
 
 /// Keys as this reader has bound them.

@@ -14,6 +14,7 @@
 pub mod chrome;
 pub mod header;
 pub mod inspector;
+mod ledger;
 pub mod outline;
 mod panel;
 mod picker;
@@ -47,6 +48,7 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     match app.mode {
         Mode::Picker => picker::paint(app, frame),
         Mode::Wall | Mode::OnWall { .. } => wall::paint(app, frame),
+        Mode::Ledger => ledger::paint(app, frame),
         _ => paint(app, frame),
     }
     thin_out(frame.buffer_mut());
@@ -129,6 +131,7 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
         | Mode::Pipe { .. }
         | Mode::Picker
         | Mode::Wall
+        | Mode::Ledger
         | Mode::OnWall { .. } => {}
         Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => popup::paint(app, screen, buffer),
     }

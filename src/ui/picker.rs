@@ -94,7 +94,7 @@ fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
     let picker = &app.picker;
     let right = match (&app.reader.screen.message, picker.is_complete) {
         (Some(message), _) => format!(" {} ", message.text),
-        (None, true) => String::new(),
+        (None, true) => picker.refused.first().map_or_else(String::new, |why| format!(" {why} ")),
         (None, false) => format!(" looking{} ", app.reader.screen.theme.glyphs().ellipsis),
     };
     let room = usize::from(area.width);

@@ -36,6 +36,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
         | Mode::Pipe { .. }
         | Mode::Picker
         | Mode::Wall
+        | Mode::Ledger
         | Mode::OnWall { .. } => return,
     };
     for y in area.y..area.bottom() {

@@ -16,6 +16,7 @@ use ratatui::text::{Line, Span};
 
 use super::chrome;
 use crate::analysis::activity::Activity;
+use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::wall::columns::{Column, GAP, plan};
 use crate::analysis::wall::{Need, Said, SessionRow, Voice};
@@ -25,10 +26,14 @@ use crate::app::state::App;
 use crate::app::wall::layout::{Division, Pane, divide};
 use crate::app::wall::{Line as Listed, Sort, Wall};
 use crate::model::figures;
+use crate::render::markdown::{self, Manner};
+use crate::render::row::Look;
 use crate::render::wrap::{self, Frame as Measure};
 
 /// Columns before the cells: the mark of the chosen one, and that of one who needs somebody.
 const MARKS: usize = 2;
+/// Lines of each thing that was said, at most.
+const MOST: usize = 80;
 
 /// Paints the whole screen.
 pub fn paint(app: &App, frame: &mut Frame<'_>) {
@@ -55,8 +60,8 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
     let list = Rect { y, height: parts.lines, width: parts.columns, ..area };
     for ((line, row, is_chosen), y) in wall.in_sight(usize::from(list.height)).zip(list.y..list.bottom()) {
         let line = match (line, row) {
-            (Listed::Head { name, count, needing, usd }, _) => {
-                head_of_group(screen, name, *count, *needing, *usd)
+            (Listed::Head { name, count, needing, cost }, _) => {
+                head_of_group(screen, name, *count, *needing, cost.as_ref())
             }
             (Listed::Row(_), Some(row)) => row_of(screen, &columns, row, is_chosen),
             (Listed::Row(_), None) => continue,
@@ -129,15 +134,14 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width);
     let left = format!(" tv  all sessions of {}", span(wall.recent_ms));
     buffer.set_stringn(area.x, area.y, &left, room, theme.heading);
-    let (mut needing, mut working, mut usd, mut hour) = (0_u64, 0_u64, 0.0, 0.0);
-    let mut all = 0_u64;
+    let (mut all, mut needing, mut working) = (0_u64, 0_u64, 0_u64);
     for row in wall.rows() {
         all += 1;
         needing += u64::from(row.need.is_for_somebody());
         working += u64::from(row.activity.is_work());
-        usd += row.cost.as_ref().and_then(|cost| cost.usd).unwrap_or(0.0);
-        hour += row.hour.as_ref().and_then(|cost| cost.usd).unwrap_or(0.0);
     }
+    let cost = SessionRow::sum(wall.rows()).as_ref().and_then(phrases::cost);
+    let hour = Cost::sum(wall.rows().filter_map(|row| row.hour.as_ref()));
     let mut parts: Vec<Span<'static>> = vec![Span::styled(figures::count(all, "session"), theme.dim)];
     if needing > 0 {
         let verb = if needing == 1 { "needs" } else { "need" };
@@ -146,11 +150,9 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     if working > 0 {
         parts.push(Span::styled(format!("{working} at work"), theme.good));
     }
-    if usd > 0.0 {
-        parts.push(Span::styled(phrases::usd(usd), theme.dim));
-    }
-    if hour > 0.0 && room >= 100 {
-        parts.push(Span::styled(format!("{} per hour", phrases::usd(hour)), theme.dim));
+    parts.extend(cost.map(|cost| Span::styled(cost, theme.dim)));
+    if let Some(hour) = hour.as_ref().and_then(phrases::cost).filter(|_| room >= 100) {
+        parts.push(Span::styled(format!("{hour} per hour"), theme.dim));
     }
     if !wall.is_complete {
         parts.push(Span::styled(format!("reading{}", theme.glyphs().ellipsis), theme.dim));
@@ -225,11 +227,17 @@ fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
     paint_text(&words, screen.theme.text, y, inner, buffer);
 }
 
-fn head_of_group(screen: &Screen, name: &str, count: usize, needing: usize, usd: f64) -> Line<'static> {
+fn head_of_group(
+    screen: &Screen,
+    name: &str,
+    count: usize,
+    needing: usize,
+    cost: Option<&Cost>,
+) -> Line<'static> {
     let theme = &screen.theme;
     let dot = format!(" {} ", theme.glyphs().dot);
     let needing = (needing > 0).then(|| format!("{needing} need you"));
-    let cost = (usd > 0.0).then(|| phrases::usd(usd));
+    let cost = cost.and_then(phrases::cost);
     let facts = [Some(figures::count(count as u64, "session")), needing, cost];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     Line::from(vec![
@@ -352,6 +360,21 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
             Voice::Note => ("!", theme.warn, theme.dim),
         };
         let mut sign = Some(Span::styled(format!("{sign} "), sign_style));
+        let manner = match voice {
+            Voice::Agent => Some(Manner::Prose),
+            Voice::User => Some(Manner::Typed),
+            Voice::Done | Voice::Failed | Voice::Open | Voice::Note => None,
+        };
+        if let Some(manner) = manner {
+            let look = Look::full(u16::try_from(width).unwrap_or(u16::MAX), theme, &screen.colours);
+            for row in markdown::rows(text, manner, width.saturating_sub(2).max(1), MOST, &look) {
+                let front = sign.take().unwrap_or_else(|| Span::raw("  "));
+                let own = row.line.spans.into_iter();
+                let own = own.map(|span| Span::styled(span.content, row.line.style.patch(span.style)));
+                lines.push(Line::from(std::iter::once(front).chain(own).collect::<Vec<_>>()));
+            }
+            continue;
+        }
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let line = line.replace('\t', "    ");
             let front = sign.take().unwrap_or_else(|| Span::raw("  "));

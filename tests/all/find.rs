@@ -148,6 +148,19 @@ fn ids(found: &[Value]) -> Vec<&str> {
 }
 
 #[test]
+fn what_says_that_it_ended_does_not_run() {
+    let home = Home::new();
+    let run = fs::read_to_string("tests/fixtures/claude-stream-json/run.jsonl").unwrap();
+    let (going, last) = run.trim_end().rsplit_once('\n').unwrap();
+    assert!(last.contains("\"type\":\"result\""), "{last}");
+    home.file("runs/ended.jsonl", 2, &run);
+    home.file("runs/going.jsonl", 3, &format!("{going}\n"));
+    let found = home.listed(&[home.path().join("runs").to_str().unwrap()]);
+    let live: Vec<&Value> = found.iter().map(|found| &found["live"]).collect();
+    assert_eq!(live, [&json!(false), &json!(true)]);
+}
+
+#[test]
 fn every_agents_sessions_are_listed_newest_first() {
     let home = full_home();
     let found = home.listed(&[]);

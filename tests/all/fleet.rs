@@ -43,10 +43,13 @@ enum End {
 
 const ENDS: [End; 4] = [End::Prompt, End::Tool, End::Question, End::Model];
 
-/// What an agent writes next: a line that is appended, or all of a document.
+/// What an agent writes next: a line that is appended, all of a document, or rows of a database, of which it is told
+/// what names the session in it.
 enum Step {
     Line(PathBuf, String),
     Whole(PathBuf, String),
+    #[cfg(feature = "sqlite")]
+    Rows(PathBuf, String, String),
 }
 
 fn claude(home: &Path, number: usize, end: End) -> Vec<Step> {
@@ -217,10 +220,84 @@ fn cline(home: &Path, number: usize, end: End) -> Vec<Step> {
     (1..=messages.len()).map(|count| Step::Whole(path.clone(), document(count))).collect()
 }
 
+/// All sessions of OpenCode lie in one database.
+#[cfg(feature = "sqlite")]
+fn opencode(home: &Path, number: usize, end: End) -> Vec<Step> {
+    let path = home.join(".local/share/opencode/opencode.db");
+    let (id, at) = (format!("ses_0oven{number:04}"), now().0);
+    let head = |role: &str, more: Value| {
+        let mut data = json!({"role": role, "time": {"created": at}, "agent": "build",
+            "model": {"providerID": "anthropic", "modelID": "sonnet"}});
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        data
+    };
+    let answer = |more: Value| {
+        let mut data = head("assistant", more);
+        let own = json!({"mode": "build", "path": {"cwd": "/work/oven", "root": "/work/oven"}, "cost": 0.01,
+            "tokens": {"total": 120, "input": 100 + number, "output": 20, "reasoning": 0, "cache": {"write": 0, "read": 0}},
+            "modelID": "sonnet", "providerID": "anthropic"});
+        data.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        data
+    };
+    let call = |tool: &str, status: &str| {
+        json!({"type": "tool", "tool": tool, "callID": format!("c-{tool}-{status}"), "state": {"status": status,
+            "input": {"command": "heat it"}, "output": "hot", "title": "Heat", "metadata": {}, "time": {"start": at, "end": at}}})
+    };
+    let ended = |why: &str| answer(json!({"finish": why, "time": {"created": at, "completed": at}}));
+    let mut messages = vec![
+        (head("user", json!({})), json!({"type": "text", "text": "Heat the oven"})),
+        (ended("tool-calls"), call("bash", "completed")),
+    ];
+    match end {
+        End::Prompt => messages.push((ended("stop"), json!({"type": "text", "text": "It is hot."}))),
+        End::Tool => messages.push((answer(json!({})), call("bash", "running"))),
+        End::Question => messages.push((answer(json!({})), call("question", "running"))),
+        End::Model => {}
+    }
+    let rows = |(place, (message, part)): (usize, (Value, Value))| {
+        let name = format!("{number:04}{place:02}");
+        let sql = format!(
+            "INSERT OR IGNORE INTO session VALUES ('{id}', 'p', NULL, 'hot-oven', '/work/oven', 'Heat the oven', '1.16.0', \
+             NULL, NULL, {at}, {at}, NULL, 'build', NULL, 0);
+             UPDATE session SET time_updated = {at} WHERE id = '{id}';
+             INSERT INTO message VALUES ('msg_{name}', '{id}', {at}, {at}, '{message}');
+             INSERT INTO part VALUES ('prt_{name}', 'msg_{name}', '{id}', {at}, {at}, '{part}');"
+        );
+        Step::Rows(path.clone(), id.clone(), sql)
+    };
+    messages.into_iter().enumerate().map(rows).collect()
+}
+
+/// The tables of a database of OpenCode, without rows.
+#[cfg(feature = "sqlite")]
+fn tables_of_opencode(connection: &rusqlite::Connection) {
+    let fixture = fs::read_to_string("tests/fixtures/opencode/opencode.sql").unwrap();
+    let (tables, _) = fixture.split_once("INSERT INTO").unwrap();
+    connection
+        .execute_batch(
+            &tables
+                .replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS")
+                .replace("CREATE INDEX", "CREATE INDEX IF NOT EXISTS"),
+        )
+        .unwrap();
+}
+
 impl Step {
     fn path(&self) -> &Path {
-        let (Self::Line(path, _) | Self::Whole(path, _)) = self;
-        path
+        match self {
+            Self::Line(path, _) | Self::Whole(path, _) => path,
+            #[cfg(feature = "sqlite")]
+            Self::Rows(path, ..) => path,
+        }
+    }
+
+    /// What opens the session.
+    fn address(&self) -> String {
+        match self {
+            Self::Line(path, _) | Self::Whole(path, _) => path.to_string_lossy().into_owned(),
+            #[cfg(feature = "sqlite")]
+            Self::Rows(path, name, _) => format!("{}#{name}", path.display()),
+        }
     }
 
     fn write(&self) {
@@ -234,6 +311,12 @@ impl Step {
                 let new = path.with_extension("new");
                 fs::write(&new, text).unwrap();
                 fs::rename(new, path).unwrap();
+            }
+            #[cfg(feature = "sqlite")]
+            Self::Rows(path, _, sql) => {
+                let connection = rusqlite::Connection::open(path).unwrap();
+                tables_of_opencode(&connection);
+                connection.execute_batch(&format!("BEGIN; {sql} COMMIT;")).unwrap();
             }
         }
     }
@@ -252,6 +335,8 @@ fn scripts(home: &Path) -> Vec<Vec<Step>> {
         let id = format!("d0000000-0000-4000-8000-{number:012}");
         scripts.push(pi(home.join(format!(".openclaw/agents/main/sessions/{id}.jsonl")), &id, number, end));
         scripts.push(cline(home, number, end));
+        #[cfg(feature = "sqlite")]
+        scripts.push(opencode(home, number, end));
     }
     scripts
 }
@@ -268,7 +353,9 @@ fn top(home: &Path) -> (Child, Rows) {
     std::thread::spawn(move || {
         for line in out.lines() {
             let Ok(row) = serde_json::from_str::<Value>(&line.unwrap()) else { return };
-            known.lock().unwrap().insert(row["path"].as_str().unwrap().to_owned(), row);
+            let path = row["path"].as_str().unwrap();
+            let address = row["name"].as_str().map_or(path.to_owned(), |name| format!("{path}#{name}"));
+            known.lock().unwrap().insert(address, row);
         }
     });
     (child, rows)
@@ -279,8 +366,8 @@ fn standing(row: &Value) -> (Value, Value, Value) {
     (row["session"]["state"].clone(), row["session"]["waiting_for"].clone(), row["cost"].clone())
 }
 
-fn alone(home: &Path, path: &Path) -> Value {
-    let output = tv(home, &["stats", "--json"]).arg(path).output().unwrap();
+fn alone(home: &Path, address: &str) -> Value {
+    let output = tv(home, &["stats", "--json"]).arg(address).output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -295,10 +382,10 @@ fn needs(state: &Value, waiting_for: &Value) -> Value {
 }
 
 #[test]
-fn forty_sessions_at_once_stand_as_each_alone() {
+fn forty_and_more_sessions_at_once_stand_as_each_alone() {
     let home = tempfile::tempdir().unwrap();
     let mut scripts = scripts(home.path());
-    let paths: Vec<PathBuf> = scripts.iter().map(|script| script[0].path().to_owned()).collect();
+    let addresses: Vec<String> = scripts.iter().map(|script| script[0].address()).collect();
     // Some are there before anybody looks.
     for script in scripts.iter_mut().step_by(3) {
         script.remove(0).write();
@@ -312,7 +399,7 @@ fn forty_sessions_at_once_stand_as_each_alone() {
         }
     }
     let alone: BTreeMap<String, Value> =
-        paths.iter().map(|path| (path.to_string_lossy().into_owned(), alone(home.path(), path))).collect();
+        addresses.iter().map(|address| (address.clone(), alone(home.path(), address))).collect();
     let states: Vec<&str> =
         alone.values().map(|session| session["session"]["state"].as_str().unwrap()).collect();
     for state in ["waiting", "tool", "model"] {
@@ -344,7 +431,13 @@ fn forty_sessions_at_once_stand_as_each_alone() {
     };
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(differing.is_empty(), "{} of {} differ:\n{}", differing.len(), paths.len(), differing.join("\n"));
+    assert!(
+        differing.is_empty(),
+        "{} of {} differ:\n{}",
+        differing.len(),
+        addresses.len(),
+        differing.join("\n")
+    );
 }
 
 #[test]
@@ -395,4 +488,77 @@ fn a_closed_pipe_is_a_clean_end() {
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert_eq!((status.code(), said.as_str()), (Some(0), ""));
+}
+
+/// A database in the middle of a change that nobody ended stands for its sessions, until it can be read again.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_that_cannot_be_read_has_a_row() {
+    let home = tempfile::tempdir().unwrap();
+    for write in opencode(home.path(), 1, End::Prompt) {
+        write.write();
+    }
+    let path = home.path().join(".local/share/opencode/opencode.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = delete;").unwrap();
+    drop(connection);
+    let rows = |home: &Path| -> Vec<Value> {
+        let output = tv(home, &["top", "--once", "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    assert_eq!(rows(home.path()).first().unwrap()["session"]["title"], "Heat the oven");
+    let journal = hot_journal(&path);
+    let named = rows(home.path());
+    assert_eq!(named.len(), 1, "{named:?}");
+    let row = named.first().unwrap();
+    assert_eq!(
+        (&row["name"], &row["format"], &row["needs"]),
+        (&Value::Null, &json!("opencode"), &json!("error"))
+    );
+    assert!(row["problem"].as_str().unwrap().contains("not finished"), "{row}");
+    for command in [&["list"][..], &["usage"], &["grep", "oven"]] {
+        let output = tv(home.path(), command).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("opencode.db") && said.contains("not finished"), "{command:?}: {said}");
+    }
+    // In a stream its place is taken by its sessions as soon as they are there.
+    let (mut child, lines) = top(home.path());
+    let begun = Instant::now();
+    let wait = |what: &dyn Fn(&HashMap<String, Value>) -> bool| {
+        while !what(&lines.lock().unwrap()) {
+            assert!(begun.elapsed() < PATIENCE, "{:?}", lines.lock().unwrap());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let address = path.to_string_lossy().into_owned();
+    wait(&|rows| rows.get(&address).is_some_and(|row| row["problem"].is_string()));
+    fs::remove_file(journal).unwrap();
+    wait(&|rows| {
+        rows.get(&address).is_some_and(|row| row["left"] == true)
+            && rows.get(&format!("{address}#ses_0oven0001")).is_some_and(|row| row["needs"] == "prompt")
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Leaves beside a database the journal of a change that was never ended.
+#[cfg(feature = "sqlite")]
+fn hot_journal(path: &Path) -> PathBuf {
+    let journal = path.with_extension("db-journal");
+    let connection = rusqlite::Connection::open(path).unwrap();
+    // With no room for changed pages they are written to the database before the change ends.
+    connection
+        .execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE part SET data = data || ' ';")
+        .unwrap();
+    connection.cache_flush().unwrap();
+    let copy = fs::read(&journal).unwrap();
+    assert!(!copy.is_empty());
+    drop(connection);
+    fs::write(&journal, copy).unwrap();
+    journal
 }

@@ -602,6 +602,7 @@ fn an_empty_session_and_a_fault_say_so() {
         reason: Text::from("a session line"),
         path: "/home/mira/empty.jsonl".into(),
         resumes: &[],
+        written: None,
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.arrange();

@@ -51,6 +51,7 @@ mod journeys;
 mod keys;
 mod lanes;
 mod layout;
+mod ledger;
 mod lint;
 mod made;
 mod manual;

@@ -204,6 +204,7 @@ fn with_a_session_behind_it_is_gone_back_to() {
         confidence: "certain",
         reason: Text::from(""),
         resumes: &[],
+        written: None,
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.press("0");

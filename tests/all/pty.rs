@@ -652,6 +652,40 @@ fn an_alarm_rings_the_bell_and_notifies_through_multiplexers() {
     assert!(raw.contains("\u{1b}]777;notify;tv: "), "{raw:?}");
 }
 
+/// On the wall `w` watches all sessions: one that nobody has opened rings, too.
+#[test]
+fn an_alarm_of_all_sessions_rings_in_the_terminal() {
+    for (environment, notification) in [
+        ([("TERM", "xterm-256color")], "\u{1b}]9;tv: PAINT the boat: "),
+        ([("TERM", "foot")], "\u{1b}]777;notify;tv: PAINT the boat;"),
+    ] {
+        let home = home();
+        let folder = home.path().to_str().expect("a plain path");
+        let own = [("HOME", folder), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
+        let mut console = Console::start(&["top"], &[&own[..], &environment].concat());
+        console.wait_for("PAINT the boat");
+        console.wait("all is read", |console| !console.text().contains("reading"));
+        console.send("w");
+        console.wait_for("watch");
+        console.send("err or \"WORD\"\r");
+        console.wait_for("watching all sessions");
+        let before = console.raw.len();
+        append(
+            &home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl"),
+            &line("user", "the WORD", 3),
+        );
+        console.wait("the alarm", |console| console.text().contains("! PAINT the boat"));
+        console.send("Q");
+        assert_eq!(console.wait_for_exit(), 0);
+        console.assert_restored();
+        let raw = String::from_utf8_lossy(&console.raw[before..]).into_owned();
+        let place = raw.find(notification);
+        // The notification ends with one, the bell is the other.
+        let bells = place.map(|at| raw[at..].matches('\u{7}').count());
+        assert!(bells.is_some_and(|bells| bells >= 2), "{notification:?} in {raw:?}");
+    }
+}
+
 #[test]
 fn an_alarm_runs_the_command_of_the_reader_with_no_word_of_the_session_in_it() {
     let folder = tempfile::tempdir().expect("a folder");

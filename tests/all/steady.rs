@@ -382,6 +382,7 @@ impl Journey {
             reason: Text::from("by hand"),
             path: "/home/mira/tide.jsonl".into(),
             resumes: &[],
+            written: None,
         };
         stage.feed(Feed::Opened(Box::new(opened)));
         for happening in happenings {

@@ -196,6 +196,7 @@ fn enter_opens_and_q_leads_back() {
         reason: Text::default(),
         path: "/home/me/sessions/b2.jsonl".into(),
         resumes: &[],
+        written: None,
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.asked.clear();
@@ -228,4 +229,29 @@ fn an_alarm_watches_all_and_names_the_session() {
     assert!(matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.is_empty()), "{:?}", stage.asked);
     stage.press("w").type_in("wating").press("enter");
     assert!(matches!(stage.app.mode, Mode::OnWall { .. }), "a slip is no alarm that never comes");
+}
+
+#[test]
+fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
+    let mut stage = wall((100, 24));
+    let rested = |name: &str, activity: Activity, minutes: i64| {
+        let mut row = row(name, name, "mill", "pi");
+        (row.activity, row.need) = (activity, Need::Rests);
+        row.head.ended = Some(ago(minutes * 60));
+        row
+    };
+    let idle = |minutes: i64| Activity::Idle { since: Some(ago(minutes * 60)) };
+    let rows = [("e5", idle(70), 70), ("f6", Activity::Unclean, 150), ("g7", idle(80), 80)];
+    tell(&mut stage, rows.map(|(name, activity, minutes)| rested(name, activity, minutes)));
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7"]);
+}
+
+#[test]
+fn the_end_of_a_session_is_set_as_the_session_sets_it() {
+    let mut stage = wall((200, 30));
+    let mut first = fleet().remove(1);
+    first.last = vec![said(Voice::Agent, "It has **three** parts:\n\n- the `stone`\n- the wheel")];
+    tell(&mut stage, [first]);
+    let picture = stage.picture();
+    assert!(picture.contains("It has three parts:") && picture.contains("• the stone"), "{picture}");
 }

@@ -4,7 +4,6 @@
 //! not ended, as long as the history was not shortened since. The model was asked again after all others; what
 //! lies on a branch that the session left is asked of nobody.
 
-use crate::analysis::activity;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -24,7 +23,7 @@ impl Awaited {
     pub(crate) fn of(transcript: &Transcript) -> Self {
         let newest = transcript.turns().last();
         let at = newest.and_then(|turn| transcript.get(turn.prompt)?.at);
-        Self { turn: (newest.map_or(0, |turn| turn.first), at), has_ended: activity::has_ended(transcript) }
+        Self { turn: (newest.map_or(0, |turn| turn.first), at), has_ended: transcript.has_ended() }
     }
 
     /// Place of the newest turn in the order.

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::scene::{Frame, Memory, Scene, counts};
 use super::waiting::Waiting;
 use super::{Finding, GROUPS};
-use crate::analysis::activity;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::index::{Index, Live};
 use crate::model::body::Key;
@@ -128,7 +127,7 @@ impl Index for Findings {
         transcript.turns_settle_anew()
             || self.answers_seen != transcript.answers_taken_back()
             || self.moved.iter().any(|id| Some(id) != last)
-            || (self.frame.awaited.has_ended() && !activity::has_ended(transcript))
+            || (self.frame.awaited.has_ended() && !transcript.has_ended())
             || newest_turn < self.frame.awaited.newest_turn()
             || self.frame.model.as_ref() != first_model(transcript)
     }

@@ -28,6 +28,34 @@ impl Cost {
         Self { is_partial: self.is_partial || is_elsewhere, ..self }
     }
 
+    /// What several came to, with the marks of each; `None` of none.
+    pub fn sum<'c>(costs: impl IntoIterator<Item = &'c Self>) -> Option<Self> {
+        costs.into_iter().fold(None, |sum: Option<Self>, cost| {
+            Some(match sum {
+                Some(sum) => sum.with(cost),
+                None => cost.clone(),
+            })
+        })
+    }
+
+    fn with(self, other: &Self) -> Self {
+        let usd = match (self.usd, other.usd) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, two) => one.or(two),
+        };
+        let mut unpriced_models = self.unpriced_models;
+        let new = other.unpriced_models.iter().filter(|model| !unpriced_models.contains(model));
+        let new: Vec<Name> = new.cloned().collect();
+        unpriced_models.extend(new);
+        Self {
+            usd,
+            source: self.source.with(other.source),
+            unpriced_models,
+            is_partial: self.is_partial || other.is_partial,
+            is_estimated: self.is_estimated || other.is_estimated,
+        }
+    }
+
     /// Whether more was spent than it says.
     pub(crate) fn lacks_some(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
@@ -48,6 +76,11 @@ pub enum CostSource {
 }
 
 impl CostSource {
+    /// Of two together.
+    fn with(self, other: Self) -> Self {
+        if self == other { self } else { Self::Mixed }
+    }
+
     /// The word used in JSON outputs.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -186,7 +219,8 @@ pub(crate) fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
 
 #[cfg(test)]
 mod tests {
-    use super::{CostSource, of, of_request};
+    use super::{Cost, CostSource, of, of_request};
+    use crate::analysis::phrases;
     use crate::model::text::Text;
     use crate::model::totals::Totals;
     use crate::model::usage::{Scope, Usage};
@@ -233,6 +267,22 @@ mod tests {
         assert_eq!((of(&totals).usd, of(&totals).source), (Some(5.25), CostSource::Mixed));
         totals.add(&spent(10, None), Some(&Text::clean("unheard-of-2")));
         assert_eq!(of(&totals).unpriced_models, [Text::clean("unheard-of-2")]);
+    }
+
+    #[test]
+    fn a_sum_has_the_marks_of_all_that_is_in_it() {
+        let (opus, unheard) = (Text::clean("claude-opus-4-6"), Text::clean("unheard-of-5"));
+        let recorded = of_request(&spent(10, Some(0.5)), Some(&opus));
+        let estimated = of_request(&spent(1_000_000, None), Some(&opus));
+        let unpriced = of_request(&spent(10, None), Some(&unheard));
+        let words = |costs: &[&Cost]| phrases::cost(&Cost::sum(costs.iter().copied()).unwrap());
+        assert_eq!(Cost::sum([]), None);
+        assert_eq!(words(&[&recorded, &recorded]).unwrap(), "$1.00");
+        assert_eq!(words(&[&recorded, &estimated]).unwrap(), "~$5.50");
+        assert_eq!(words(&[&recorded, &unpriced, &unpriced]).unwrap(), "$0.50+");
+        assert_eq!(words(&[&unpriced]), None);
+        let sum = Cost::sum([&unpriced, &unpriced, &estimated]).unwrap();
+        assert_eq!((sum.source, sum.unpriced_models), (CostSource::Mixed, vec![unheard]));
     }
 
     #[test]

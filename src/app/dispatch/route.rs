@@ -57,15 +57,15 @@ pub(crate) struct Around<'a> {
 impl<'a> Around<'a> {
     /// All of it, as things are.
     pub(crate) fn of(mode: &'a Mode, reader: &Reader, picker: &Picker) -> Self {
-        let is_wall = mode.is_wall();
+        let is_of_all = mode.is_of_all();
         Self {
             mode,
             now: reader.screen.now,
             height: reader.screen.size.1,
             lines_to_choose_from: picker::actions::divide(picker, &reader.screen).lines,
-            tab: (!is_wall && reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
-            is_in_view: is_wall || reader.focused() == Pane::View,
-            is_selecting: !is_wall && reader.text.view.selection.is_some(),
+            tab: (!is_of_all && reader.focused() == Pane::Inspector).then_some(reader.inspector.tab),
+            is_in_view: is_of_all || reader.focused() == Pane::View,
+            is_selecting: !is_of_all && reader.text.view.selection.is_some(),
         }
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn route(keys: &mut Keys, around: &Around<'_>, press: Press) -> Reque
         Mode::Resume(_) => resuming(press),
         Mode::Raw(view) => raw(keys, view.is_list, around.height, press),
         Mode::Help { .. } => pop_up(around.height, press),
-        Mode::Normal | Mode::Wall => normal(keys, around, press),
+        Mode::Normal | Mode::Wall | Mode::Ledger => normal(keys, around, press),
     }
 }
 
@@ -222,6 +222,8 @@ fn picking(lines: u16, press: Press) -> Request {
         (Code::Home, _) => Request::ScrollPopUp(isize::MIN / 2),
         (Code::End, _) => Request::ScrollPopUp(isize::MAX / 2),
         (Code::F(1), _) => Request::Act(Action::Help, 1),
+        // As in a session, where it is the money of that.
+        (Code::F(4), _) => Request::Act(Action::Usage, 1),
         (Code::Char('c'), true) => Request::Act(Action::QuitNow, 1),
         (Code::Char('z'), true) => Request::Act(Action::Suspend, 1),
         (Code::Char('l'), true) => Request::Act(Action::Redraw, 1),

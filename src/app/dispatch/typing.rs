@@ -45,7 +45,7 @@ pub(crate) fn type_on(
             *top = 0;
             wanted.handle(request);
         }
-        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall => {}
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall | Mode::Ledger => {}
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn paste(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, reade
         Mode::Palette(palette) => &mut palette.input,
         Mode::Picker => &mut picker.input,
         Mode::Help { wanted, .. } => wanted,
-        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall => return,
+        Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall | Mode::Ledger => return,
     };
     let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
     let Some(last) = taken.pop() else { return };
@@ -83,6 +83,7 @@ pub(crate) fn kind_of(mode: &Mode) -> Option<Kind> {
         Mode::Palette(_)
         | Mode::Picker
         | Mode::Wall
+        | Mode::Ledger
         | Mode::OnWall { .. }
         | Mode::Help { .. }
         | Mode::Raw { .. }
@@ -171,7 +172,7 @@ pub(crate) fn accept(app: &mut App) -> Finished {
             app.mode = Mode::Normal;
             words.map(|words| Effect::Resume { words, folder }).into_iter().collect()
         }
-        Mode::Raw { .. } | Mode::Normal | Mode::Wall => Vec::new(),
+        Mode::Raw { .. } | Mode::Normal | Mode::Wall | Mode::Ledger => Vec::new(),
     };
     Finished::Effects(effects)
 }
@@ -183,6 +184,7 @@ pub(crate) fn complete(mode: &mut Mode, picker: &mut Picker, keymap: &Keymap, sc
         Mode::Picker => toggle_preview(picker, screen),
         Mode::Normal
         | Mode::Wall
+        | Mode::Ledger
         | Mode::OnWall { .. }
         | Mode::Search { .. }
         | Mode::Filter { .. }
@@ -203,6 +205,10 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
         }
         Mode::Help { below: Below::Picker, .. } => {
             app.mode = Mode::Picker;
+            Vec::new()
+        }
+        Mode::Help { below: Below::Ledger, .. } | Mode::Ledger => {
+            app.mode = Mode::Ledger;
             Vec::new()
         }
         Mode::Help { below: Below::Wall, .. } | Mode::OnWall { .. } | Mode::Wall => {

@@ -118,6 +118,8 @@ pub enum Action {
     Sessions,
     /// All sessions of the last hours.
     Wall,
+    /// What all sessions came to.
+    Usage,
     /// Type a command.
     Palette,
     /// All keys.
@@ -356,6 +358,7 @@ pub(super) const NAMES: &[(&str, Action)] = &[
     ("inspect-why", Action::Inspect(Tab::Why)),
     ("sessions", Action::Sessions),
     ("all-sessions", Action::Wall),
+    ("usage", Action::Usage),
     ("command", Action::Palette),
     ("help", Action::Help),
     ("reload", Action::Reload),

@@ -254,6 +254,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Group::Take, &["ctrl-r"], Action::Resume, "continue or fork the session in its own agent"),
     bind(Group::Program, &["s", "0"], Action::Sessions, "choose another session"),
     bind(Group::Program, &["S"], Action::Wall, "all sessions of the last hours, those that need you first"),
+    bind(Group::Program, &["$"], Action::Usage, "what all sessions came to, by day, project, model and more"),
     bind(Group::Program, &[":", "ctrl-p"], Action::Palette, "type a command, or choose one"),
     bind(Group::Program, &["?", "F1"], Action::Help, "this help; / in it finds"),
     bind(Group::Program, &["R"], Action::Reload, "read the session anew"),

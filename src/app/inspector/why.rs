@@ -4,7 +4,6 @@ use ratatui::text::Span;
 
 use super::page::Page;
 use super::subject::Subject;
-use crate::analysis::activity;
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::entry::{BlockKind, StrayResult};
 use crate::model::tool::{Clocked, ToolCall, ToolResult, ToolState, Verdict, identifies, is_textual};
@@ -131,7 +130,7 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         _ if transcript.branches().of(subject.focus.entry).is_some() => {
             "none: the session left this branch before one came"
         }
-        _ if activity::has_ended(transcript) => "none: the session ended without one",
+        _ if transcript.has_ended() => "none: the session ended without one",
         _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
             "none so far; nothing was written for long"
         }

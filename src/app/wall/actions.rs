@@ -9,7 +9,8 @@ use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{Need, News, Rang};
 use crate::app::alarms::{Notice, Wish};
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
+use crate::app::input::action::{Action, Change, Kind, Quick, View, Way, What};
+use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -70,18 +71,21 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             let typed = wall.wishes.iter().map(ToString::to_string).next_back().unwrap_or_default();
             app.mode = Mode::OnWall { line: WallLine::Watch, input: Input::new(typed) };
         }
-        Action::Copy(What::Path) => return Some(copy(wall, address)),
+        Action::Copy(What::Path) => return Some(copy(wall, Place::address)),
         Action::Copy(What::Id) => {
             let id = wall.chosen().and_then(|row| row.head.id.clone());
             return Some(id.map(|id| Effect::Copy(id.to_string())).into_iter().collect());
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
         Action::Cancel | Action::Quit | Action::Wall => return Some(leave(app)),
+        // F4 is the money of what is shown.
+        Action::View(View::Money) => return Some(ledger::actions::open(app)),
         Action::Palette => {
             screen.say("commands are of a session: & filters here, w watches for something in all");
         }
         // These are the viewer's, wherever it is.
         Action::Sessions
+        | Action::Usage
         | Action::Help
         | Action::Redraw
         | Action::Suspend
@@ -136,12 +140,6 @@ fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
     wall.chosen().map(|row| Effect::Copy(what(&row.place))).into_iter().collect()
 }
 
-/// What opens a session on the command line.
-fn address(place: &Place) -> String {
-    let session = place.session.as_ref().map(|session| format!("#{session}")).unwrap_or_default();
-    format!("{}{session}", place.path.display())
-}
-
 /// Back to the session behind; without one the program ends.
 fn leave(app: &mut App) -> Vec<Effect> {
     if app.reader.session.file.opened.is_none() {
@@ -190,7 +188,7 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
     };
     let Rang { row, alarm, words } = *rang;
     let Some(wish) = app.wall.wishes.get(alarm).cloned() else { return Vec::new() };
-    let address = address(&row.place);
+    let address = row.place.address();
     // The session that is being read rings by itself.
     let is_read = app.reader.session.file.address.as_ref() == Some(&address);
     if is_read && app.reader.alarms.has(&wish) && !matches!(app.mode, Mode::Wall) {

@@ -13,6 +13,7 @@ pub mod layout;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::analysis::money::cost::Cost;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, SessionRow};
 use crate::app::alarms::{Ring, Wish};
@@ -66,8 +67,8 @@ pub enum Line {
         count: usize,
         /// How many need somebody.
         needing: usize,
-        /// What they have cost in USD, as far as it is known.
-        usd: f64,
+        /// What they have cost, as far as it is known.
+        cost: Option<Cost>,
     },
     /// A session.
     Row(Place),
@@ -163,7 +164,7 @@ impl Wall {
     }
 
     /// All sessions, whether they are shown or not.
-    pub fn rows(&self) -> impl Iterator<Item = &SessionRow> {
+    pub fn rows(&self) -> impl Iterator<Item = &SessionRow> + Clone {
         self.rows.values()
     }
 
@@ -285,7 +286,7 @@ impl Wall {
 }
 
 fn head(name: String, rows: &[&SessionRow]) -> Line {
-    let usd = rows.iter().filter_map(|row| row.cost.as_ref()?.usd).sum();
+    let cost = SessionRow::sum(rows.iter().copied());
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
-    Line::Head { name, count: rows.len(), needing, usd }
+    Line::Head { name, count: rows.len(), needing, cost }
 }

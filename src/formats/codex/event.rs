@@ -8,6 +8,7 @@ use super::line::Line;
 use super::message;
 use super::thread::Thread;
 use super::twins::Side;
+use super::usage::limits;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
@@ -123,6 +124,11 @@ fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let is_inherited = thread.replay.is_on();
     if let Some(usage) = thread.counter.count(info, is_inherited) {
         thread.spend(usage, out);
+    }
+    if !is_inherited {
+        for limit in limits(line.payload.get("rate_limits"), line.at) {
+            thread.meta(MetaEdit::Limit(limit), out);
+        }
     }
     Fate::Merged
 }

@@ -3,6 +3,8 @@
 //! Invariant: the usages that are given out add up to what the thread itself spent, whatever is repeated.
 
 use crate::formats::json::Json;
+use crate::model::limit::Limit;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Counts of a `total_token_usage`: cached and written tokens are among the input, reasoning among the output.
@@ -51,6 +53,25 @@ impl Counts {
             ..Usage::default()
         }
     }
+}
+
+/// What is used up of the limits of an account: `primary` and `secondary` with the time at which each begins anew, or,
+/// in sessions of 2025, in so many seconds (codex-rs `protocol/src/protocol.rs`, `RateLimitSnapshot`), or, earlier, all
+/// in one object and without it.
+pub(crate) fn limits(told: &Json<'_>, at: Option<Timestamp>) -> impl Iterator<Item = Limit> {
+    let of = |name: &str| {
+        let own = told.get(name);
+        let flat = |field: &str| told.get(&format!("{name}_{field}"));
+        let later = own.get("resets_in_seconds").int();
+        let later = later.zip(at).map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
+        Some(Limit {
+            minutes: own.get("window_minutes").count().or_else(|| flat("window_minutes").count())?,
+            used: own.get("used_percent").number().or_else(|| flat("used_percent").number())?,
+            resets: own.get("resets_at").moment().or(later),
+            told: at,
+        })
+    };
+    ["primary", "secondary"].map(of).into_iter().flatten()
 }
 
 /// The sum so far.

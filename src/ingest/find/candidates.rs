@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::{Environment, Holds, Named, Root};
 use crate::formats::{Asked, registry};
+use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, open, probe};
-use crate::model::found::Place;
+use crate::model::found::{Found, Place};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by};
-use crate::source::rows::State;
+use crate::source::rows::{Failure, State};
 
 /// How deep a folder that the reader names is searched.
 const DEEPEST: usize = 6;
@@ -87,7 +89,26 @@ impl Candidate {
 
 /// The rows of databases, as long as nothing is written to them.
 #[derive(Default)]
-pub(crate) struct Databases(HashMap<PathBuf, (State, Vec<Candidate>)>);
+pub(crate) struct Databases {
+    rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
+    /// Those that the latest look could not read, and why.
+    pub(crate) unreadable: Vec<Unreadable>,
+}
+
+/// A database of which nobody knows now what lies in it.
+pub(crate) struct Unreadable {
+    /// It, in place of its sessions.
+    pub(crate) found: Found,
+    /// Why.
+    pub(crate) why: Text,
+}
+
+impl Unreadable {
+    /// As a failure of whoever wanted its sessions.
+    pub(crate) fn failure(&self) -> OpenError {
+        OpenError(format!("{}: {}", self.found.path.display(), self.why))
+    }
+}
 
 /// Finds candidates, newest first, one for each session.
 pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
@@ -98,6 +119,7 @@ pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candid
 
 /// The same with all files of sessions that have several: what one of them tells may be taken back in the next.
 pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
+    databases.unreadable.clear();
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -142,7 +164,7 @@ fn of_format(
             let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
             match holds {
                 Holds::Files(_) => found.extend(lying.filter_map(|lying| of_file(lying, Some(format)))),
-                // One that cannot be read now, or holds no sessions, has none to list.
+                // One that holds no sessions has none to list.
                 Holds::Databases(_) => found
                     .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
             }
@@ -223,30 +245,42 @@ fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>
 }
 
 impl Databases {
-    /// The sessions of a database, as it is now.
+    /// The sessions of a database, as it is now; as it was at an earlier look, if it cannot be read. One of which nothing
+    /// is known is noted.
     fn rows(
         &mut self,
         lying: &Lying,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, OpenError> {
         let state = State::of(&lying.path).ok();
-        if let Some((_, rows)) = self.0.get(&lying.path).filter(|(known, _)| Some(*known) == state) {
+        let known = self.rows.get(&lying.path);
+        if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
             return Ok(rows.clone());
         }
-        let rows = of_database(lying, format)?;
+        let rows = match (of_database(lying, format), known) {
+            (Ok(rows), _) => rows,
+            (Err(Unlisted::Unreadable(_)), Some((_, rows))) => return Ok(rows.clone()),
+            (Err(Unlisted::Unreadable(failure)), None) if failure != Failure::Gone && format.is_some() => {
+                let why = Text::clean(&failure.words());
+                self.unreadable
+                    .extend(format.map(|format| Unreadable { found: as_found(lying, format), why }));
+                return Ok(Vec::new());
+            }
+            (Err(why), _) => return Err(why.of(&lying.path)),
+        };
         if let Some(state) = state {
-            self.0.insert(lying.path.clone(), (state, rows.clone()));
+            self.rows.insert(lying.path.clone(), (state, rows.clone()));
         }
         Ok(rows)
     }
 }
 
-fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, OpenError> {
+fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, Unlisted> {
     let target = Target { path: lying.path.clone(), session: None };
-    let heads = catalog::heads_at(&lying.path)?;
+    let heads = catalog::heads_at(&lying.path, format.is_some())?;
     let format = match format {
         Some(format) => format,
-        None => open::plan(&target)?.format,
+        None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
     };
     let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
     let row = |head: &SessionHead| Candidate {
@@ -262,6 +296,31 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         is_asked: false,
     };
     Ok(heads.iter().map(row).collect())
+}
+
+/// A database in the place of the sessions in it.
+fn as_found(lying: &Lying, format: &'static dyn Format) -> Found {
+    Found {
+        path: lying.path.clone(),
+        session: None,
+        format: format.name(),
+        id: Text::default(),
+        key: None,
+        agent: format.named(&lying.path).and_then(|named| named.agent).map(Text::clean),
+        title: None,
+        cwd: None,
+        model: None,
+        started: None,
+        modified: written(lying),
+        size: None,
+        live: None,
+    }
+}
+
+/// When something was written to a database last: its log is newer than itself.
+fn written(lying: &Lying) -> Option<Timestamp> {
+    let log = State::of(&lying.path).ok().and_then(|state| state.log);
+    lying.stamp.into_iter().chain(log).map(|stamp| stamp.moment()).max()
 }
 
 /// What a database took over stays beside it: files of sessions that are rows now are old copies.

@@ -12,6 +12,7 @@ use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
+use crate::model::transcript::Transcript;
 use crate::source::stamp::{Stamp, read_range};
 use crate::source::{process, regular};
 
@@ -95,7 +96,7 @@ impl Facts {
             started: transcript.entries().find_map(|entry| entry.at),
             modified: candidate.modified,
             size: None,
-            live: self.fresh(&candidate),
+            live: self.fresh(&candidate, &transcript),
             path: candidate.path,
         })
     }
@@ -131,15 +132,15 @@ impl Facts {
             started: transcript.entries().find_map(|entry| entry.at),
             modified: candidate.modified,
             size: candidate.size.filter(|_| !is_part),
-            live: live.or_else(|| self.fresh(&candidate)),
+            live: live.or_else(|| self.fresh(&candidate, &transcript)),
             path: candidate.path,
         })
     }
 
-    /// What was written to lately is taken for running; what was put aside runs no more.
-    fn fresh(&self, candidate: &Candidate) -> Option<bool> {
+    /// What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
+    fn fresh(&self, candidate: &Candidate, transcript: &Transcript) -> Option<bool> {
         let is_fresh = candidate.modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
-        if candidate.is_archive { Some(false) } else { is_fresh.then_some(true) }
+        if candidate.is_archive || transcript.has_ended() { Some(false) } else { is_fresh.then_some(true) }
     }
 
     /// Feeds the manifest to the decoder. Answers which process it names.

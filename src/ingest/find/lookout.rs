@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::candidates::{Candidate, Databases, Search, collect};
+use super::candidates::{Candidate, Databases, Search, Unreadable, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place};
@@ -30,6 +30,8 @@ pub(crate) struct Lookout {
 pub(crate) struct Look {
     /// Sessions that were written to lately and were not given out before, the newest first.
     pub(crate) found: Vec<Found>,
+    /// Databases that cannot be read now, which were written to lately; and why.
+    pub(crate) unreadable: Vec<(Found, Text)>,
     /// Why places that the reader named cannot be looked at, each once.
     pub(crate) refused: Vec<Text>,
 }
@@ -63,7 +65,9 @@ impl Lookout {
         let recent =
             candidates.into_iter().filter(|candidate| candidate.modified.is_none_or(|at| at >= from));
         let found = recent.filter_map(|candidate| self.look_at(candidate, &mut facts)).collect();
-        Look { found, refused }
+        let is_recent = |it: &Unreadable| it.found.modified.is_none_or(|at| at >= from);
+        let unreadable = std::mem::take(&mut self.databases.unreadable).into_iter().filter(is_recent);
+        Look { found, unreadable: unreadable.map(|it| (it.found, it.why)).collect(), refused }
     }
 
     fn look_at(&mut self, candidate: Candidate, facts: &mut Facts) -> Option<Found> {

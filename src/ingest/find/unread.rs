@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::candidates::{self, Candidate, Databases, Search};
+use super::candidates::{self, Candidate, Databases, Search, Unreadable};
 use super::facts::Facts;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
@@ -21,7 +21,9 @@ pub(crate) struct Unread(Candidate);
 
 /// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
 pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
-    let (candidates, failures) = candidates::files(search, &mut Databases::default());
+    let mut databases = Databases::default();
+    let (candidates, mut failures) = candidates::files(search, &mut databases);
+    failures.extend(databases.unreadable.iter().map(Unreadable::failure));
     // In a folder that the reader names, files beside sessions are come by as well.
     let known = candidates.iter().filter(|_| !search.paths.is_empty());
     let beside = known.filter_map(|candidate| Some(sift::companions(&candidate.path, candidate.format?)));

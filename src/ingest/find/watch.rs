@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::candidates::{Candidate, Databases, Search, collect};
+use super::candidates::{Candidate, Databases, Search, Unreadable, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place, Sighting};
@@ -76,6 +76,7 @@ impl Looker {
     /// One look at all places. `false` when nobody listens any more.
     fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
+        let failures = failures.into_iter().chain(self.databases.unreadable.iter().map(Unreadable::failure));
         for OpenError(why) in failures {
             if self.refused.insert(why.clone()) && !send(Sighting::Refused(Text::clean(&why))) {
                 return false;

@@ -88,7 +88,7 @@ impl Amount {
     }
 
     /// One record.
-    pub(crate) fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
+    pub fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
         let mut amount = Self::of_sum(&Spent::of(usage), prices);
         amount.searches = usage.searches.unwrap_or(0);
         let is_cached = usage.cache_read.unwrap_or(0) > 0 || usage.cache_write.unwrap_or(0) > 0;

@@ -1,6 +1,7 @@
 //! What `tv usage` is asked for.
 
 use crate::analysis::expression::When;
+use crate::analysis::ledger::By;
 use crate::ingest::find::Search;
 use crate::ingest::{OpenError, Target};
 
@@ -21,50 +22,12 @@ pub struct Options {
     pub until: Option<When>,
     /// How rows are written.
     pub form: Form,
+    /// Whether what is used up of limits is wanted, and no sums.
+    pub limits: bool,
+    /// Columns of a table.
+    pub width: u16,
     /// Whether only ASCII is written.
     pub ascii: bool,
-}
-
-/// What rows are summed by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// A day of the reader's calendar.
-    Day,
-    /// A week of it, from Monday.
-    Week,
-    /// A month of it.
-    Month,
-    /// The folder in which the agent worked.
-    Project,
-    /// The format, which tells the agent.
-    Agent,
-    /// The model.
-    Model,
-    /// The session.
-    Session,
-}
-
-impl By {
-    /// All of them, with their words.
-    pub const ALL: [(Self, &'static str); 7] = [
-        (Self::Day, "day"),
-        (Self::Week, "week"),
-        (Self::Month, "month"),
-        (Self::Project, "project"),
-        (Self::Agent, "agent"),
-        (Self::Model, "model"),
-        (Self::Session, "session"),
-    ];
-
-    /// Its word.
-    pub(super) fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
-    }
-
-    /// Whether it is a span of time.
-    pub fn is_period(self) -> bool {
-        matches!(self, Self::Day | Self::Week | Self::Month)
-    }
 }
 
 /// How rows are written.

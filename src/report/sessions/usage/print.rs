@@ -6,16 +6,17 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::ledger::{Group, Ledger, Row};
-use super::options::{By, Form, Options};
-use crate::analysis::phrases;
+use super::options::{Form, Options};
+use crate::analysis::ledger::cells::{self, Manner};
+use crate::analysis::ledger::{By, Group, Ledger, Row};
 use crate::model::figures::exact;
+use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::json;
 use crate::report::spent::{CostFigures, UsageFigures};
 
-/// Columns of a project and of a title at most.
-const WIDEST: usize = 44;
+/// Columns of the id of a session.
+const ID: usize = 13;
 
 /// A row as JSON.
 #[derive(Serialize)]
@@ -34,8 +35,11 @@ struct Line<'a> {
 }
 
 /// Writes all rows.
-pub(super) fn write(ledger: &Ledger, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let (rows, total) = ledger.rows();
+pub(super) fn write(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    if options.limits {
+        return write_limits(ledger, options, now, out);
+    }
+    let (rows, total) = ledger.rows(&options.by, &[]);
     match options.form {
         Form::Json => rows.iter().try_for_each(|row| json::write_line(out, &line(row))),
         Form::Csv => write_csv(&rows, out),
@@ -48,9 +52,48 @@ pub(super) fn write(ledger: &Ledger, options: &Options, out: &mut dyn Write) -> 
                     "\nrequests that stand in another session, too, and are counted there: {copies}"
                 )?;
             }
-            Ok(())
+            let mut limits = ledger.limits().peekable();
+            if limits.peek().is_some() {
+                writeln!(out)?;
+            }
+            limits.try_for_each(|(agent, limit)| writeln!(out, "{}", cells::limit(agent, limit, now)))
         }
     }
+}
+
+/// What is used up of a limit, as JSON.
+#[derive(Serialize)]
+struct LimitLine {
+    schema: &'static str,
+    agent: &'static str,
+    minutes: u64,
+    used_percent: f64,
+    resets: Option<String>,
+    told: Option<String>,
+}
+
+fn write_limits(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+    let mut is_told = false;
+    for (agent, limit) in ledger.limits() {
+        is_told = true;
+        if options.form == Form::Table {
+            writeln!(out, "{}", cells::limit(agent, limit, now))?;
+            continue;
+        }
+        let line = LimitLine {
+            schema: "tv.limits/1",
+            agent,
+            minutes: limit.minutes,
+            used_percent: limit.used,
+            resets: limit.resets.map(Timestamp::to_rfc3339),
+            told: limit.told.map(Timestamp::to_rfc3339),
+        };
+        json::write_line(out, &line)?;
+    }
+    if !is_told && options.form == Form::Table {
+        writeln!(out, "no session tells of limits")?;
+    }
+    Ok(())
 }
 
 fn line(row: &Row) -> Line<'_> {
@@ -59,12 +102,12 @@ fn line(row: &Row) -> Line<'_> {
     Line {
         schema: "tv.usage/1",
         period: period.as_deref(),
-        agent: agent.as_deref(),
+        agent: *agent,
         project: project.as_deref().filter(is_known),
         model: model.as_deref().filter(is_known),
         session: session.as_ref().map(|(id, _)| id.as_str()),
         title: session.as_ref().and_then(|(_, title)| title.as_deref()),
-        sessions: row.sessions,
+        sessions: row.sessions(),
         requests: row.amount.requests,
         usage: (&row.amount).into(),
         cost: (&row.cost()).into(),
@@ -98,79 +141,105 @@ fn quoted(cell: &str) -> String {
     if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
 }
 
+/// Each name has so many columns before figures are rounded.
+const NARROW: usize = 14;
+/// What stands between columns.
+const GAP: usize = 2;
+
 fn write_table(rows: &[Row], total: &Row, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    const FIGURES: [&str; 7] =
-        ["sessions", "requests", "input", "output", "cache read", "cache write", "cost"];
     if rows.is_empty() {
         return writeln!(out, "nothing was spent");
     }
-    let names = options.by.len();
-    let mut table: Vec<Vec<String>> = Vec::new();
-    table.push(options.by.iter().map(|by| by.word().to_owned()).chain(FIGURES.map(str::to_owned)).collect());
-    for row in rows {
-        let names = options.by.iter().map(|by| name(*by, &row.group, options));
-        table.push(names.chain(figures(row)).collect());
-    }
-    let blank = std::iter::repeat_n(String::new(), names.saturating_sub(1));
-    table.push(std::iter::once("total".to_owned()).chain(blank).chain(figures(total)).collect());
-    let mut widths = vec![0; names + FIGURES.len()];
-    for cells in &table {
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = wrap::width(cell).max(*width);
-        }
-    }
-    let last = table.len() - 1;
-    for (number, cells) in table.iter().enumerate() {
+    let room = usize::from(options.width);
+    let wanted: usize = names_of(rows, options).iter().map(|(width, _)| width + GAP).sum();
+    let fits = |figures: &Vec<Vec<String>>| {
+        let taken: usize = widths(figures).iter().map(|width| width + GAP).sum();
+        room.saturating_sub(taken.saturating_sub(GAP)) >= wanted.min((NARROW + GAP) * options.by.len())
+    };
+    // Rather than that nobody can read whose they are, figures are rounded, and counts left out.
+    let figures = |manner: Manner| {
+        let cells = rows.iter().chain([total]).map(|row| row.figures(manner));
+        std::iter::once(manner.heads()).chain(cells).collect::<Vec<_>>()
+    };
+    let [.., fewest] = Manner::all(&options.by);
+    let tried = Manner::all(&options.by).into_iter().map(figures).find(fits);
+    let figures = tried.unwrap_or_else(|| figures(fewest));
+    let of_figures = widths(&figures);
+    let taken: usize = of_figures.iter().map(|width| width + GAP).sum();
+    let names = fitted(names_of(rows, options), room.saturating_sub(taken.saturating_sub(GAP)), options);
+    let of_names = widths(&names);
+    let last = figures.len() - 1;
+    for (number, (names, figures)) in names.iter().zip(&figures).enumerate() {
         if number == last {
             let line = if options.ascii { "-" } else { "─" };
-            writeln!(out, "{}", line.repeat(widths.iter().sum::<usize>() + 2 * (widths.len() - 1)))?;
+            let all: usize = of_names.iter().chain(&of_figures).map(|width| width + GAP).sum();
+            writeln!(out, "{}", line.repeat(all - GAP))?;
         }
-        let cells = cells.iter().zip(&widths).enumerate().map(|(place, (cell, width))| {
-            let gap = " ".repeat(width.saturating_sub(wrap::width(cell)));
-            if place < names { format!("{cell}{gap}") } else { format!("{gap}{cell}") }
-        });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        let gap = |cell: &str, width: usize| " ".repeat(width.saturating_sub(wrap::width(cell)));
+        let names = names.iter().zip(&of_names).map(|(cell, width)| format!("{cell}{}", gap(cell, *width)));
+        let figures =
+            figures.iter().zip(&of_figures).map(|(cell, width)| format!("{}{cell}", gap(cell, *width)));
+        let line: Vec<String> = names.chain(figures).collect();
+        writeln!(out, "{}", line.join(&" ".repeat(GAP)).trim_end())?;
     }
     Ok(())
 }
 
-fn name(by: By, group: &Group, options: &Options) -> String {
-    let cut = if options.ascii { "~" } else { "…" };
-    let unknown = |text: Option<&String>| {
-        text.filter(|text| !text.is_empty()).cloned().unwrap_or_else(|| "?".to_owned())
-    };
-    match by {
-        _ if by.is_period() => unknown(group.period.as_ref()),
-        By::Agent => unknown(group.agent.as_ref()),
-        By::Model => unknown(group.model.as_ref()),
-        By::Project => {
-            let project = unknown(group.project.as_ref());
-            wrap::fit_path(&options.search.environment.shortened(project.as_ref()), WIDEST, cut)
-        }
-        _ => {
-            let (id, title) =
-                group.session.as_ref().map_or(("?", None), |(id, title)| (id.as_str(), title.as_ref()));
-            let title = title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
-            let short: String = id.chars().take(13).collect();
-            let name = format!("{short}  {}", title.unwrap_or_default());
-            let spans = wrap::fit(&[name.into()], WIDEST, cut);
-            spans.iter().map(|span| span.content.as_ref()).collect::<String>().trim_end().to_owned()
+/// The width of each column.
+fn widths(table: &[Vec<String>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for cells in table {
+        widths.resize(cells.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = wrap::width(cell).max(*width);
         }
     }
+    widths
 }
 
-fn figures(row: &Row) -> [String; 7] {
-    let usage = UsageFigures::<i64>::from(&row.amount);
-    let tokens =
-        |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), |n| exact(n.max(0).unsigned_abs()));
-    let more = if usage.output_is_partial { "+" } else { "" };
-    [
-        exact(row.sessions as u64),
-        exact(row.amount.requests),
-        tokens(usage.input),
-        format!("{}{more}", tokens(usage.output)),
-        tokens(usage.cache_read),
-        tokens(usage.cache_write),
-        phrases::cost(&row.cost()).unwrap_or_else(|| "$?".to_owned()),
-    ]
+/// The names by column, each with its width: that of the head, those of all rows, and what stands before the sum.
+fn names_of(rows: &[Row], options: &Options) -> Vec<(usize, Vec<String>)> {
+    let column = |(place, by): (usize, &By)| {
+        let sum = if place == 0 { "total" } else { "" };
+        let names = rows.iter().map(|row| name(*by, &row.group, options));
+        let cells: Vec<String> =
+            std::iter::once(by.word().to_owned()).chain(names).chain([sum.to_owned()]).collect();
+        (cells.iter().map(|cell| wrap::width(cell)).max().unwrap_or(0), cells)
+    };
+    options.by.iter().enumerate().map(column).collect()
+}
+
+/// The names by row, cut so that they fit: the widest column gives first.
+fn fitted(mut columns: Vec<(usize, Vec<String>)>, room: usize, options: &Options) -> Vec<Vec<String>> {
+    /// No column is narrower, whatever the terminal.
+    const LEAST: usize = 4;
+    while columns.iter().map(|(width, _)| width + GAP).sum::<usize>() > room {
+        match columns.iter_mut().max_by_key(|(width, _)| *width) {
+            Some((width, _)) if *width > LEAST => *width -= 1,
+            _ => break,
+        }
+    }
+    let cut = if options.ascii { "~" } else { "…" };
+    let count = columns.first().map_or(0, |(_, cells)| cells.len());
+    let cell = |(by, (width, cells)): (&By, &(usize, Vec<String>)), row: usize| {
+        let cell = cells.get(row).map(String::as_str).unwrap_or_default();
+        if *by == By::Project { wrap::fit_path(cell, *width, cut) } else { fit(cell, *width, cut) }
+    };
+    (0..count).map(|row| options.by.iter().zip(&columns).map(|column| cell(column, row)).collect()).collect()
+}
+
+fn fit(text: &str, width: usize, cut: &'static str) -> String {
+    let spans = wrap::fit(&[text.to_owned().into()], width, cut);
+    spans.iter().map(|span| span.content.as_ref()).collect::<String>().trim_end().to_owned()
+}
+
+fn name(by: By, group: &Group, options: &Options) -> String {
+    match by {
+        By::Project => options.search.environment.shortened(group.name(by).as_ref()),
+        By::Session => {
+            let id = fit(&group.name(by), ID, if options.ascii { "~" } else { "…" });
+            format!("{id:<ID$}  {}", group.title()).trim_end().to_owned()
+        }
+        _ => group.name(by),
+    }
 }

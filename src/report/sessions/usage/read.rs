@@ -1,17 +1,11 @@
 //! What one session spent.
 
-use std::path::PathBuf;
-
 use crate::analysis::index::Live;
-use crate::analysis::money::spending::amount::Amount;
+use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::money::spending::{Charge, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{Reader, Unread};
-use crate::model::body::Key;
-use crate::model::found::Found;
-use crate::model::text::{Name, Text};
-use crate::model::timestamp::Timestamp;
 use crate::report::reading;
 
 /// What comes of a session.
@@ -20,33 +14,10 @@ pub(super) enum Message {
     Session(Box<Spender>),
     /// It is none, or one that another one started.
     Other(usize),
+    /// It is of another format, or cannot be read.
+    Passed,
     /// Why it could not be read, or not to its end.
     Failure(OpenError),
-}
-
-/// A session and what it spent.
-pub(super) struct Spender {
-    /// The session.
-    pub(super) found: Found,
-    /// Its id as its records tell it.
-    pub(super) id: Text,
-    /// The files that were read for it.
-    pub(super) files: Vec<PathBuf>,
-    /// What was spent.
-    pub(super) spent: Vec<Spent>,
-}
-
-/// One record of usage.
-#[derive(Clone, Debug)]
-pub(super) struct Spent {
-    /// The key of the entry that carries it.
-    pub(super) key: Option<Key>,
-    /// When.
-    pub(super) at: Option<Timestamp>,
-    /// On which model; empty if nobody says.
-    pub(super) model: Name,
-    /// How much.
-    pub(super) amount: Amount,
 }
 
 /// Reads a session that is listed, or any.
@@ -62,6 +33,7 @@ pub(super) fn read(
         return;
     };
     if format.is_some_and(|format| found.format != format) {
+        say(Message::Passed);
         return;
     }
     match reading::read(&unread.target(), true) {
@@ -77,6 +49,7 @@ pub(super) fn read(
                 id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
                 files: reading.files.values().map(|path| path.to_path_buf()).collect(),
                 spent: statement.charges.iter().map(spent).collect(),
+                limits: transcript.meta().limits.clone(),
                 found,
             };
             let failure = reading.failure();
@@ -87,7 +60,9 @@ pub(super) fn read(
             }
         }
         Err(failure) => {
-            say(Message::Failure(failure));
+            if say(Message::Failure(failure)) {
+                say(Message::Passed);
+            }
         }
     }
 }

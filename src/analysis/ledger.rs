@@ -13,21 +13,97 @@
 //!
 //! Invariant: what a session says twice by itself is two requests; only what others said before is a copy.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Range;
+pub mod cells;
+pub mod counting;
 
-use super::options::By;
-use super::read::{Spender, Spent};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::spending::amount::Amount;
+use crate::model::body::Key;
 use crate::model::found::Found;
+use crate::model::limit::Limit;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 
+/// A session and what it spent.
+#[derive(Clone, Debug)]
+pub struct Spender {
+    /// The session.
+    pub found: Found,
+    /// Its id as its records tell it.
+    pub id: Text,
+    /// The files that were read for it.
+    pub files: Vec<PathBuf>,
+    /// What was spent.
+    pub spent: Vec<Spent>,
+    /// What it tells of limits.
+    pub limits: Vec<Limit>,
+}
+
+/// One record of usage.
+#[derive(Clone, Debug)]
+pub struct Spent {
+    /// The key of the entry that carries it.
+    pub key: Option<Key>,
+    /// When.
+    pub at: Option<Timestamp>,
+    /// On which model; empty if nobody says.
+    pub model: Name,
+    /// How much.
+    pub amount: Amount,
+}
+
+/// What rows are summed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum By {
+    /// A day of the reader's calendar.
+    #[default]
+    Day,
+    /// A week of it, from Monday.
+    Week,
+    /// A month of it.
+    Month,
+    /// The folder in which the agent worked.
+    Project,
+    /// The format, which tells the agent.
+    Agent,
+    /// The model.
+    Model,
+    /// The session.
+    Session,
+}
+
+impl By {
+    /// All of them, with their words.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Day, "day"),
+        (Self::Week, "week"),
+        (Self::Month, "month"),
+        (Self::Project, "project"),
+        (Self::Agent, "agent"),
+        (Self::Model, "model"),
+        (Self::Session, "session"),
+    ];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
+    }
+
+    /// Whether it is a span of time.
+    pub fn is_period(self) -> bool {
+        matches!(self, Self::Day | Self::Week | Self::Month)
+    }
+}
+
 /// The sums.
-pub(super) struct Ledger {
-    by: Vec<By>,
+#[derive(Debug, Default)]
+pub struct Ledger {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     sessions: Vec<Found>,
@@ -36,6 +112,8 @@ pub(super) struct Ledger {
     known: HashMap<Identity, usize>,
     /// How many were copies.
     copies: u64,
+    /// What agents tell of limits, the newest of each.
+    limits: BTreeMap<&'static str, Vec<Limit>>,
 }
 
 /// What names a request.
@@ -48,38 +126,49 @@ struct Identity {
 
 /// What a row holds the sum of; what it is not summed by is not there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Group {
+pub struct Group {
     /// A day, a week or a month.
-    pub(super) period: Option<String>,
+    pub period: Option<Arc<str>>,
     /// The format.
-    pub(super) agent: Option<String>,
+    pub agent: Option<&'static str>,
     /// A folder.
-    pub(super) project: Option<String>,
+    pub project: Option<Text>,
     /// A model.
-    pub(super) model: Option<String>,
+    pub model: Option<Name>,
     /// The id of a session, and its title.
-    pub(super) session: Option<(String, Option<String>)>,
+    pub session: Option<(Text, Option<Text>)>,
 }
 
 /// A sum.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Row {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
     /// Of what.
-    pub(super) group: Group,
-    /// Of how many sessions.
-    pub(super) sessions: usize,
+    pub group: Group,
+    /// The sessions, by their numbers.
+    sessions: BTreeSet<usize>,
     /// How much.
-    pub(super) amount: Amount,
+    pub amount: Amount,
     unpriced: BTreeSet<Name>,
 }
 
 impl Row {
+    /// Of how many sessions.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// The one that was added last.
+    pub fn newest(&self) -> Option<usize> {
+        self.sessions.last().copied()
+    }
+
     /// What it cost.
-    pub(super) fn cost(&self) -> Cost {
+    pub fn cost(&self) -> Cost {
         Cost { unpriced_models: self.unpriced.iter().cloned().collect(), ..self.amount.money.cost() }
     }
 
-    fn add(&mut self, spent: &Spent) {
+    fn add(&mut self, session: usize, spent: &Spent) {
+        self.sessions.insert(session);
         self.amount.plus(&spent.amount);
         if spent.amount.money.unpriced > 0 {
             self.unpriced.insert(spent.model.clone());
@@ -88,28 +177,33 @@ impl Row {
 }
 
 impl Ledger {
-    /// Nothing was spent so far.
-    pub(super) fn new(by: &[By], time: Range<Option<Timestamp>>) -> Self {
-        Self {
-            by: by.to_vec(),
-            since: time.start,
-            until: time.end,
-            sessions: Vec::new(),
-            spent: Vec::new(),
-            known: HashMap::new(),
-            copies: 0,
-        }
+    /// Nothing was spent so far. Only what was spent in this time counts.
+    pub fn new(time: Range<Option<Timestamp>>) -> Self {
+        Self { since: time.start, until: time.end, ..Self::default() }
     }
 
     /// How many requests stood in more than one session.
-    pub(super) fn copies(&self) -> u64 {
+    pub fn copies(&self) -> u64 {
         self.copies
     }
 
+    /// The session with a number.
+    pub fn session(&self, number: usize) -> Option<&Found> {
+        self.sessions.get(number)
+    }
+
+    /// What agents tell of their limits.
+    pub fn limits(&self) -> impl Iterator<Item = (&'static str, Limit)> {
+        self.limits.iter().flat_map(|(agent, limits)| limits.iter().map(|limit| (*agent, *limit)))
+    }
+
     /// Adds what a session spent and no session before it.
-    pub(super) fn add(&mut self, spender: Spender) {
+    pub fn add(&mut self, spender: Spender) {
         let session = self.sessions.len();
         let modified = spender.found.modified;
+        for limit in spender.limits {
+            limit.join(self.limits.entry(spender.found.format).or_default());
+        }
         self.sessions.push(spender.found);
         let mut new = Vec::new();
         for mut spent in spender.spent {
@@ -130,31 +224,22 @@ impl Ledger {
         self.known.extend(new);
     }
 
-    /// The sums: spans of time as they come, all else by what it cost; and the sum of all.
-    pub(super) fn rows(&self) -> (Vec<Row>, Row) {
-        let mut rows: BTreeMap<Group, (Row, HashSet<usize>)> = BTreeMap::new();
+    /// The sums by these, of what is in all of those rows of other sums: spans of time as they come, all else by what it
+    /// cost; and the sum of all.
+    pub fn rows(&self, by: &[By], within: &[Within]) -> (Vec<Row>, Row) {
+        let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
         let mut total = Row::default();
-        let mut sessions = HashSet::new();
-        let is_within = |spent: &Spent| {
-            let (since, until) = (self.since, self.until);
-            since.is_none_or(|since| spent.at >= Some(since))
-                && until.is_none_or(|until| spent.at < Some(until))
-        };
-        for (session, spent) in self.spent.iter().filter(|(_, spent)| is_within(spent)) {
-            let Some(found) = self.sessions.get(*session) else { continue };
-            let (row, own) = rows.entry(self.group(found, spent)).or_default();
-            row.add(spent);
-            own.insert(*session);
-            total.add(spent);
-            sessions.insert(*session);
+        let mut calendar = Calendar::default();
+        for (session, spent) in &self.spent {
+            let Some(found) = self.sessions.get(*session).filter(|_| self.is_of_time(spent)) else { continue };
+            if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
+                continue;
+            }
+            let group = calendar.group(by, found, spent);
+            rows.entry(group).or_default().add(*session, spent);
+            total.add(*session, spent);
         }
-        total.sessions = sessions.len();
-        let row = |(group, (row, sessions)): (Group, (Row, HashSet<usize>))| Row {
-            group,
-            sessions: sessions.len(),
-            ..row
-        };
-        let mut rows: Vec<Row> = rows.into_iter().map(row).collect();
+        let mut rows: Vec<Row> = rows.into_iter().map(|(group, row)| Row { group, ..row }).collect();
         rows.sort_by(|one, other| {
             let picos = |row: &Row| std::cmp::Reverse(row.amount.money.picos());
             one.group.period.cmp(&other.group.period).then_with(|| picos(one).cmp(&picos(other)))
@@ -162,21 +247,44 @@ impl Ledger {
         (rows, total)
     }
 
-    fn group(&self, found: &Found, spent: &Spent) -> Group {
+    fn is_of_time(&self, spent: &Spent) -> bool {
+        self.since.is_none_or(|since| spent.at >= Some(since))
+            && self.until.is_none_or(|until| spent.at < Some(until))
+    }
+}
+
+/// What a row of other sums is of.
+pub type Within = (By, Group);
+
+/// Days, weeks and months of times. To know them takes long, and most requests are of the hour of the one before.
+#[derive(Default)]
+struct Calendar(HashMap<(By, i64), Arc<str>>);
+
+impl Calendar {
+    /// No zone differs from another one by less.
+    const STEP: i64 = 15 * 60 * 1_000;
+
+    fn period(&mut self, by: By, at: Timestamp) -> Arc<str> {
+        let known = self.0.entry((by, at.0.div_euclid(Self::STEP)));
+        let made = known.or_insert_with(|| {
+            Arc::from(match by {
+                By::Week => at.calendar_week(),
+                By::Month => at.calendar_month(),
+                By::Day | By::Project | By::Agent | By::Model | By::Session => at.calendar_day(),
+            })
+        });
+        Arc::clone(made)
+    }
+
+    fn group(&mut self, by: &[By], found: &Found, spent: &Spent) -> Group {
         let mut group = Group::default();
-        for by in &self.by {
+        for by in by {
             match by {
-                By::Day => group.period = spent.at.map(Timestamp::calendar_day),
-                By::Week => group.period = spent.at.map(Timestamp::calendar_week),
-                By::Month => group.period = spent.at.map(Timestamp::calendar_month),
-                By::Project => {
-                    group.project = Some(found.cwd.as_ref().map(Text::to_string).unwrap_or_default());
-                }
-                By::Agent => group.agent = Some(found.format.to_owned()),
-                By::Model => group.model = Some(spent.model.to_string()),
-                By::Session => {
-                    group.session = Some((found.id.to_string(), found.title.as_ref().map(Text::to_string)));
-                }
+                By::Day | By::Week | By::Month => group.period = spent.at.map(|at| self.period(*by, at)),
+                By::Project => group.project = Some(found.cwd.clone().unwrap_or_default()),
+                By::Agent => group.agent = Some(found.format),
+                By::Model => group.model = Some(spent.model.clone()),
+                By::Session => group.session = Some((found.id.clone(), found.title.clone())),
             }
         }
         group
@@ -248,16 +356,16 @@ mod tests {
             size: None,
             live: None,
         };
-        Spender { found, id: Text::clean(id), files: Vec::new(), spent }
+        Spender { found, id: Text::clean(id), files: Vec::new(), spent, limits: Vec::new() }
     }
 
     /// Requests, input and output of sessions in their order, and how many were copies.
     fn sums(sessions: Vec<(&str, Vec<Spent>)>) -> (u64, i64, i64, u64) {
-        let mut ledger = Ledger::new(&[By::Session], None..None);
+        let mut ledger = Ledger::new(None..None);
         for (id, spent) in sessions {
             ledger.add(spender(id, spent));
         }
-        let (rows, total) = ledger.rows();
+        let (rows, total) = ledger.rows(&[By::Session], &[]);
         let all: i64 = rows.iter().map(|row| row.amount.input.total).sum();
         assert_eq!(all, total.amount.input.total);
         (total.amount.requests, total.amount.input.total, total.amount.output.total, ledger.copies())

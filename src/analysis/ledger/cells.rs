@@ -1,0 +1,117 @@
+//! What stands in the columns of a table of sums, in words: the same for the table that is written and for the view.
+
+use super::{By, Group, Row};
+use crate::analysis::phrases;
+use crate::model::figures::{self, exact};
+use crate::model::limit::Limit;
+use crate::model::timestamp::Timestamp;
+
+/// The heads of the figures.
+pub const FIGURES: [&str; 7] =
+    ["sessions", "requests", "input", "output", "cache read", "cache write", "cost"];
+
+/// How figures are written: to the token or rounded, and without so many of the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// Whether tokens are rounded.
+    pub is_rounded: bool,
+    /// How many are left out.
+    pub skipped: usize,
+}
+
+impl Manner {
+    /// From all to the token to the fewest. A row of one session is always of one.
+    pub fn all(by: &[By]) -> [Self; 5] {
+        let skipped = usize::from(by.contains(&By::Session));
+        [(false, skipped), (true, skipped), (true, 1), (true, 2), (true, 6)]
+            .map(|(is_rounded, skipped)| Self { is_rounded, skipped })
+    }
+
+    /// The heads.
+    pub fn heads(self) -> Vec<String> {
+        FIGURES.iter().skip(self.skipped).map(|head| (*head).to_owned()).collect()
+    }
+}
+
+impl Row {
+    /// The figures.
+    pub fn figures(&self, manner: Manner) -> Vec<String> {
+        let whole = |tokens: u64| if manner.is_rounded { figures::tokens(tokens) } else { exact(tokens) };
+        let tokens =
+            |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), |n| whole(n.max(0).unsigned_abs()));
+        let amount = &self.amount;
+        let more = if amount.money.partial > 0 { "+" } else { "" };
+        let cells = [
+            exact(self.sessions() as u64),
+            exact(amount.requests),
+            tokens(amount.input.known()),
+            format!("{}{more}", tokens(amount.output.known())),
+            tokens(amount.cache_read.known()),
+            tokens(amount.cache_write.known()),
+            phrases::cost(&self.cost()).unwrap_or_else(|| "$?".to_owned()),
+        ];
+        cells.into_iter().skip(manner.skipped).collect()
+    }
+}
+
+impl Group {
+    /// What a row is of by one of those that it is summed by; a session is an id and a title.
+    pub fn name(&self, by: By) -> String {
+        let known = |name: Option<&str>| name.filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
+        match by {
+            By::Day | By::Week | By::Month => known(self.period.as_deref()),
+            By::Project => known(self.project.as_deref()),
+            By::Agent => known(self.agent),
+            By::Model => known(self.model.as_deref()),
+            By::Session => known(self.session.as_ref().map(|(id, _)| id.as_str())),
+        }
+    }
+
+    /// The title of the session, on one line.
+    pub fn title(&self) -> String {
+        let title = self.session.as_ref().and_then(|(_, title)| title.as_deref()).unwrap_or_default();
+        title.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// What is used up of a limit: `codex 5 h 28% used, resets in 2h05m, told 12m ago`.
+pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
+    let span = match limit.minutes {
+        minutes @ 0..=119 => format!("{minutes} min"),
+        // Some agents write one minute less.
+        minutes if (minutes + 1) % (7 * 24 * 60) <= 1 => match (minutes + 1) / (7 * 24 * 60) {
+            1 => "week".to_owned(),
+            weeks => format!("{weeks} weeks"),
+        },
+        minutes if minutes < 48 * 60 => format!("{} h", (minutes + 1) / 60),
+        minutes => format!("{} d", (minutes + 1) / (24 * 60)),
+    };
+    let age = |at: Timestamp| figures::age(now.since(at));
+    let resets = limit.resets.map(|at| {
+        if limit.is_over(now) {
+            format!(", began anew {} ago", age(at))
+        } else {
+            format!(", begins anew in {}", figures::age(at.since(now)))
+        }
+    });
+    let told = limit.told.map(|at| format!(", told {} ago", age(at))).unwrap_or_default();
+    format!("{agent} {span}: {}% used{}{told}", limit.used.round(), resets.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::limit;
+    use crate::model::limit::Limit;
+    use crate::model::timestamp::Timestamp;
+
+    #[test]
+    fn a_limit_says_of_which_span_and_how_old_it_is() {
+        let now = Timestamp(100_000_000_000);
+        let at = |minutes: i64| Some(Timestamp(now.0 + minutes * 60_000));
+        let words = |minutes, used, resets, told| limit("codex", Limit { minutes, used, resets, told }, now);
+        assert_eq!(words(300, 28.4, at(125), at(-12)), "codex 5 h: 28% used, begins anew in 2h05m, told 12m ago");
+        assert_eq!(words(299, 8.0, None, at(-12)), "codex 5 h: 8% used, told 12m ago");
+        assert_eq!(words(10_079, 99.6, at(-60), at(-90)), "codex week: 100% used, began anew 1h00m ago, told 1h30m ago");
+        assert_eq!(words(43_200, 1.0, None, None), "codex 30 d: 1% used");
+    }
+}

@@ -1,0 +1,140 @@
+//! What keys do in the ledger.
+
+use super::layout::divide;
+use super::{LedgerView, Sort};
+use crate::analysis::ledger::By;
+use crate::app::effect::Effect;
+use crate::app::input::action::{Action, Change, View, Way, What};
+use crate::app::mode::{Below, Mode};
+use crate::app::screen::Screen;
+use crate::app::state::App;
+
+/// The views that digits name where one session is shown; here they name what rows are summed by.
+const DIGITS: [View; 7] = [
+    View::Transcript,
+    View::Timeline,
+    View::Tools,
+    View::Money,
+    View::Context,
+    View::Tree,
+    View::Files,
+];
+
+/// Scrolls.
+pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
+    ledger.scroll(usize::from(divide(ledger, screen).lines));
+}
+
+/// Shows the ledger.
+pub(crate) fn open(app: &mut App) -> Vec<Effect> {
+    app.ledger.below = match app.mode {
+        Mode::Picker => Below::Picker,
+        Mode::Wall | Mode::OnWall { .. } => Below::Wall,
+        _ => Below::Text,
+    };
+    app.mode = Mode::Ledger;
+    vec![Effect::Count(app.ledger.question.clone())]
+}
+
+/// Carries out an action, if it has a meaning here.
+pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
+    let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
+    let page = isize::try_from(divide(ledger, screen).lines.saturating_sub(1)).unwrap_or(10).max(1);
+    let times = isize::try_from(times).unwrap_or(1);
+    match action {
+        Action::Next | Action::LineDown => ledger.move_by(times),
+        Action::Previous | Action::LineUp => ledger.move_by(-times),
+        Action::PageDown => ledger.move_by(page.saturating_mul(times)),
+        Action::PageUp => ledger.move_by(-page.saturating_mul(times)),
+        Action::HalfDown => ledger.move_by((page / 2).max(1)),
+        Action::HalfUp => ledger.move_by(-(page / 2).max(1)),
+        Action::Top => ledger.move_by(isize::MIN / 2),
+        Action::Bottom => ledger.move_by(isize::MAX / 2),
+        Action::Unfold | Action::Expand => return Some(enter(ledger)),
+        Action::LevelUp | Action::Panes(Change::Focus(Way::Next)) => return Some(group(ledger, beside(ledger, Way::Next))),
+        Action::LevelDown | Action::Panes(Change::Focus(Way::Previous)) => {
+            return Some(group(ledger, beside(ledger, Way::Previous)));
+        }
+        Action::View(view) => {
+            let by = DIGITS.iter().position(|known| *known == view).and_then(|at| By::ALL.get(at));
+            return Some(by.map_or_else(Vec::new, |(by, _)| group(ledger, *by)));
+        }
+        Action::Shift(way) => {
+            let here = Sort::ALL.iter().position(|sort| *sort == ledger.sort).unwrap_or(0);
+            ledger.sort = Sort::ALL.get(step(here, Sort::ALL.len(), way)).copied().unwrap_or_default();
+            ledger.arrange_rows();
+        }
+        Action::Reverse => {
+            ledger.is_reversed = !ledger.is_reversed;
+            ledger.arrange_rows();
+        }
+        Action::Copy(what @ (What::Path | What::Id)) => {
+            let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
+            let words = found.map(|found| if what == What::Id { found.id.to_string() } else { found.place().address() });
+            return Some(words.map(Effect::Copy).into_iter().collect());
+        }
+        Action::Reload => return Some(vec![Effect::CountAnew(ledger.question.clone())]),
+        Action::Cancel | Action::Quit | Action::Collapse => {
+            if ledger.go_back() {
+                return Some(vec![Effect::Count(ledger.question.clone())]);
+            }
+            return Some(if action == Action::Collapse { Vec::new() } else { leave(app) });
+        }
+        Action::Usage => return Some(leave(app)),
+        Action::Palette => screen.say("commands are of a session: 1 to 7 choose what is summed up by"),
+        // These are the viewer's, wherever it is.
+        Action::Sessions
+        | Action::Wall
+        | Action::Help
+        | Action::Redraw
+        | Action::Suspend
+        | Action::QuitNow
+        | Action::ToggleMouse => return None,
+        _ => {}
+    }
+    Some(Vec::new())
+}
+
+/// To the sessions of a row, or to a session.
+fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
+    if ledger.question.by == By::Session {
+        let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
+        let place = found.map(|found| Effect::Open(found.place()));
+        // Who comes back finds it again.
+        ledger.move_by(0);
+        return place.into_iter().collect();
+    }
+    if ledger.enter() { vec![Effect::Count(ledger.question.clone())] } else { Vec::new() }
+}
+
+fn step(here: usize, count: usize, way: Way) -> usize {
+    match way {
+        Way::Next => (here + 1) % count.max(1),
+        Way::Previous => here.checked_sub(1).unwrap_or(count.saturating_sub(1)),
+    }
+}
+
+fn beside(ledger: &LedgerView, way: Way) -> By {
+    let here = By::ALL.iter().position(|(by, _)| *by == ledger.question.by).unwrap_or(0);
+    By::ALL.get(step(here, By::ALL.len(), way)).map_or_else(By::default, |(by, _)| *by)
+}
+
+fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {
+    ledger.group(by);
+    vec![Effect::Count(ledger.question.clone())]
+}
+
+/// Back to what lies below; where that was a session which is gone, to those to choose from.
+fn leave(app: &mut App) -> Vec<Effect> {
+    match app.ledger.below {
+        Below::Picker => app.mode = Mode::Picker,
+        Below::Wall => app.mode = Mode::Wall,
+        Below::Text | Below::Ledger if app.reader.session.file.opened.is_some() => app.mode = Mode::Normal,
+        Below::Text | Below::Ledger => {
+            app.mode = Mode::Picker;
+            app.picker.begin();
+            return vec![Effect::Seek];
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,41 @@
+//! The end of a transcript: what its main lane said last, and whether that was that it ended.
+
+use super::Transcript;
+use crate::model::entry::{BlockKind, Break, Entry, Role};
+
+impl Transcript {
+    /// What the main lane says, newest first: no copies, no noise, no abandoned branch.
+    pub(crate) fn main_lane_backwards(&self) -> impl Iterator<Item = &Entry> {
+        let abandoned = &self.branches().abandoned;
+        let active = self.order().iter().rev().filter(|id| !abandoned.contains(id));
+        active.filter_map(|id| self.get(*id)).filter(|entry| {
+            entry.lane.is_none() && !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried)
+        })
+    }
+
+    /// Whether the session says that it ended, and nothing came after that.
+    pub(crate) fn has_ended(&self) -> bool {
+        let last = self.main_lane_backwards().find_map(Entry::last_word);
+        self.meta().live == Some(false) || matches!(last, Some(BlockKind::Break(Break::Ended(_))))
+    }
+}
+
+impl Entry {
+    /// The last block that says where the work stands.
+    pub(crate) fn last_word(&self) -> Option<&BlockKind> {
+        self.blocks.iter().rev().map(|block| &block.kind).find(|kind| match kind {
+            BlockKind::Text(_) | BlockKind::Image(_) => self.role != Role::System,
+            BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
+            BlockKind::Break(what) => match what {
+                Break::Ended(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Error(_) => true,
+                Break::Compaction { .. }
+                | Break::Branch(_)
+                | Break::Resumed(_)
+                | Break::ModelChange(_)
+                | Break::Setting(_)
+                | Break::Took(_) => false,
+            },
+            BlockKind::Raw(_) => false,
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! The ledger: what a reader does in it, key by key, with sums that are made by hand.
+
+use tv::analysis::ledger::counting::{Progress, Question};
+use tv::analysis::ledger::{By, Ledger, Spender, Spent};
+use tv::analysis::money::spending::amount::Amount;
+use tv::app::effect::Effect;
+use tv::app::mode::Mode;
+use tv::app::update::Event;
+use tv::model::found::Found;
+use tv::model::limit::Limit;
+use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
+use tv::model::usage::Usage;
+use tv::render::theme::Theme;
+
+use crate::stage::Stage;
+
+/// What a stage takes for now.
+const NOW: i64 = 1_893_456_000_000;
+const HOUR: i64 = 3_600_000;
+
+/// A session with requests at hours before now, of so much output and, if it is known, so much cost.
+fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64, Option<f64>)]) -> Spender {
+    let found = Found {
+        path: format!("/home/me/sessions/{id}.jsonl").into(),
+        session: None,
+        format,
+        id: Text::clean(id),
+        key: None,
+        agent: None,
+        title: Some(Text::clean(&format!("Do what {id} is for"))),
+        cwd: Some(Text::clean(&format!("/work/{project}"))),
+        model: None,
+        started: None,
+        modified: Some(Timestamp(NOW - HOUR)),
+        size: None,
+        live: None,
+    };
+    let request = |(number, (hours, output, cost)): (usize, &(i64, u64, Option<f64>))| {
+        let usage = Usage { input: Some(100), output: Some(*output), cost: *cost, ..Usage::default() };
+        Spent {
+            key: Some(Text::clean(&format!("{id}-{number}"))),
+            at: Some(Timestamp(NOW - hours * HOUR)),
+            model: Text::clean(if format == "pi" { "some-model" } else { "gpt-5.2-codex" }),
+            amount: Amount::of(&usage, None),
+        }
+    };
+    let spent = requests.iter().enumerate().map(request).collect();
+    Spender { id: Text::clean(id), files: Vec::new(), spent, limits: Vec::new(), found }
+}
+
+fn ledger() -> Ledger {
+    let mut ledger = Ledger::new(None..None);
+    ledger.add(spender("aaaa-1", "mill", "pi", &[(0, 300, Some(2.0)), (30, 100, Some(1.0))]));
+    ledger.add(spender("bbbb-2", "mill", "codex", &[(26, 50_000, None), (75, 10, None)]));
+    let mut last = spender("cccc-3-with-a-long-id", "yard", "pi", &[(3, 20, Some(0.25)), (4, 20, Some(0.25))]);
+    last.limits = vec![
+        Limit { minutes: 300, used: 65.0, resets: Some(Timestamp(NOW + HOUR)), told: Some(Timestamp(NOW - HOUR)) },
+        Limit { minutes: 10_080, used: 91.0, resets: Some(Timestamp(NOW + 30 * HOUR)), told: Some(Timestamp(NOW - HOUR)) },
+    ];
+    ledger.add(last);
+    ledger
+}
+
+/// Answers what was asked last, as the thread does.
+fn answer(stage: &mut Stage, ledger: &Ledger, progress: &Progress) {
+    let asked = stage.asked.iter().rev().find_map(|effect| match effect {
+        Effect::Count(question) | Effect::CountAnew(question) => Some(question.clone()),
+        _ => None,
+    });
+    let question = asked.unwrap_or_else(|| stage.app.ledger.question.clone());
+    stage.happen(Event::Counted(Box::new(ledger.answer(&question, progress))));
+    stage.arrange();
+}
+
+fn done() -> Progress {
+    Progress { done: 3, all: 3, is_complete: true, failures: Vec::new() }
+}
+
+fn shown(size: (u16, u16)) -> Stage {
+    let mut stage = Stage::made(size);
+    stage.press("$");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+    answer(&mut stage, &ledger(), &done());
+    stage
+}
+
+fn names(stage: &Stage) -> Vec<String> {
+    let by = stage.app.ledger.question.by;
+    stage.app.ledger.in_sight(100).map(|(row, ..)| row.group.name(by)).collect()
+}
+
+fn chosen(stage: &Stage) -> String {
+    stage.app.ledger.chosen().map(|(row, _)| row.group.name(stage.app.ledger.question.by)).unwrap_or_default()
+}
+
+#[test]
+fn it_looks_so() {
+    for size in [(80, 24), (120, 40), (200, 60), (40, 8)] {
+        let stage = shown(size);
+        insta::assert_snapshot!(format!("ledger-{}x{}", size.0, size.1), stage.picture());
+    }
+    let mut stage = shown((100, 24));
+    stage.app.reader.screen.theme = Theme::dark().with_ascii(true);
+    stage.press("7");
+    answer(&mut stage, &ledger(), &done());
+    insta::assert_snapshot!("ledger-sessions-ascii", stage.picture());
+}
+
+#[test]
+fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
+    let mut stage = shown((120, 30));
+    stage.press("4");
+    answer(&mut stage, &ledger(), &done());
+    assert_eq!(names(&stage), ["/work/mill", "/work/yard"], "what cost most comes first");
+    stage.press("j enter");
+    answer(&mut stage, &ledger(), &done());
+    assert_eq!(names(&stage), ["cccc-3-with-a-long-id"]);
+    assert!(stage.picture().contains("project /work/yard"), "{}", stage.picture());
+    // The same of another sort: the models of that project.
+    stage.press("6");
+    answer(&mut stage, &ledger(), &done());
+    assert_eq!(names(&stage), ["some-model"]);
+    stage.press("7");
+    answer(&mut stage, &ledger(), &done());
+    stage.asked.clear();
+    stage.press("enter");
+    assert!(
+        matches!(&stage.asked[..], [Effect::Open(place)] if place.path.ends_with("cccc-3-with-a-long-id.jsonl")),
+        "{:?}",
+        stage.asked
+    );
+    stage.press("esc");
+    answer(&mut stage, &ledger(), &done());
+    assert_eq!((stage.app.ledger.question.by, chosen(&stage).as_str()), (By::Project, "/work/yard"));
+    stage.press("q");
+    assert!(matches!(stage.app.mode, Mode::Picker | Mode::Normal), "back to what was there before");
+}
+
+#[test]
+fn what_is_chosen_stays_so_while_rows_come() {
+    let mut stage = shown((120, 30));
+    let before = names(&stage);
+    assert_eq!(before.len(), 4, "{before:?}");
+    assert_eq!(chosen(&stage), before[0], "until a key is pressed the first one is chosen");
+    stage.press("j");
+    let mut more = ledger();
+    more.add(spender("dddd-4", "yard", "pi", &[(-30, 1, None)]));
+    answer(&mut stage, &more, &done());
+    assert_eq!(names(&stage).len(), 5);
+    assert_eq!(chosen(&stage), before[1]);
+    stage.press("> > >");
+    assert!(stage.status().contains("by requests"), "{}", stage.status());
+    assert_eq!(chosen(&stage), before[1]);
+}
+
+#[test]
+fn an_answer_to_another_question_is_late() {
+    let mut stage = shown((120, 30));
+    stage.press("5");
+    let late = ledger().answer(&Question { by: By::Month, within: Vec::new() }, &done());
+    stage.happen(Event::Counted(Box::new(late)));
+    stage.arrange();
+    assert!(!stage.app.ledger.is_answered());
+    assert!(stage.status().contains("adding up"), "{}", stage.status());
+    answer(&mut stage, &ledger(), &done());
+    assert_eq!(names(&stage), ["pi", "codex"]);
+}
+
+#[test]
+fn it_says_how_far_it_is_and_why_nothing_is_there() {
+    let mut stage = Stage::made((100, 24));
+    stage.press("$");
+    assert!(stage.picture().contains("Counting…"), "{}", stage.picture());
+    let progress = Progress { done: 412, all: 10_004, ..Progress::default() };
+    answer(&mut stage, &ledger(), &progress);
+    assert!(stage.line(0).contains("412 of 10 004 files"), "{}", stage.line(0));
+    let empty = Ledger::new(None..None);
+    answer(&mut stage, &empty, &Progress { is_complete: true, ..Progress::default() });
+    assert!(stage.picture().contains("No session is there yet"), "{}", stage.picture());
+    let why = "/root/x: Permission denied (os error 13)".to_owned();
+    let failures = vec![Text::clean(&why)];
+    answer(&mut stage, &empty, &Progress { all: 1, done: 0, is_complete: true, failures });
+    assert!(stage.picture().contains("Permission denied"), "{}", stage.picture());
+    answer(&mut stage, &empty, &Progress { done: 4, all: 4, is_complete: true, failures: Vec::new() });
+    assert!(stage.picture().contains("Nothing was spent"), "{}", stage.picture());
+}
+
+#[test]
+fn it_is_there_from_the_wall_and_from_the_picker() {
+    let mut stage = Stage::made((100, 24));
+    stage.press("S $");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+    stage.press("?").press("q");
+    assert!(matches!(stage.app.mode, Mode::Ledger), "the help lies over it");
+    stage.press("q");
+    assert!(matches!(stage.app.mode, Mode::Wall));
+    stage.press("F4");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+    stage.press("esc s F4");
+    assert!(matches!(stage.app.mode, Mode::Ledger));
+    stage.press("q");
+    assert!(matches!(stage.app.mode, Mode::Picker));
+}
