@@ -231,7 +231,9 @@ impl Ledger {
         let mut total = Row::default();
         let mut calendar = Calendar::default();
         for (session, spent) in &self.spent {
-            let Some(found) = self.sessions.get(*session).filter(|_| self.is_of_time(spent)) else { continue };
+            let Some(found) = self.sessions.get(*session).filter(|_| self.is_of_time(spent)) else {
+                continue;
+            };
             if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
                 continue;
             }

@@ -196,7 +196,9 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
 fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
     match (&app.mode, pointing::wheel_of(pointer.gesture)) {
         (Mode::Help { .. } | Mode::Raw(_), Some(by)) => dispatch::scroll_pop_up(app, by),
-        (Mode::Picker | Mode::Palette(_) | Mode::Wall | Mode::Ledger, Some(by)) => dispatch::scroll_pop_up(app, by.signum()),
+        (Mode::Picker | Mode::Palette(_) | Mode::Wall | Mode::Ledger, Some(by)) => {
+            dispatch::scroll_pop_up(app, by.signum());
+        }
         (_, Some(by)) => return pointing::turn_wheel(&mut app.reader, pointer, by),
         (Mode::Normal, None) => pointing::touch(&mut app.mouse, &mut app.reader, pointer),
         (_, None) => {}

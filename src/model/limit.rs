@@ -11,15 +11,15 @@ pub struct Limit {
     pub used: f64,
     /// When it begins anew.
     pub resets: Option<Timestamp>,
-    /// When this was told.
-    pub told: Option<Timestamp>,
+    /// When this was recorded.
+    pub recorded: Option<Timestamp>,
 }
 
 impl Limit {
-    /// Takes its place among others: of each span what was told last counts.
+    /// Takes its place among others: of each span what was recorded last counts.
     pub(crate) fn join(self, others: &mut Vec<Self>) {
         match others.iter_mut().find(|known| known.minutes.abs_diff(self.minutes) <= 1) {
-            Some(known) if known.told <= self.told => *known = self,
+            Some(known) if known.recorded <= self.recorded => *known = self,
             Some(_) => {}
             None => others.push(self),
         }
@@ -38,11 +38,18 @@ mod tests {
 
     #[test]
     fn of_each_span_the_newest_counts() {
-        let told = |minutes, used, told| Limit { minutes, used, resets: None, told: Some(Timestamp(told)) };
+        let recorded = |minutes, used, recorded| Limit {
+            minutes,
+            used,
+            resets: None,
+            recorded: Some(Timestamp(recorded)),
+        };
         let mut limits = Vec::new();
-        for limit in [told(299, 8.0, 5), told(10_080, 2.0, 5), told(300, 9.0, 6), told(10_079, 1.0, 4)] {
+        for limit in
+            [recorded(299, 8.0, 5), recorded(10_080, 2.0, 5), recorded(300, 9.0, 6), recorded(10_079, 1.0, 4)]
+        {
             limit.join(&mut limits);
         }
-        assert_eq!(limits, [told(300, 9.0, 6), told(10_080, 2.0, 5)]);
+        assert_eq!(limits, [recorded(300, 9.0, 6), recorded(10_080, 2.0, 5)]);
     }
 }

@@ -92,12 +92,9 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
                 mistake.map_or_else(String::new, |wrong| format!("  at {}: {} ", wrong.at + 1, wrong.what)),
             ))
         }
-        Mode::Normal
-        | Mode::Wall
-        | Mode::Ledger
-        | Mode::Help { .. }
-        | Mode::Raw { .. }
-        | Mode::Resume(_) => None,
+        Mode::Normal | Mode::Wall | Mode::Ledger | Mode::Help { .. } | Mode::Raw { .. } | Mode::Resume(_) => {
+            None
+        }
     }
 }
 

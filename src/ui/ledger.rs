@@ -112,7 +112,8 @@ fn paint_bars(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut Buf
     let is_of_money = days.iter().flat_map(|day| &day.row).any(|row| row.amount.money.picos() > 0);
     let value = |row: &Row| {
         let amount = &row.amount;
-        let tokens = amount.input.total + amount.output.total + amount.cache_read.total + amount.cache_write.total;
+        let tokens =
+            amount.input.total + amount.output.total + amount.cache_read.total + amount.cache_write.total;
         if is_of_money { amount.money.picos() } else { i128::from(tokens) }
     };
     let highest = days.iter().filter_map(|day| day.row.as_ref()).max_by_key(|row| value(row));
@@ -211,7 +212,13 @@ fn paint_table(ledger: &LedgerView, screen: &Screen, parts: Division, area: Rect
 }
 
 /// What a row is of; of a session the id and the title.
-fn name_of(ledger: &LedgerView, row: &Row, width: usize, screen: &Screen, style: Style) -> Vec<Span<'static>> {
+fn name_of(
+    ledger: &LedgerView,
+    row: &Row,
+    width: usize,
+    screen: &Screen,
+    style: Style,
+) -> Vec<Span<'static>> {
     let cut = screen.theme.glyphs().cut;
     let name = row.group.name(ledger.question.by);
     match ledger.question.by {
@@ -262,7 +269,8 @@ fn paint_nothing(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut 
     let words = match (progress.failures.first(), progress.is_complete) {
         (Some(why), true) if progress.done == 0 => why.to_string(),
         (_, true) if progress.all == 0 => {
-            "No session is there yet that could have spent anything. To see what they look like, try: tv demo".to_owned()
+            "No session is there yet that could have spent anything. To see what they look like, try: tv demo"
+                .to_owned()
         }
         (_, true) => "Nothing was spent, as far as the sessions tell.".to_owned(),
         (_, false) => format!("Counting{}", screen.theme.glyphs().ellipsis),
@@ -289,11 +297,18 @@ fn paint_status(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut B
             parts.push(format!("adding up{}", theme.glyphs().ellipsis));
         }
         if ledger.counted.copies > 0 {
-            parts.push(format!("{} in several sessions, counted once", figures::count(ledger.counted.copies, "request")));
+            parts.push(format!(
+                "{} in several sessions, counted once",
+                figures::count(ledger.counted.copies, "request")
+            ));
         }
         let failures = &ledger.counted.progress.failures;
         if let Some(first) = failures.first() {
-            let more = if failures.len() > 1 { format!("{} cannot be read: ", failures.len()) } else { String::new() };
+            let more = if failures.len() > 1 {
+                format!("{} cannot be read: ", failures.len())
+            } else {
+                String::new()
+            };
             parts.push(format!("{more}{first}"));
         }
     }

@@ -410,6 +410,12 @@ const JOURNEYS: &[Journey] = &[
         assert!(matches!(stage.app.mode, Mode::Wall));
         assert!(matches!(stage.asked[..], [Effect::FollowAll]));
     }),
+    ("usage", |key| {
+        let mut stage = landmarks();
+        key.press(&mut stage);
+        assert!(matches!(stage.app.mode, Mode::Ledger));
+        assert!(matches!(stage.asked[..], [Effect::Count(_)]));
+    }),
     ("command", |key| {
         let mut stage = landmarks();
         key.press(&mut stage).type_in("level-5").press("enter");

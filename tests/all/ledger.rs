@@ -53,10 +53,21 @@ fn ledger() -> Ledger {
     let mut ledger = Ledger::new(None..None);
     ledger.add(spender("aaaa-1", "mill", "pi", &[(0, 300, Some(2.0)), (30, 100, Some(1.0))]));
     ledger.add(spender("bbbb-2", "mill", "codex", &[(26, 50_000, None), (75, 10, None)]));
-    let mut last = spender("cccc-3-with-a-long-id", "yard", "pi", &[(3, 20, Some(0.25)), (4, 20, Some(0.25))]);
+    let mut last =
+        spender("cccc-3-with-a-long-id", "yard", "pi", &[(3, 20, Some(0.25)), (4, 20, Some(0.25))]);
     last.limits = vec![
-        Limit { minutes: 300, used: 65.0, resets: Some(Timestamp(NOW + HOUR)), told: Some(Timestamp(NOW - HOUR)) },
-        Limit { minutes: 10_080, used: 91.0, resets: Some(Timestamp(NOW + 30 * HOUR)), told: Some(Timestamp(NOW - HOUR)) },
+        Limit {
+            minutes: 300,
+            used: 65.0,
+            resets: Some(Timestamp(NOW + HOUR)),
+            recorded: Some(Timestamp(NOW - HOUR)),
+        },
+        Limit {
+            minutes: 10_080,
+            used: 91.0,
+            resets: Some(Timestamp(NOW + 30 * HOUR)),
+            recorded: Some(Timestamp(NOW - HOUR)),
+        },
     ];
     ledger.add(last);
     ledger
@@ -178,7 +189,7 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     let empty = Ledger::new(None..None);
     answer(&mut stage, &empty, &Progress { is_complete: true, ..Progress::default() });
     assert!(stage.picture().contains("No session is there yet"), "{}", stage.picture());
-    let why = "/root/x: Permission denied (os error 13)".to_owned();
+    let why = "/elsewhere/x: Permission denied (os error 13)".to_owned();
     let failures = vec![Text::clean(&why)];
     answer(&mut stage, &empty, &Progress { all: 1, done: 0, is_complete: true, failures });
     assert!(stage.picture().contains("Permission denied"), "{}", stage.picture());

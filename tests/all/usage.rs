@@ -239,9 +239,9 @@ fn a_table_is_no_wider_than_it_may_be() {
     assert!(!out.lines().next().unwrap().contains("sessions"), "{out}");
 }
 
-/// Codex tells of an account's limits, in three ways over time; what was told last counts.
+/// Codex tells of an account's limits, in three ways over time; what was recorded last counts.
 #[test]
-fn limits_are_those_that_were_told_last() {
+fn limits_are_those_that_were_recorded_last() {
     let home = Home(tempfile::tempdir().unwrap());
     let (code, out, _) = home.usage(&["--limits"]);
     assert_eq!((code, out.as_str()), (0, "no session tells of limits\n"));
@@ -250,31 +250,46 @@ fn limits_are_those_that_were_told_last() {
         let id = format!("019cadc6-9a80-7000-8000-{day:012}");
         let line = |kind: &str, payload: Value| json!({"timestamp": at, "type": kind, "payload": payload});
         let text = lines(&[
-            line("session_meta", json!({"id": id, "timestamp": at, "cwd": "/work/sieve", "cli_version": "0.106.0"})),
+            line(
+                "session_meta",
+                json!({"id": id, "timestamp": at, "cwd": "/work/sieve", "cli_version": "0.106.0"}),
+            ),
             line("event_msg", json!({"type": "token_count", "info": null, "rate_limits": limits})),
         ]);
-        home.write(&format!(".codex/sessions/2026/01/{day:02}/rollout-2026-01-{day:02}T10-00-00-{id}.jsonl"), &text);
+        home.write(
+            &format!(".codex/sessions/2026/01/{day:02}/rollout-2026-01-{day:02}T10-00-00-{id}.jsonl"),
+            &text,
+        );
     };
-    let told = |arguments: &[&str]| -> Vec<Value> {
+    let recorded = |arguments: &[&str]| -> Vec<Value> {
         let (code, out, error) = home.usage(&[&["--limits", "--json"], arguments].concat());
         assert_eq!((code, error.as_str()), (0, ""));
         out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     };
-    rollout(2, json!({"primary_used_percent": 8.0, "secondary_used_percent": 2.0,
-        "primary_window_minutes": 299, "secondary_window_minutes": 10_079}));
-    assert_eq!(told(&[]).len(), 2);
-    rollout(3, json!({"primary": {"used_percent": 12.5, "window_minutes": 299, "resets_in_seconds": 600},
-        "secondary": {"used_percent": 30.0, "window_minutes": 10_079, "resets_in_seconds": 60_000}}));
+    rollout(
+        2,
+        json!({"primary_used_percent": 8.0, "secondary_used_percent": 2.0,
+        "primary_window_minutes": 299, "secondary_window_minutes": 10_079}),
+    );
+    assert_eq!(recorded(&[]).len(), 2);
+    rollout(
+        3,
+        json!({"primary": {"used_percent": 12.5, "window_minutes": 299, "resets_in_seconds": 600},
+        "secondary": {"used_percent": 30.0, "window_minutes": 10_079, "resets_in_seconds": 60_000}}),
+    );
     rollout(1, json!({"primary": {"used_percent": 99.0, "window_minutes": 300}, "secondary": null}));
-    rollout(4, json!({"primary": {"used_percent": 65.0, "window_minutes": 10_080, "resets_at": 1_777_971_833},
-        "secondary": null, "plan_type": "plus"}));
+    rollout(
+        4,
+        json!({"primary": {"used_percent": 65.0, "window_minutes": 10_080, "resets_at": 1_777_971_833},
+        "secondary": null, "plan_type": "plus"}),
+    );
     rollout(5, Value::Null);
-    let limit = |minutes: u64, used: f64, resets: &str, told: &str| {
+    let limit = |minutes: u64, used: f64, resets: &str, recorded: &str| {
         json!({"schema": "tv.limits/1", "agent": "codex", "minutes": minutes, "used_percent": used,
-            "resets": resets, "told": told})
+            "resets": resets, "recorded": recorded})
     };
     assert_eq!(
-        told(&[]),
+        recorded(&[]),
         [
             limit(299, 12.5, "2026-01-03T10:10:00.000Z", "2026-01-03T10:00:00.000Z"),
             limit(10_080, 65.0, "2026-05-05T09:03:53.000Z", "2026-01-04T10:00:00.000Z"),
@@ -282,5 +297,5 @@ fn limits_are_those_that_were_told_last() {
     );
     let (_, out, _) = home.usage(&["--limits"]);
     assert!(out.starts_with("codex 5 h: 13% used, began anew "), "{out}");
-    assert!(out.contains("\ncodex week: 65% used, began anew ") && out.contains(", told "), "{out}");
+    assert!(out.contains("\ncodex week: 65% used, began anew ") && out.contains(", recorded "), "{out}");
 }

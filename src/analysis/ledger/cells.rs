@@ -74,7 +74,7 @@ impl Group {
     }
 }
 
-/// What is used up of a limit: `codex 5 h 28% used, resets in 2h05m, told 12m ago`.
+/// What is used up of a limit: `codex 5 h 28% used, resets in 2h05m, recorded 12m ago`.
 pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
     let span = match limit.minutes {
         minutes @ 0..=119 => format!("{minutes} min"),
@@ -94,8 +94,8 @@ pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
             format!(", begins anew in {}", figures::age(at.since(now)))
         }
     });
-    let told = limit.told.map(|at| format!(", told {} ago", age(at))).unwrap_or_default();
-    format!("{agent} {span}: {}% used{}{told}", limit.used.round(), resets.unwrap_or_default())
+    let recorded = limit.recorded.map(|at| format!(", recorded {} ago", age(at))).unwrap_or_default();
+    format!("{agent} {span}: {}% used{}{recorded}", limit.used.round(), resets.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -108,10 +108,17 @@ mod tests {
     fn a_limit_says_of_which_span_and_how_old_it_is() {
         let now = Timestamp(100_000_000_000);
         let at = |minutes: i64| Some(Timestamp(now.0 + minutes * 60_000));
-        let words = |minutes, used, resets, told| limit("codex", Limit { minutes, used, resets, told }, now);
-        assert_eq!(words(300, 28.4, at(125), at(-12)), "codex 5 h: 28% used, begins anew in 2h05m, told 12m ago");
-        assert_eq!(words(299, 8.0, None, at(-12)), "codex 5 h: 8% used, told 12m ago");
-        assert_eq!(words(10_079, 99.6, at(-60), at(-90)), "codex week: 100% used, began anew 1h00m ago, told 1h30m ago");
+        let words =
+            |minutes, used, resets, recorded| limit("codex", Limit { minutes, used, resets, recorded }, now);
+        assert_eq!(
+            words(300, 28.4, at(125), at(-12)),
+            "codex 5 h: 28% used, begins anew in 2h05m, recorded 12m ago"
+        );
+        assert_eq!(words(299, 8.0, None, at(-12)), "codex 5 h: 8% used, recorded 12m ago");
+        assert_eq!(
+            words(10_079, 99.6, at(-60), at(-90)),
+            "codex week: 100% used, began anew 1h00m ago, recorded 1h30m ago"
+        );
         assert_eq!(words(43_200, 1.0, None, None), "codex 30 d: 1% used");
     }
 }

@@ -10,15 +10,8 @@ use crate::app::screen::Screen;
 use crate::app::state::App;
 
 /// The views that digits name where one session is shown; here they name what rows are summed by.
-const DIGITS: [View; 7] = [
-    View::Transcript,
-    View::Timeline,
-    View::Tools,
-    View::Money,
-    View::Context,
-    View::Tree,
-    View::Files,
-];
+const DIGITS: [View; 7] =
+    [View::Transcript, View::Timeline, View::Tools, View::Money, View::Context, View::Tree, View::Files];
 
 /// Scrolls.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
@@ -51,7 +44,9 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         Action::Top => ledger.move_by(isize::MIN / 2),
         Action::Bottom => ledger.move_by(isize::MAX / 2),
         Action::Unfold | Action::Expand => return Some(enter(ledger)),
-        Action::LevelUp | Action::Panes(Change::Focus(Way::Next)) => return Some(group(ledger, beside(ledger, Way::Next))),
+        Action::LevelUp | Action::Panes(Change::Focus(Way::Next)) => {
+            return Some(group(ledger, beside(ledger, Way::Next)));
+        }
         Action::LevelDown | Action::Panes(Change::Focus(Way::Previous)) => {
             return Some(group(ledger, beside(ledger, Way::Previous)));
         }
@@ -70,7 +65,8 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         }
         Action::Copy(what @ (What::Path | What::Id)) => {
             let found = ledger.chosen().and_then(|(_, found)| found.as_ref());
-            let words = found.map(|found| if what == What::Id { found.id.to_string() } else { found.place().address() });
+            let words = found
+                .map(|found| if what == What::Id { found.id.to_string() } else { found.place().address() });
             return Some(words.map(Effect::Copy).into_iter().collect());
         }
         Action::Reload => return Some(vec![Effect::CountAnew(ledger.question.clone())]),

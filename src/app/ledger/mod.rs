@@ -157,7 +157,9 @@ impl LedgerView {
 
     fn chosen_line(&self) -> Option<usize> {
         let chosen = self.chosen.as_ref()?;
-        self.order.iter().position(|at| self.counted.rows.get(*at).is_some_and(|(row, _)| row.group == *chosen))
+        self.order
+            .iter()
+            .position(|at| self.counted.rows.get(*at).is_some_and(|(row, _)| row.group == *chosen))
     }
 
     fn choose(&mut self, line: usize) {
@@ -189,7 +191,8 @@ impl LedgerView {
 
     /// The sessions of the chosen row.
     pub(crate) fn enter(&mut self) -> bool {
-        let Some(group) = self.chosen().map(|(row, _)| row.group.clone()).filter(|_| self.is_answered()) else {
+        let Some(group) = self.chosen().map(|(row, _)| row.group.clone()).filter(|_| self.is_answered())
+        else {
             return false;
         };
         let by = self.question.by;

@@ -58,17 +58,18 @@ impl Counts {
 /// What is used up of the limits of an account: `primary` and `secondary` with the time at which each begins anew, or,
 /// in sessions of 2025, in so many seconds (codex-rs `protocol/src/protocol.rs`, `RateLimitSnapshot`), or, earlier, all
 /// in one object and without it.
-pub(crate) fn limits(told: &Json<'_>, at: Option<Timestamp>) -> impl Iterator<Item = Limit> {
+pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterator<Item = Limit> {
     let of = |name: &str| {
-        let own = told.get(name);
-        let flat = |field: &str| told.get(&format!("{name}_{field}"));
+        let own = recorded.get(name);
+        let flat = |field: &str| recorded.get(&format!("{name}_{field}"));
         let later = own.get("resets_in_seconds").int();
-        let later = later.zip(at).map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
+        let later =
+            later.zip(at).map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
         Some(Limit {
             minutes: own.get("window_minutes").count().or_else(|| flat("window_minutes").count())?,
             used: own.get("used_percent").number().or_else(|| flat("used_percent").number())?,
             resets: own.get("resets_at").moment().or(later),
-            told: at,
+            recorded: at,
         })
     };
     ["primary", "secondary"].map(of).into_iter().flatten()

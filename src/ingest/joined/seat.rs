@@ -85,6 +85,7 @@ impl Seat {
             | MetaEdit::Window(_)
             | MetaEdit::Session { .. }
             | MetaEdit::LinkedTree
+            | MetaEdit::Limit(_)
             | MetaEdit::Live(_)
             | MetaEdit::Fact { .. } => None,
         }

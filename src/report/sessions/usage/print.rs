@@ -35,7 +35,12 @@ struct Line<'a> {
 }
 
 /// Writes all rows.
-pub(super) fn write(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(
+    ledger: &Ledger,
+    options: &Options,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if options.limits {
         return write_limits(ledger, options, now, out);
     }
@@ -69,13 +74,13 @@ struct LimitLine {
     minutes: u64,
     used_percent: f64,
     resets: Option<String>,
-    told: Option<String>,
+    recorded: Option<String>,
 }
 
 fn write_limits(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
-    let mut is_told = false;
+    let mut is_recorded = false;
     for (agent, limit) in ledger.limits() {
-        is_told = true;
+        is_recorded = true;
         if options.form == Form::Table {
             writeln!(out, "{}", cells::limit(agent, limit, now))?;
             continue;
@@ -86,11 +91,11 @@ fn write_limits(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dy
             minutes: limit.minutes,
             used_percent: limit.used,
             resets: limit.resets.map(Timestamp::to_rfc3339),
-            told: limit.told.map(Timestamp::to_rfc3339),
+            recorded: limit.recorded.map(Timestamp::to_rfc3339),
         };
         json::write_line(out, &line)?;
     }
-    if !is_told && options.form == Form::Table {
+    if !is_recorded && options.form == Form::Table {
         writeln!(out, "no session tells of limits")?;
     }
     Ok(())
