@@ -9,7 +9,8 @@
 //! cargo bench -- soak 30 [--seed 7]        30 minutes of growing sessions, random keys and sizes
 //! ```
 //!
-//! `--tv PATH` measures another build; `--keep` leaves generated files of more than 200 MB for the next run.
+//! `--tv PATH` measures another build, `--beside PATH` one more in the same run of `terminal`, in place of the other
+//! programs; `--keep` leaves generated files of more than 200 MB for the next run.
 //!
 //! There is no bench library behind it: what counts are whole programs in a terminal and ratios to a yardstick
 //! on the same bytes in the same run, which neither `criterion` nor `divan` measures.
@@ -48,6 +49,7 @@ fn main() {
     let keep = taken(&mut arguments, "--keep", false).is_some();
     let seed = taken(&mut arguments, "--seed", true).map_or(7, |seed| seed.parse().unwrap());
     taken(&mut arguments, "--tv", true);
+    taken(&mut arguments, "--beside", true);
     let folder = folder();
     let words = Words::new(seed);
     let numbers = |default: &[u64]| {
@@ -85,6 +87,11 @@ fn pieces(folder: &Path, sizes: &[u64], words: &Words) {
 fn program() -> String {
     let mut arguments: Vec<String> = std::env::args().collect();
     taken(&mut arguments, "--tv", true).unwrap_or_else(|| env!("CARGO_BIN_EXE_tv").to_owned())
+}
+
+/// Another build that it is compared with.
+fn beside() -> Option<String> {
+    taken(&mut std::env::args().collect(), "--beside", true)
 }
 
 /// Takes an option and its value out of the arguments.

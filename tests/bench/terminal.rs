@@ -62,12 +62,20 @@ impl Peer {
     fn follows(self) -> Self {
         Self { follows: true, ..self }
     }
+
+    fn is_tv(&self) -> bool {
+        self.name.ends_with("tv")
+    }
 }
 
 fn peers() -> Vec<Peer> {
-    let tv = crate::program();
+    let tv = |name, path: &str| Peer::new(name, &[path], "Q").moves("g", "G", ":50%\r").finds().follows();
+    let program = crate::program();
+    if let Some(other) = crate::beside() {
+        return vec![tv("tv", &program), tv("other tv", &other)];
+    }
     let all = vec![
-        Peer::new("tv", &[&tv], "Q").moves("g", "G", ":50%\r").finds().follows(),
+        tv("tv", &program),
         Peer::new("less +G", &["less", "+G"], "q").moves("g", "G", "50%").finds(),
         Peer::new("less +F", &["less", "+F"], "\x03q").follows(),
         Peer::new("lnav", &["lnav", "-c", ":enable-word-wrap"], "q")
@@ -164,7 +172,7 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
         console.quit(peer.quit);
         // Who still looked at it would read it all again.
         OpenOptions::new().write(true).open(path).unwrap().set_len(len).unwrap();
-        if peer.name == "tv" {
+        if peer.is_tv() {
             column.add("append while it is read p50, ms", middle(&mut early));
             column.add("append while it is read p99, ms", last_percent(&mut early));
         }
@@ -173,7 +181,7 @@ fn measure(peer: &Peer, path: &Path, shape: Shape, words: &Words) -> Column {
     }
     let mut console = start();
     let shown = console.wait(PATIENCE, |console| console.shows(LAST));
-    if let Some(shown) = shown.filter(|_| peer.name == "tv") {
+    if let Some(shown) = shown.filter(|_| peer.is_tv()) {
         let known = console.known(shown, PATIENCE);
         column.add("all of it known, ms", known.map(|known| ms(known - console.started)));
         console.quiet(Duration::from_millis(500));
@@ -274,7 +282,7 @@ fn searches(peer: &Peer, console: &mut Console, column: &mut Column) {
         if found.is_none() {
             break;
         }
-        if peer.name == "tv" && word == FAR {
+        if peer.is_tv() && word == FAR {
             let done = format!("/{FAR} 1/1");
             let is_done = |console: &Console| {
                 let text = console.text();
