@@ -228,6 +228,12 @@ impl Transcript {
         self.successor.iter_mut().for_each(|successor| successor.pack());
     }
 
+    /// Pages of entries that stand open.
+    #[cfg(test)]
+    pub(crate) fn open_pages(&self) -> usize {
+        self.entries.open_pages()
+    }
+
     /// The entry with this key.
     pub fn find(&self, key: &str) -> Option<EntryId> {
         self.index.get(key).copied()

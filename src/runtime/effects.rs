@@ -43,7 +43,11 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
-            Effect::Seek => self.seeking = Some(Discovery::start(session_discovery::search(&self.config))),
+            Effect::Seek => {
+                let search = session_discovery::search(&self.config);
+                self.app.picker.places = session_discovery::places(&search);
+                self.seeking = Some(Discovery::start(search));
+            }
             Effect::EndSeeking => self.seeking = None,
             Effect::Preview(found) => {
                 if let Some(seeking) = &self.seeking {

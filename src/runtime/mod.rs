@@ -154,7 +154,6 @@ impl Viewer {
         let screen = Screen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
-        app.picker.places = session_discovery::places(&session_discovery::search(config));
         let mut keeper = Keeper::new(config.state.clone());
         keeper.recall_habits(&mut app.history, &mut app.reader);
         if let Some(complaint) = config.complaint.clone().or(unfit) {

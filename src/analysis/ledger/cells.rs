@@ -74,7 +74,7 @@ impl Group {
     }
 }
 
-/// What is used up of a limit: `codex 5 h 28% used, resets in 2h05m, recorded 12m ago`.
+/// What is used up of a limit: `codex 5 h: 28% used, begins anew in 2h, recorded 12m ago`.
 pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
     let span = match limit.minutes {
         minutes @ 0..=119 => format!("{minutes} min"),
@@ -112,12 +112,12 @@ mod tests {
             |minutes, used, resets, recorded| limit("codex", Limit { minutes, used, resets, recorded }, now);
         assert_eq!(
             words(300, 28.4, at(125), at(-12)),
-            "codex 5 h: 28% used, begins anew in 2h05m, recorded 12m ago"
+            "codex 5 h: 28% used, begins anew in 2h, recorded 12m ago"
         );
         assert_eq!(words(299, 8.0, None, at(-12)), "codex 5 h: 8% used, recorded 12m ago");
         assert_eq!(
             words(10_079, 99.6, at(-60), at(-90)),
-            "codex week: 100% used, began anew 1h00m ago, recorded 1h30m ago"
+            "codex week: 100% used, began anew 1h ago, recorded 1h ago"
         );
         assert_eq!(words(43_200, 1.0, None, None), "codex 30 d: 1% used");
     }

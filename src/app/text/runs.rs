@@ -13,9 +13,10 @@ use std::sync::Arc;
 use super::viewport::Focus;
 use super::{Shows, TextPane};
 use crate::analysis::reading::helper_headed_by;
-use crate::model::body::Body;
+use crate::model::entry::glance::Glance;
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 use crate::render::tool::intent_of;
@@ -55,15 +56,26 @@ impl Runs {
         (self.found, self.found_with) = (None, None);
     }
 
-    /// Looks for them among entries as they are shown one below the other.
+    /// Looks for them among entries as they are shown one below the other. What is packed stays so: this looks at all of a
+    /// session.
     pub(crate) fn find(&mut self, transcript: &Transcript, order: &[EntryId], shows: Shows, level: Level) {
         let mut found = Found::default();
-        let is_next = |above: &EntryId, below: &EntryId| goes_on(transcript, (*above, *below), shows, level);
-        for run in order.chunk_by(is_next).filter(|run| run.len() >= LEAST) {
-            let Some((head, others)) = run.split_first() else { continue };
-            found.heads.extend(others.iter().map(|id| (*id, *head)));
-            found.runs.insert(*head, run.to_vec());
+        let mut passing = transcript.passing();
+        let mut run: Vec<EntryId> = Vec::new();
+        let mut above: Option<Deed> = None;
+        for &id in order {
+            let entry = if may_fold(transcript, id, level) { passing.get(id) } else { None };
+            let deed = entry.and_then(|entry| Deed::of(transcript, entry, shows, level));
+            let goes_on = deed.is_some()
+                && deed == above
+                && run.last().is_some_and(|above| !has_line_between(transcript, *above, id));
+            if !goes_on {
+                found.add(std::mem::take(&mut run));
+            }
+            run.push(id);
+            above = deed;
         }
+        found.add(run);
         (self.found, self.found_with) = (Some(Arc::new(found)), Some((shows, level)));
     }
 
@@ -106,23 +118,68 @@ impl Runs {
     }
 }
 
-/// Whether two entries that stand one below the other do the same.
-fn goes_on(transcript: &Transcript, (above, below): (EntryId, EntryId), shows: Shows, level: Level) -> bool {
-    let (Some(first), Some(second)) = (transcript.get(above), transcript.get(below)) else { return false };
-    let has_line = transcript.branches().headed_by(below).is_some()
+impl Found {
+    /// Takes entries that do the same, if they are enough for a run.
+    fn add(&mut self, run: Vec<EntryId>) {
+        let Some((head, others)) = run.split_first().filter(|_| run.len() >= LEAST) else { return };
+        self.heads.extend(others.iter().map(|id| (*id, *head)));
+        self.runs.insert(*head, run);
+    }
+}
+
+/// Whether an entry may be of a run, at a glance.
+fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
+    let is_stray = |glance: Glance| glance.calls == 0 && !glance.is_answer;
+    transcript.glance(id).is_some_and(|glance| level == Level::Outline || is_stray(glance))
+}
+
+/// Whether something stands between the rows of two entries, or they are of several branches.
+fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> bool {
+    transcript.branches().headed_by(below).is_some()
         || helper_headed_by(transcript, below).is_some()
         || transcript.branches().of(above).map(|branch| branch.number)
-            != transcript.branches().of(below).map(|branch| branch.number);
-    if first.lane != second.lane || has_line {
-        return false;
-    }
-    match (only(first, shows), only(second, shows)) {
-        (Some(Only::Call(one)), Some(Only::Call(other))) => {
-            let can_fold = |call| level == Level::Outline && is_done(transcript, call);
-            can_fold(one) && can_fold(other) && is_same(one, other, shows)
-        }
-        (Some(Only::Stray(one)), Some(Only::Stray(other))) => is_same_stray(one, other),
-        _ => false,
+            != transcript.branches().of(below).map(|branch| branch.number)
+}
+
+/// What an entry does, as its row tells it: those of a run are equal.
+#[derive(PartialEq)]
+struct Deed {
+    lane: Option<Name>,
+    what: What,
+}
+
+#[derive(PartialEq)]
+enum What {
+    Call { name: Name, headline: Text, intent: Option<Text> },
+    Stray { is_duplicate: bool, tool: Option<Name>, verdict: Verdict, facts: Text, said: Text },
+}
+
+impl Deed {
+    /// Nothing for what cannot fold.
+    fn of(transcript: &Transcript, entry: &Entry, shows: Shows, level: Level) -> Option<Self> {
+        let what = match only(entry, shows)? {
+            Only::Call(call) => {
+                let can_fold =
+                    level == Level::Outline && is_done(transcript, call) && !call.headline.is_blank();
+                can_fold.then(|| What::Call {
+                    name: call.name.clone(),
+                    headline: call.headline.clone(),
+                    intent: intent_of(call).filter(|_| shows.intents).cloned(),
+                })?
+            }
+            Only::Stray(StrayResult { result, duplicate, .. }) => {
+                // Of one that is on disk the rest may differ.
+                let is_whole = !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
+                (is_whole && result.images.is_empty()).then(|| What::Stray {
+                    is_duplicate: *duplicate,
+                    tool: result.tool.clone(),
+                    verdict: result.verdict,
+                    facts: result.facts.clone(),
+                    said: result.body.text_or_stub().clone(),
+                })?
+            }
+        };
+        Some(Self { lane: entry.lane.clone(), what })
     }
 }
 
@@ -130,27 +187,6 @@ fn goes_on(transcript: &Transcript, (above, below): (EntryId, EntryId), shows: S
 fn is_done(transcript: &Transcript, call: &ToolCall) -> bool {
     let has_lane = call.kind == ToolKind::Delegate || transcript.lane_of_call(&call.key).is_some();
     matches!(call.state, ToolState::Done(_)) && !has_lane
-}
-
-/// Whether the rows of two calls say the same.
-fn is_same(one: &ToolCall, other: &ToolCall, shows: Shows) -> bool {
-    let is_for = |call| intent_of(call).filter(|_| shows.intents);
-    one.name == other.name
-        && one.headline == other.headline
-        && !one.headline.is_blank()
-        && is_for(one) == is_for(other)
-}
-
-/// Whether two results without calls say the same. Of one that is on disk the rest may differ.
-fn is_same_stray(one: &StrayResult, other: &StrayResult) -> bool {
-    let is_whole = |body: &Body| !body.is_away() || body.bytes as usize == body.stub.len();
-    let (first, second) = (&one.result, &other.result);
-    (one.duplicate, &first.tool, first.verdict) == (other.duplicate, &second.tool, second.verdict)
-        && (&first.facts, first.body.text_or_stub()) == (&second.facts, second.body.text_or_stub())
-        && is_whole(&first.body)
-        && is_whole(&second.body)
-        && first.images.is_empty()
-        && second.images.is_empty()
 }
 
 /// What an entry shows, if that is one thing.
@@ -222,4 +258,32 @@ pub(crate) fn toggle(text: &mut TextPane, focus: Focus) -> bool {
 fn changed(text: &mut TextPane, head: EntryId) {
     text.stale.sequence = true;
     text.cache.forget(head);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::edit::Batch;
+    use crate::model::entry::{Piece, Role};
+
+    #[test]
+    fn looking_for_runs_leaves_packed_what_is_packed() {
+        let mut out = Batch::default();
+        out.stubs_only = true;
+        for number in 0..2_000 {
+            let mut entry = out.new_entry(Text::from(format!("a{number}").as_str()), Role::Assistant, None);
+            let body = out.prose(&format!("answer {number}"));
+            entry.blocks.push(Batch::block(Piece::of("text"), BlockKind::Text(body)));
+            out.entry(entry);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(out);
+        transcript.settle();
+        transcript.pack();
+        let (order, open) = (transcript.order().to_vec(), transcript.open_pages());
+        for level in [Level::Outline, Level::Preview] {
+            Runs::default().find(&transcript, &order, Shows { thinking: true, intents: true }, level);
+            assert_eq!(transcript.open_pages(), open, "{level:?}");
+        }
+    }
 }
