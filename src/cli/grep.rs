@@ -54,7 +54,7 @@ pub(super) struct GrepArgs {
     /// One JSON object a hit (schema tv.hit/1)
     #[arg(long)]
     json: bool,
-    /// Columns; by default those of the terminal
+    /// Columns of hits under their sessions; by default those of the terminal
     #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
     width: Option<u16>,
     /// When to write colours
@@ -74,7 +74,7 @@ impl GrepArgs {
             }
         }
         let Places { targets, refused, search } = Places::named(&named, self.agent, &surroundings);
-        let form = match (self.json, self.list, surroundings.columns.is_some()) {
+        let form = match (self.json, self.list, self.width.or(surroundings.columns).is_some()) {
             (true, ..) => Form::Json,
             (_, true, _) => Form::Sessions,
             (_, _, true) => Form::Headed,

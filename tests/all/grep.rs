@@ -288,6 +288,27 @@ fn rows_of_databases_are_searched() {
     assert_eq!(outcome, Outcome::Complete);
 }
 
+/// What was asked for holds also where no terminal is.
+#[test]
+fn colours_and_columns_are_obeyed_in_a_pipe() {
+    let home = Home::new();
+    let old = home.path(".claude/projects/-work/old.jsonl");
+    let (code, out, _) = home.grep(&["oak", "old", "--color", "always"]);
+    let line = "\u{1b}[36myou\u{1b}[0m: The keel is \"\u{1b}[1;33moak\u{1b}[0m\"\n";
+    let expected = format!("\u{1b}[90m{}:1: 01-31 10:41 \u{1b}[0m{line}", old.display());
+    assert_eq!((code, out), (0, expected));
+    let long = said("long", &format!("{}mizzen", "a ".repeat(200)));
+    home.write(".claude/projects/-work/long.jsonl", 5, long.as_bytes());
+    for width in [60, 90] {
+        let (_, out, _) = home.grep(&["mizzen", "--width", &width.to_string()]);
+        let lines: Vec<&str> = out.lines().collect();
+        let [head, name, hit] = lines[..] else { panic!("{out}") };
+        assert!(name.ends_with("long.jsonl") && hit.ends_with("a mizzen"), "{out}");
+        let columns = [head, hit].map(|line| line.chars().count());
+        assert!(columns.iter().all(|columns| (40..=width).contains(columns)), "{columns:?} {out}");
+    }
+}
+
 /// What cannot be read is named, and what is no session is not.
 #[test]
 fn what_cannot_be_read_is_named() {

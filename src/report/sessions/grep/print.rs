@@ -130,10 +130,17 @@ impl<'a> Printer<'a> {
             (None, _) => hit.speaker,
         };
         let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
+        let who_style = Style::new().fg(Color::Cyan);
         if self.form == Form::Plain {
             let place = if *hit.path == *found.path { name_of(found) } else { shown(&hit.path) };
-            let text: String = hit.text.chars().map(|c| if c == '\n' { ' ' } else { c }).collect();
-            return writeln!(out, "{place}:{line}: {at} {who}: {text}");
+            let front = format!("{place}:{line}: {at} ");
+            if self.paper.colour {
+                let who = [Span::styled(who.to_owned(), who_style), Span::raw(": ")];
+                let text = self.excerpt(&hit.text, hit.found.clone(), usize::MAX);
+                let spans: Vec<_> = std::iter::once(Span::styled(front, dim)).chain(who).chain(text).collect();
+                return writeln!(out, "{}", self.paper.bare_line(&spans));
+            }
+            return writeln!(out, "{front}{who}: {}", hit.text.replace('\n', " "));
         }
         let who = wrap::fit(&[Span::raw(who.to_owned())], SPEAKER, self.cut());
         let who: String = who.iter().map(|span| span.content.as_ref()).collect();
@@ -142,7 +149,7 @@ impl<'a> Printer<'a> {
         let room = usize::from(self.paper.width).saturating_sub(front.len() + SPEAKER + 2).max(20);
         let mut spans = vec![
             Span::styled(front, dim),
-            Span::styled(who, Style::new().fg(Color::Cyan)),
+            Span::styled(who, who_style),
             Span::raw(format!("{gap}  ")),
         ];
         spans.extend(self.excerpt(&hit.text, hit.found.clone(), room));
@@ -151,7 +158,7 @@ impl<'a> Printer<'a> {
 
     /// What of a line fits into so many columns, with the hit in it.
     fn excerpt(&self, text: &str, found: Range<usize>, room: usize) -> Vec<Span<'static>> {
-        let part = |range: Range<usize>| text.get(range).unwrap_or_default().replace('\t', " ");
+        let part = |range: Range<usize>| text.get(range).unwrap_or_default().replace(['\t', '\n'], " ");
         let (before, hit, behind) = (part(0..found.start), part(found.clone()), part(found.end..text.len()));
         let fits = wrap::width(&before) + wrap::width(&hit) + wrap::width(&behind) <= room;
         let before = if fits { before } else { wrap::fit_end(&before, room * IN_FRONT / 4, self.cut()) };
