@@ -137,7 +137,8 @@ impl<'a> Printer<'a> {
             if self.paper.colour {
                 let who = [Span::styled(who.to_owned(), who_style), Span::raw(": ")];
                 let text = self.excerpt(&hit.text, hit.found.clone(), usize::MAX);
-                let spans: Vec<_> = std::iter::once(Span::styled(front, dim)).chain(who).chain(text).collect();
+                let spans: Vec<_> =
+                    std::iter::once(Span::styled(front, dim)).chain(who).chain(text).collect();
                 return writeln!(out, "{}", self.paper.bare_line(&spans));
             }
             return writeln!(out, "{front}{who}: {}", hit.text.replace('\n', " "));
@@ -147,11 +148,8 @@ impl<'a> Printer<'a> {
         let gap = " ".repeat(SPEAKER.saturating_sub(wrap::width(&who)));
         let front = format!("{line:>LINE$}  {at:>11}  ");
         let room = usize::from(self.paper.width).saturating_sub(front.len() + SPEAKER + 2).max(20);
-        let mut spans = vec![
-            Span::styled(front, dim),
-            Span::styled(who, who_style),
-            Span::raw(format!("{gap}  ")),
-        ];
+        let mut spans =
+            vec![Span::styled(front, dim), Span::styled(who, who_style), Span::raw(format!("{gap}  "))];
         spans.extend(self.excerpt(&hit.text, hit.found.clone(), room));
         writeln!(out, "{}", self.paper.bare_line(&spans))
     }
