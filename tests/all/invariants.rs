@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use tv::formats::decoder::{Place, feed};
-use tv::model::body::{Body, Key};
+use tv::model::body::{Body, Held, Key};
 use tv::model::edit::{Batch, Edit, Mode};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
 use tv::model::record::{Origin, Record};
@@ -254,6 +254,11 @@ fn a_record_read_again_gives_the_same_bodies() {
             for body in bodies(&session.transcript) {
                 let held = session.pager.read(body.from);
                 let again = held.get(usize::from(body.slot));
+                // What is no longer than its beginning is never read again: the end of a run may answer the call before it,
+                // which is not there when its record is read alone.
+                if again.is_none() && body.held == Held::Stub {
+                    continue;
+                }
                 let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
                 assert_eq!(again, Some(&body.held), "{place}");
             }
