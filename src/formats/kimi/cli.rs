@@ -2,7 +2,8 @@
 //! inside.
 //!
 //! **Arguments are streamed.** A call may be written before its arguments are whole; the parts that follow are put
-//! behind them. No record holds the whole, so it stays in its stub, and comes from all the lines that it was written in.
+//! behind them. Other events may stand between: only the next call or step of the agent ends them. No record holds the
+//! whole, so it stays in its stub, and comes from all the lines that it was written in.
 
 mod result;
 mod sniff;
@@ -164,8 +165,12 @@ impl KimiCliDecoder {
     /// Decodes an event of an agent. Nothing if it is of a type that is not known.
     fn event(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Option<Fate> {
         let Event { kind, payload, at } = event;
-        if kind != "ToolCallPart" {
-            self.close_stream(lane, out);
+        match kind {
+            "ToolCallPart" => {}
+            "ToolCall" | "StepBegin" | "TurnBegin" | "TurnEnd" | "StepInterrupted" => {
+                self.close_stream(lane, out)
+            }
+            _ => self.show_stream(lane, out),
         }
         Some(match kind {
             "TurnBegin" | "SteerInput" => {
@@ -195,10 +200,7 @@ impl KimiCliDecoder {
                 fate
             }
             "ToolCall" => self.call(event, lane, out),
-            "ToolCallPart" => {
-                self.grow(payload.get("arguments_part").str_or_empty(), lane, out);
-                Fate::Merged
-            }
+            "ToolCallPart" => self.grow(event, lane, out),
             "ToolResult" => self.result(event, lane, out),
             "StatusUpdate" => self.status(payload, lane, out),
             "SubagentEvent" => self.sub_agent(event, out)?,
@@ -266,14 +268,21 @@ impl KimiCliDecoder {
         fate
     }
 
-    /// More of the arguments.
-    fn grow(&mut self, text: &str, lane: Option<&Name>, out: &Batch) {
-        let Some(stream) = self.streams.get_mut(&lane.cloned()) else { return };
+    /// More of the arguments. What belongs to no call is shown where it stands.
+    fn grow(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
+        let text = event.payload.get("arguments_part").str_or_empty();
+        let Some(stream) = self.streams.get_mut(&lane.cloned()) else {
+            if text.is_empty() {
+                return Fate::Merged;
+            }
+            return self.agent(lane).text(("arguments of no call", text), false, event.at, out);
+        };
         stream.text.push_str(text);
         stream.is_changed = true;
         let part = out.origin();
         let end = part.at + u64::from(part.len);
         stream.from.len = u32::try_from(end.saturating_sub(stream.from.at)).unwrap_or(u32::MAX);
+        Fate::Merged
     }
 
     fn close_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {

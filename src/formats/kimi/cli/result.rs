@@ -42,7 +42,7 @@ pub(crate) fn read(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut 
 }
 
 fn verdict(is_error: bool, message: &str) -> Verdict {
-    let is_refused = ["rejected by the user", "rejected by user", "blocked by hook", "denied"]
+    let is_refused = ["rejected by the user", "rejected by user", "blocked by hook"]
         .iter()
         .any(|mark| message.contains(mark));
     match (is_error, is_refused) {
@@ -90,8 +90,18 @@ fn diff(shown: &Json<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::diff;
+    use super::{diff, verdict};
     use crate::formats::json::parse;
+    use crate::model::tool::Verdict;
+
+    #[test]
+    fn what_the_system_denies_was_not_refused() {
+        assert_eq!(
+            verdict(true, "Failed to read x. Error: [Errno 13] Permission denied: 'x'"),
+            Verdict::Failed
+        );
+        assert_eq!(verdict(true, "The tool call is rejected by the user."), Verdict::Refused);
+    }
 
     #[test]
     fn only_what_differs_is_told() {

@@ -39,6 +39,28 @@ fn streamed_arguments_are_put_together() {
 }
 
 #[test]
+fn other_events_stand_between_the_parts_of_arguments() {
+    let part = |text: &str| format!(r#"{{"arguments_part":{text}}}"#);
+    let (first, last) = (part(r#""ho mi""#), part(r#""ll\"}""#));
+    let (first, last) = (("ToolCallPart", first.as_str()), ("ToolCallPart", last.as_str()));
+    let result =
+        ("ToolResult", r#"{"tool_call_id":"b","return_value":{"is_error":false,"output":"of another"}}"#);
+    let ask = ("ApprovalRequest", r#"{"id":"p1","tool_call_id":"b","description":"Run `rm`"}"#);
+    let inner =
+        r#"{"task_tool_call_id":"t","event":{"type":"ContentPart","payload":{"type":"text","text":"two"}}}"#;
+    for between in [result, ask, ("SubagentEvent", inner), ("StatusUpdate", "{}")] {
+        let whole = transcript(&[CALL, first, between, last]);
+        let call = whole.entries().flat_map(Entry::calls).next().unwrap();
+        assert_eq!(call.input.text().map(Text::as_str), Some(r#"{"command": "echo mill"}"#), "{between:?}");
+    }
+    let late = transcript(&[CALL, first, ("StepBegin", "{}"), last]);
+    let shown = late.entries().flat_map(|entry| &entry.blocks);
+    let shown =
+        shown.filter(|block| matches!(&block.kind, BlockKind::Raw(raw) if raw.body.stub.contains("ll")));
+    assert_eq!(shown.count(), 1, "a part of no call is shown");
+}
+
+#[test]
 fn a_permission_waits_until_it_is_answered() {
     let ask = ("ApprovalRequest", r#"{"id":"p1","tool_call_id":"a","description":"Run `rm`"}"#);
     let answer = ("ApprovalResponse", r#"{"request_id":"p1","response":"approve"}"#);
