@@ -308,3 +308,29 @@ fn a_definition_is_as_fast_as_a_decoder() {
     println!("a definition takes {best:.2} times as long as the decoder");
     assert!(best <= 1.5, "{best}");
 }
+
+#[test]
+fn a_sum_that_is_not_told_is_not_begun_anew() {
+    let text = HOME_MADE.replace("input_includes_cache = true", "cumulative = true, cost = \"tok.cost\"");
+    let line = |tok: &str| format!(r#"{{"who":"bot","step":1,"say":"a","tok":{tok}}}"#);
+    let sums = [
+        r#"{"in":100,"out":10,"hit":5,"cost":0.25}"#,
+        r#"{"in":200,"out":20,"cost":0.5}"#,
+        r#"{"in":300,"out":30,"hit":6,"cost":0.75}"#,
+        r#"{"in":40,"out":4,"hit":1,"cost":0.125}"#,
+    ];
+    let lines = sums.map(line);
+    let (transcript, _) = read_lines(&text, &lines.each_ref().map(String::as_str));
+    let spent: Vec<_> = transcript
+        .entries()
+        .filter_map(|entry| entry.usage.as_ref())
+        .map(|usage| (usage.input, usage.output, usage.cache_read, usage.cost))
+        .collect();
+    let expected = [
+        (Some(100), Some(10), Some(5), Some(0.25)),
+        (Some(100), Some(10), None, Some(0.25)),
+        (Some(100), Some(10), Some(1), Some(0.25)),
+        (Some(40), Some(4), Some(1), Some(0.125)),
+    ];
+    assert_eq!(spent, expected);
+}

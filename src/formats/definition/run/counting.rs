@@ -13,8 +13,40 @@ use crate::model::usage::{self, Usage};
 /// Sums that agents keep themselves.
 #[derive(Default)]
 pub(super) struct Counting {
-    /// The last sums, by model.
-    sums: HashMap<Text, [Option<u64>; COUNTS.len()]>,
+    /// The last sums that were told, by model.
+    sums: HashMap<Text, Sums>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    counts: Counts,
+    cost: Option<f64>,
+}
+
+type Counts = [Option<u64>; COUNTS.len()];
+
+impl Sums {
+    /// Puts the sums of now in place, and gives what they grew by. What is not told now stays as it was.
+    fn grow(&mut self, mut now: Self) -> Self {
+        let told = now;
+        let has_fallen =
+            |(now, last): (Option<u64>, Option<u64>)| now.zip(last).is_some_and(|(now, last)| now < last);
+        // A sum that falls was begun anew.
+        if now.counts.into_iter().zip(self.counts).any(has_fallen)
+            || now.cost.zip(self.cost).is_some_and(|(now, last)| now < last)
+        {
+            *self = told;
+            return now;
+        }
+        for (now, last) in now.counts.iter_mut().zip(&mut self.counts) {
+            let grown = now.map(|now| now.saturating_sub(last.unwrap_or(0)));
+            *last = now.or(*last);
+            *now = grown;
+        }
+        now.cost = now.cost.map(|now| now - self.cost.unwrap_or(0.0)).filter(|cost| *cost != 0.0);
+        self.cost = told.cost.or(self.cost);
+        now
+    }
 }
 
 impl Counting {
@@ -57,25 +89,19 @@ impl Counting {
     }
 
     fn one(&mut self, rule: &UsageRule, scope: Scope<'_>, model: Option<&Text>) -> Option<Usage> {
-        let mut counts: [Option<u64>; COUNTS.len()] = [None; COUNTS.len()];
+        let mut counts = Counts::default();
         for (count, path) in counts.iter_mut().zip(&rule.counts) {
             let sum = path.as_ref().and_then(|path| path.number(scope));
             *count = sum.and_then(|sum| Json::Number(sum).count());
         }
-        let cost = rule.cost.as_ref().and_then(|path| path.number(scope)).filter(|cost| *cost != 0.0);
+        let mut cost = rule.cost.as_ref().and_then(|path| path.number(scope)).filter(|cost| *cost != 0.0);
         if counts.iter().all(Option::is_none) && cost.is_none() {
             return None;
         }
         if rule.cumulative {
-            let last = self.sums.insert(model.cloned().unwrap_or_default(), counts).unwrap_or_default();
-            // A sum that falls was begun anew.
-            let has_fallen = counts.iter().zip(last).any(|(now, last)| *now < last);
-            if !has_fallen {
-                for (count, last) in counts.iter_mut().zip(last) {
-                    *count = count.map(|now| now.saturating_sub(last.unwrap_or(0)));
-                }
-            }
-            if counts.iter().flatten().all(|count| *count == 0) {
+            let sums = self.sums.entry(model.cloned().unwrap_or_default()).or_default();
+            Sums { counts, cost } = sums.grow(Sums { counts, cost });
+            if counts.iter().flatten().all(|count| *count == 0) && cost.is_none() {
                 return None;
             }
         }
