@@ -168,7 +168,7 @@ impl KimiCliDecoder {
         match kind {
             "ToolCallPart" => {}
             "ToolCall" | "StepBegin" | "TurnBegin" | "TurnEnd" | "StepInterrupted" => {
-                self.close_stream(lane, out)
+                self.close_stream(lane, out);
             }
             _ => self.show_stream(lane, out),
         }
