@@ -162,7 +162,8 @@ fn directory(file: &File) -> io::Result<Option<BTreeMap<Order, Member>>> {
         insert(name, member, &mut members);
         rest = after;
     }
-    Ok(Some(members))
+    // A damaged directory would hide what it lists no more.
+    Ok(rest.is_empty().then_some(members))
 }
 
 /// The first entry of a directory, and what follows it.
@@ -313,6 +314,16 @@ mod tests {
             let (part, _) = lines(&whole[..len]);
             assert!(part.lines().count() <= 4, "{len}: {part}");
         }
+    }
+
+    #[test]
+    fn a_damaged_directory_hides_nothing() {
+        let mut bytes = archive(&MEMBERS, true);
+        let at = bytes.windows(4).rposition(|four: &[u8]| four == b"PK\x01\x02").unwrap();
+        bytes[at] = 0;
+        let (text, end) = lines(&bytes);
+        assert_eq!(text, "{\"b\":  2}\n{\"a\": 1}\n2\n10\n");
+        assert!(end.is_some(), "the damage is said");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) fn message(
     started: Option<Timestamp>,
     out: &mut Batch,
 ) {
-    let known = json.get("id").str().and_then(|id| sample.known.get(id)).copied().unwrap_or_default();
+    let known = json.get("id").str().and_then(|id| sample.known.get(&(id, 0))).copied().unwrap_or_default();
     let role = match json.get("role").str_or_empty() {
         "tool" => return result(json, sample, out),
         "user" => Role::User,
@@ -91,8 +91,10 @@ fn image(address: &str, out: &Batch) -> Image {
     }
 }
 
-fn call_key(id: &str, sample: &Sample<'_>) -> Text {
-    Text::clean(&format!("{}/{id}", sample.name))
+/// Some models' ids are names of functions, and stand in a sample more than once.
+fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
+    let name = &sample.name;
+    Text::clean(&if nth == 0 { format!("{name}/{id}") } else { format!("{name}/{id}#{}", nth + 1) })
 }
 
 fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
@@ -103,8 +105,9 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
     let headline = tools::headline(kind, input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
     body.flags.broken_off = json.get("parse_error").filled().is_some();
-    let started = sample.known.get(id).and_then(|known| known.began);
-    let key = call_key(id, sample);
+    let nth = sample.asked.next(id);
+    let started = sample.known.get(&(id, nth)).and_then(|known| known.began);
+    let key = call_key(id, nth, sample);
     ToolCall {
         key,
         name: Text::clean(name),
@@ -119,7 +122,9 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
 
 fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let id = json.get("tool_call_id").str_or_empty();
-    let Known { began, ended, .. } = sample.known.get(id).copied().unwrap_or_default();
+    // The oldest one that has no answer.
+    let nth = sample.answered.next(id);
+    let Known { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
     let content = json.get("content").blocks();
     let texts = content.iter().filter_map(|part| part.str().or_else(|| part.get("text").str()));
     let texts: Vec<Cow<'_, str>> = texts.map(|text| sample.attached.text(text)).collect();
@@ -131,7 +136,7 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         Some(why) if !said.contains(why) => format!("{said}\n{why}"),
         _ => said,
     };
-    let call = call_key(id, sample);
+    let call = call_key(id, nth, sample);
     let images = content.iter().filter(|part| part.get("type").str() == Some("image"));
     let result = ToolResult {
         key: Text::clean(&format!("result of {call}")),

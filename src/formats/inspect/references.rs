@@ -1,6 +1,7 @@
 //! What the parts of a sample refer to: long texts that stand once, and what its events say of times and tokens.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::formats::json::Json;
@@ -27,8 +28,26 @@ pub(super) struct Sample<'j> {
     pub(super) name: String,
     /// Long texts, by their names.
     pub(super) attached: Attached<'j>,
-    /// Answers by their ids, and calls by theirs.
-    pub(super) known: HashMap<&'j str, Known<'j>>,
+    /// Answers by their ids, and calls by theirs: with how many of the same id were before.
+    pub(super) known: HashMap<(&'j str, usize), Known<'j>>,
+    /// The calls that were asked for.
+    pub(super) asked: Uses,
+    /// The calls that have their results.
+    pub(super) answered: Uses,
+}
+
+/// How often each id was used.
+#[derive(Default)]
+pub(super) struct Uses(RefCell<HashMap<String, usize>>);
+
+impl Uses {
+    /// Uses an id: how often it was used before.
+    pub(super) fn next(&self, id: &str) -> usize {
+        let mut uses = self.0.borrow_mut();
+        let count = uses.entry(id.to_owned()).or_default();
+        *count += 1;
+        *count - 1
+    }
 }
 
 /// Long texts of a sample by name.
@@ -69,8 +88,9 @@ pub(super) fn usage_of(json: &Json<'_>) -> Usage {
 }
 
 /// What events say of answers and calls, by their ids.
-pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<&'j str, Known<'j>> {
+pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), Known<'j>> {
     let mut known = HashMap::new();
+    let calls = Uses::default();
     for event in events {
         let began = event.get("timestamp").moment();
         let ended = event.get("completed").moment();
@@ -80,12 +100,12 @@ pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<&'j str, Known<'j>> {
                 let answers = output.get("choices").items().iter();
                 let usage = Some(output.get("usage")).filter(|usage| usage.is_object());
                 for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
-                    known.insert(id, Known { began, ended, usage });
+                    known.insert((id, 0), Known { began, ended, usage });
                 }
             }
             "tool" => {
                 let id = event.get("id").filled();
-                known.extend(id.map(|id| (id, Known { began, ended, usage: None })));
+                known.extend(id.map(|id| ((id, calls.next(id)), Known { began, ended, usage: None })));
             }
             _ => {}
         }

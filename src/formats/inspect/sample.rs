@@ -1,7 +1,7 @@
 //! One sample: what was asked, what the model did, how that was scored.
 
 use super::message;
-use super::references::{Attached, Sample, known, usage_of};
+use super::references::{Attached, Sample, Uses, known, usage_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -19,6 +19,8 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
         name: format!("{id}.{epoch}"),
         attached: Attached::of(json.get("attachments")),
         known: known(json.get("events").items()),
+        asked: Uses::default(),
+        answered: Uses::default(),
     };
     let started = json
         .get("started_at")

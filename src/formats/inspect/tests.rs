@@ -45,6 +45,20 @@ fn samples_follow_one_another_and_each_has_its_own_calls() {
 }
 
 #[test]
+fn calls_of_one_id_have_their_results_in_order() {
+    let text = r#"{"id":1,"epoch":1,"input":"?","messages":[
+        {"role":"assistant","content":"","tool_calls":[{"id":"bash","function":"bash","arguments":{}}]},
+        {"role":"tool","content":"two","tool_call_id":"bash","error":{"type":"timeout","message":"slow"}},
+        {"role":"assistant","content":"","tool_calls":[{"id":"bash","function":"bash","arguments":{}}]},
+        {"role":"tool","content":"three","tool_call_id":"bash"}]}"#;
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[text.replace('\n', " ")])]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    let keys: Vec<&str> = calls.iter().map(|call| call.key.as_str()).collect();
+    assert_eq!(keys, ["1.1/bash", "1.1/bash#2"]);
+    assert!(matches!(calls[0].state, ToolState::Failed(_)) && matches!(calls[1].state, ToolState::Done(_)));
+}
+
+#[test]
 fn what_was_thought_counts_once() {
     let usage = |text: &str| super::references::usage_of(&json::parse(text).unwrap()).output;
     assert_eq!(
