@@ -6,6 +6,7 @@
 //!
 //! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -35,6 +36,11 @@ const BLOCK: usize = 256 << 10;
 const LONGEST: usize = 256 << 20;
 /// Larger files are looked through by two threads.
 const WORTH_A_THREAD: u64 = 16 << 20;
+
+thread_local! {
+    /// Where the files that this thread looks through are read into, one after the other.
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Finds the lines of a text that may hold what is sought, in order and without their ends.
 pub type Sieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
@@ -194,8 +200,8 @@ fn count_lines(text: &[u8]) -> u32 {
 /// Looks through the lines that begin in a part of a file.
 fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part> {
     let mut found = Part::default();
-    let most = usize::try_from(part.end - part.start).unwrap_or(BLOCK).clamp(1, BLOCK);
-    let mut room = vec![0; most];
+    let mut room = ROOM.take();
+    room.resize(BLOCK, 0);
     let (mut at, mut held) = (part.start, 0);
     while at < part.end {
         // A line that is longer than the room needs more of it; what is too long is no line of a session.
@@ -225,6 +231,9 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part
             room.truncate(BLOCK);
             room.shrink_to_fit();
         }
+    }
+    if room.len() == BLOCK {
+        ROOM.set(room);
     }
     Ok(found)
 }

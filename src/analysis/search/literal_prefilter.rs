@@ -66,19 +66,31 @@ impl LiteralPrefilter {
             from = line.end;
         }
         let whole = lines.len();
-        let mut from = 0;
-        for at in tears(text) {
-            if at >= from {
-                let line = line_at(text, at);
-                from = line.end;
-                lines.extend(text.get(line.clone()).is_some_and(|line| self.may_be_in(line)).then_some(line));
-            }
-        }
+        self.add_torn(text, memmem::find_iter(text, b"\\u"), is_escaped_tear, &mut lines);
+        self.add_torn(text, memchr3_iter(0x1b, 0xc2, 0xef, text), is_tear_at, &mut lines);
         if whole < lines.len() {
             lines.sort_unstable_by_key(|line| line.start);
             lines.dedup();
         }
         lines
+    }
+
+    /// Adds the lines that are torn at one of these places, and may hold a match so.
+    fn add_torn(
+        &self,
+        text: &[u8],
+        places: impl Iterator<Item = usize>,
+        is_tear: fn(&[u8], usize) -> bool,
+        lines: &mut Vec<Range<usize>>,
+    ) {
+        let mut from = 0;
+        for at in places {
+            if at >= from && is_tear(text, at) {
+                let line = line_at(text, at);
+                from = line.end;
+                lines.extend(text.get(line.clone()).is_some_and(|line| self.may_be_in(line)).then_some(line));
+            }
+        }
     }
 
     fn is_met_by(&self, bytes: &[u8]) -> bool {
@@ -102,25 +114,17 @@ fn lines_from(text: &[u8], mut from: usize) -> impl Iterator<Item = Range<usize>
     })
 }
 
-/// Places of what may tear a word apart, or stand for a part of it. Most colours stand beside words, not in them: they
-/// are none.
-fn tears(text: &[u8]) -> impl Iterator<Item = usize> {
-    let escaped = memmem::find_iter(text, b"\\u").filter(|at| {
-        let digits = text.get(at + 2..at + 6).unwrap_or_default();
-        match digits {
-            [b'0', b'0', b'1', b'b' | b'B'] => is_in_word(text, *at, at + 6),
-            [b'0', b'0', b'0' | b'1' | b'4'..=b'9', ..]
-            | [b'0', b'0', b'3', b'0'..=b'9']
-            | [b'0', b'0', b'a' | b'A', b'd' | b'D'] => true,
-            [f, e, f2, e2] => [f, e, f2, e2].map(u8::to_ascii_lowercase) == *b"feff",
-            _ => false,
-        }
-    });
-    let plain = memchr3_iter(0x1b, 0xc2, 0xef, text).filter(|at| is_tear_at(text, *at));
-    // Both are in order by themselves, and so few that it costs nothing to look at a line twice.
-    let mut all: Vec<usize> = escaped.chain(plain).collect();
-    all.sort_unstable();
-    all.into_iter()
+/// Whether an escape of JSON may tear a word apart, or stand for a part of it. Most colours stand beside words, not in
+/// them: they do not.
+fn is_escaped_tear(text: &[u8], at: usize) -> bool {
+    match text.get(at + 2..at + 6).unwrap_or_default() {
+        [b'0', b'0', b'1', b'b' | b'B'] => is_in_word(text, at, at + 6),
+        [b'0', b'0', b'0' | b'1' | b'4'..=b'9', ..]
+        | [b'0', b'0', b'3', b'0'..=b'9']
+        | [b'0', b'0', b'a' | b'A', b'd' | b'D'] => true,
+        [f, e, f2, e2] => [f, e, f2, e2].map(u8::to_ascii_lowercase) == *b"feff",
+        _ => false,
+    }
 }
 
 /// Whether an escape sequence, of which the first byte is escaped from `at` to `end`, may stand within a word: letters
