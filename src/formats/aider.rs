@@ -21,6 +21,8 @@ use crate::model::usage::Usage;
 const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const TOOL: &str = "> ";
+/// Longer messages of Aider are not looked for.
+const MESSAGE: usize = 400;
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
 
@@ -79,12 +81,17 @@ enum Voice {
 }
 
 /// Who wrote a line; nobody knows of a blank one. Aider's own lines may have others right below them without the blanks.
-fn voice(line: &str, is_below_tool: bool) -> Option<Voice> {
+/// With `is_within` the line is of a message of several lines: only the first of them has the mark, only the last
+/// one the blanks.
+fn voice(line: &str, is_below_tool: bool, is_within: bool) -> Option<Voice> {
     let line = line.trim_end_matches(['\n', '\r']);
     let is_aiders = line.ends_with("  ");
+    if is_within {
+        return Some(Voice::Tool);
+    }
     if line.strip_prefix(START).is_some_and(is_time) {
         Some(Voice::Start)
-    } else if line.starts_with(USER) && is_aiders {
+    } else if is_aiders && line.strip_prefix(USER).is_some_and(|rest| rest.starts_with(' ')) {
         Some(Voice::User)
     } else if line.starts_with(TOOL) && (is_aiders || is_below_tool) {
         Some(Voice::Tool)
@@ -93,13 +100,39 @@ fn voice(line: &str, is_below_tool: bool) -> Option<Voice> {
     }
 }
 
+/// Whether a line of Aider's own ends what it says.
+fn ends_message(line: &str) -> bool {
+    line.trim_end_matches(['\n', '\r']).ends_with("  ")
+}
+
+/// Where a message of several lines ends whose second line begins here: behind the first line with the blanks. Nowhere if
+/// somebody else's line comes before.
+fn message_end(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    for line in text.get(from..)?.split_inclusive('\n').take(MESSAGE) {
+        at += line.len();
+        if line.starts_with(USER) || line.starts_with(START) {
+            return None;
+        }
+        if ends_message(line) {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// What one voice wrote without another one between. What the user wrote twice, with a blank line between, are two.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let mut passages = Vec::new();
     let (mut begin, mut at) = (0, 0);
     let (mut before, mut is_behind_blank) = (None, false);
+    let mut end_of_message = 0;
     for line in text.split_inclusive('\n') {
-        let now = voice(line, before == Some(Voice::Tool) && !is_behind_blank);
+        let is_below_tool = before == Some(Voice::Tool) && !is_behind_blank;
+        let now = voice(line, is_below_tool, at < end_of_message);
+        if is_below_tool && now == Some(Voice::Tool) && at >= end_of_message && !ends_message(line) {
+            end_of_message = message_end(text, at + line.len()).unwrap_or(at);
+        }
         let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && is_behind_blank;
         if now.is_some() && before.is_some() && (now != before || is_next) {
             passages.push(begin..at);
@@ -130,7 +163,7 @@ impl Decoder for AiderDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let text = input.json.str_or_empty();
-        let first = text.split_inclusive('\n').find_map(|line| voice(line, false));
+        let first = text.split_inclusive('\n').find_map(|line| voice(line, false, false));
         match first.unwrap_or(Voice::Model) {
             Voice::Start => self.start(text, out),
             Voice::User => self.prompt(text, out),
@@ -223,7 +256,7 @@ fn print(text: &str) -> Piece {
 /// `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`: the cost of the session is the sum
 /// so far.
 fn usage(line: &str) -> Option<Usage> {
-    let (_, counts) = line.split_once("Tokens: ")?;
+    let counts = line.trim_start().strip_prefix("Tokens: ")?;
     let (counts, cost) = counts.split_once(" Cost: ").unwrap_or((counts, ""));
     let of = |name: &str| {
         let part = counts.split(", ").find_map(|part| part.trim_end_matches('.').strip_suffix(name))?;
@@ -232,7 +265,8 @@ fn usage(line: &str) -> Option<Usage> {
     let (sent, received) = (of("sent")?, of("received")?);
     let (read, written) = (of("cache hit"), of("cache write"));
     let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
-    let cost = cost.strip_prefix('$').and_then(|cost| cost.split_whitespace().next()?.parse().ok());
+    let cost =
+        cost.strip_prefix('$').and_then(|cost| cost.split_whitespace().next()?.replace(',', "").parse().ok());
     Some(Usage {
         input: Some(sent.saturating_sub(cached)),
         output: Some(received),
@@ -308,6 +342,14 @@ mod tests {
     }
 
     #[test]
+    fn a_message_of_several_lines_is_not_the_answer_of_the_model() {
+        let text = "\n#### Oil it  \n> Applied.  \n> # 1 block failed to match!\n\n## The block:\n<<<\nold\n>>>\nSend it again.  \n\nHere it is.\n\n##### Details  \n\nNone.\n\n";
+        let transcript = read(text);
+        assert_eq!(said(&transcript, Role::User), ["Oil it"]);
+        assert_eq!(said(&transcript, Role::Assistant), ["Here it is.\n\n##### Details  \n\nNone."]);
+    }
+
+    #[test]
     fn tokens_and_cost_are_those_of_the_message() {
         let usage = |line| usage(line).map(|usage| (usage.input, usage.output, usage.cache_read, usage.cost));
         assert_eq!(
@@ -319,6 +361,9 @@ mod tests {
             Some((Some(1_200_000), Some(2048), None, None))
         );
         assert_eq!(usage("Tokens: many"), None);
+        assert_eq!(usage("It says Tokens: 1k sent, 2 received."), None);
+        let dear = usage("Tokens: 1k sent, 2 received. Cost: $1,234.50 message, $2,000.00 session.");
+        assert_eq!(dear.and_then(|(.., cost)| cost), Some(1234.5));
         let transcript = read(HISTORY);
         assert_eq!(transcript.totals().sum().requests, 2);
     }

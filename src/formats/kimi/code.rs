@@ -268,7 +268,7 @@ impl Wire {
         let output = text_of(result.get("output"));
         let note = result.get("note").str_or_empty();
         let is_error = result.get("isError").is_true();
-        let is_refused = is_error && (output.contains("rejected by the user") || output.contains("denied"));
+        let is_refused = is_error && output.contains("rejected by the user");
         let key = match &self.agent.lane {
             Some(lane) => format!("result of {call} in {lane}"),
             None => format!("result of {call}"),

@@ -13,7 +13,7 @@ use crate::model::usage::{self, Usage};
 /// Sums that agents keep themselves.
 #[derive(Default)]
 pub(super) struct Counting {
-    /// The last sums that were told, by model.
+    /// The last sums that were sums, by model.
     sums: HashMap<Text, Sums>,
 }
 
@@ -26,16 +26,16 @@ struct Sums {
 type Counts = [Option<u64>; COUNTS.len()];
 
 impl Sums {
-    /// Puts the sums of now in place, and gives what they grew by. What is not told now stays as it was.
+    /// Puts the sums of now in place, and gives what they grew by. What is not said now stays as it was.
     fn grow(&mut self, mut now: Self) -> Self {
-        let told = now;
+        let sums = now;
         let has_fallen =
             |(now, last): (Option<u64>, Option<u64>)| now.zip(last).is_some_and(|(now, last)| now < last);
         // A sum that falls was begun anew.
         if now.counts.into_iter().zip(self.counts).any(has_fallen)
             || now.cost.zip(self.cost).is_some_and(|(now, last)| now < last)
         {
-            *self = told;
+            *self = sums;
             return now;
         }
         for (now, last) in now.counts.iter_mut().zip(&mut self.counts) {
@@ -44,7 +44,7 @@ impl Sums {
             *now = grown;
         }
         now.cost = now.cost.map(|now| now - self.cost.unwrap_or(0.0)).filter(|cost| *cost != 0.0);
-        self.cost = told.cost.or(self.cost);
+        self.cost = sums.cost.or(self.cost);
         now
     }
 }
