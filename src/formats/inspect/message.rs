@@ -29,7 +29,7 @@ pub(super) fn message(
         "system" => Role::System,
         _ => Role::Harness,
     };
-    let key = Text::clean(&format!("{}:{number}", out.origin_key()));
+    let key = Text::clean(&format!("{}:{number}", sample.place));
     // Only answers have times; what was given to the model was there when the sample began.
     let at = known.began.or_else(|| started.filter(|_| number == 0));
     let mut entry = out.new_entry(key.clone(), role, at);

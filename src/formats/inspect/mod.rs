@@ -81,10 +81,16 @@ impl Decoder for InspectDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if is_sample(json) {
-            return sample::sample(json, out);
+            return sample::sample(json, out.origin_key(), out);
         }
         if is_log(json) {
-            return self.header(json, input.place == Place::Header, out);
+            let fate = self.header(json, input.place == Place::Header, out);
+            // A log on one line has its samples within, and so has one whose longest list is another one.
+            let samples = json.get("samples").items().iter().filter(|sample| is_sample(sample));
+            return samples.zip(1..).fold(fate, |_, (each, number)| {
+                let place = Text::clean(&format!("{}.{number}", out.origin_key()));
+                sample::sample(each, place, out)
+            });
         }
         // Summaries of samples, and scores that were put together over epochs.
         let is_sum = |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::formats::json::Json;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
@@ -26,6 +27,8 @@ pub(super) struct Known<'j> {
 pub(super) struct Sample<'j> {
     /// A name of its own for whatever is in it: other samples have calls of the same ids.
     pub(super) name: String,
+    /// What keys of its entries begin with: its record, with its number there if that has several.
+    pub(super) place: Text,
     /// Long texts, by their names.
     pub(super) attached: Attached<'j>,
     /// Answers by their ids, and calls by theirs: with how many of the same id were before.

@@ -10,13 +10,14 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// Decodes a sample.
-pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
+/// Decodes a sample; keys of its entries begin with `place`.
+pub(super) fn sample(json: &Json<'_>, place: Text, out: &mut Batch) -> Fate {
     let id = json.get("id");
     let id = id.str().map_or_else(|| id.to_source(), str::to_owned);
     let epoch = json.get("epoch").count().unwrap_or(1);
     let sample = Sample {
         name: format!("{id}.{epoch}"),
+        place,
         attached: Attached::of(json.get("attachments")),
         known: known(json.get("events").items()),
         asked: Uses::default(),
@@ -31,7 +32,7 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
         message::message(item, number, &sample, started, out);
     }
     end(json, &sample, out);
-    spend(json.get("model_usage"), out);
+    spend(json.get("model_usage"), &sample, out);
     Fate::Shown
 }
 
@@ -41,7 +42,7 @@ fn begin(
     (id, epoch, at): (&str, u64, Option<Timestamp>),
     out: &mut Batch,
 ) {
-    let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    let mut entry = out.new_entry(sample.place.clone(), Role::Harness, at);
     let words = format!("sample {id}, epoch {epoch}");
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(Text::clean(&words)))));
     let targets: Vec<&str> = json.get("target").blocks().iter().filter_map(Json::filled).collect();
@@ -55,7 +56,7 @@ fn begin(
 
 /// How it ended: errors, scores, and how long it took.
 fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
-    let origin = out.origin_key();
+    let origin = &sample.place;
     let last = json.get("events").items().iter().rev().find_map(|event| event.get("timestamp").moment());
     if let Some(error) = json.at(&["error", "message"]).filled() {
         let mut entry = out.new_entry(Text::clean(&format!("{origin}:error")), Role::Harness, last);
@@ -86,9 +87,9 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
 }
 
 /// What the sample took, by model: also what its scorers asked for.
-fn spend(usage: &Json<'_>, out: &mut Batch) {
+fn spend(usage: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     for (model, counts) in usage.members() {
-        let of = Text::clean(&format!("{}:run:{model}", out.origin_key()));
+        let of = Text::clean(&format!("{}:run:{model}", sample.place));
         let usage = Box::new(Usage { scope: Scope::Run, ..usage_of(counts) });
         out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
     }

@@ -91,3 +91,15 @@ fn a_log_is_known_by_its_parts() {
     assert_eq!(verdict(r#"{"eval":{"task":"x"},"version":1}"#), Confidence::No);
     assert_eq!(verdict(r#"{"id":1,"input":"x","messages":[]}"#), Confidence::No);
 }
+
+#[test]
+fn a_log_on_one_line_has_its_samples_within() {
+    let samples = format!("\"samples\":[{},{}],\"reductions\":[]}}", sample(1), sample(2));
+    let line = format!("{},{samples}", END.strip_suffix('}').unwrap());
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[line])]);
+    let calls: Vec<&str> =
+        transcript.entries().flat_map(Entry::calls).map(|call| call.key.as_str()).collect();
+    assert_eq!(calls, ["1.1/call_1", "2.1/call_1"]);
+    assert_eq!(transcript.turns().len(), 2);
+    assert_eq!((transcript.tally().shown, transcript.tally().merged), (1, 0));
+}
