@@ -50,10 +50,10 @@ pub(super) struct Run {
     /// Results of calls without ids, and whose they are.
     answered: HashMap<Key, Key>,
     /// What was replaced so far, by key: prints of the records, the last one last.
-    versions: HashMap<Key, Vec<u64>>,
+    versions: HashMap<Key, Versions>,
     seen: HashSet<Key>,
     /// Entries so far, if some may be taken back.
-    kept: Vec<Kept>,
+    kept: AllKept,
     counting: Counting,
 }
 
@@ -93,7 +93,7 @@ impl Run {
             answered: HashMap::new(),
             versions: HashMap::new(),
             seen: HashSet::new(),
-            kept: Vec::new(),
+            kept: AllKept::default(),
             counting: Counting::default(),
         }
     }
@@ -279,7 +279,7 @@ impl Run {
 
     /// Runs the rules over records within a record.
     fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
-        let before = if replace { std::mem::take(&mut self.kept) } else { Vec::new() };
+        let before = if replace { std::mem::take(&mut self.kept).list } else { Vec::new() };
         let from = out.edits.len();
         let (mut number, mut is_shown) = (0, false);
         path.each(site.scope, &mut |found| {
@@ -301,7 +301,7 @@ impl Run {
 impl Run {
     /// What a new list of entries does not name is undone. Its entries come first: that is where they stand.
     fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
-        let named: HashSet<Key> = self.kept.iter().map(|kept| kept.key.clone()).collect();
+        let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
         let mut undone = Vec::new();
         for mut kept in before.into_iter().filter(|kept| !named.contains(&kept.key)) {
             if !kept.marks.undone {
@@ -317,24 +317,23 @@ impl Run {
         let mut hasher = DefaultHasher::new();
         record.print(&mut hasher);
         let (print, known) = (hasher.finish(), self.versions.entry(key.clone()).or_default());
-        let is_known = known.contains(&print);
-        if !is_known {
-            known.push(print);
+        if known.last == Some(print) || known.before.contains(&print) {
+            return known.last != Some(print);
         }
-        is_known && known.last() != Some(&print)
+        known.before.extend(known.last.replace(print));
+        false
     }
 
     fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
         let Some(to) = rewind.to.word(scope) else { return };
-        let place = self.kept.iter().position(|kept| kept.key == to);
+        let place = self.kept.places.get(&to).copied();
         // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
         let from = match place {
             Some(place) => place + usize::from(rewind.stays),
             None if rewind.stays => return,
             None => 0,
         };
-        let kept = self.kept.split_off(from.min(self.kept.len()));
-        for mut kept in kept {
+        for mut kept in self.kept.split_off(from) {
             kept.marks.undone = true;
             let edit = kept.edit(out);
             out.push(edit);
@@ -347,10 +346,43 @@ impl Run {
         }
         let kept =
             Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
-        match self.kept.iter_mut().rev().find(|known| known.key == entry.key) {
-            Some(known) => *known = kept,
-            None => self.kept.push(kept),
+        self.kept.put(kept);
+    }
+}
+
+/// Prints of the records that had one key.
+#[derive(Default)]
+struct Versions {
+    last: Option<u64>,
+    before: HashSet<u64>,
+}
+
+/// Entries that may be taken back, in order; each key once.
+#[derive(Default)]
+struct AllKept {
+    list: Vec<Kept>,
+    /// Their places in the list.
+    places: HashMap<Key, usize>,
+}
+
+impl AllKept {
+    /// Adds an entry, or puts it in the place of the one with its key.
+    fn put(&mut self, kept: Kept) {
+        if let Some(known) = self.places.get(&kept.key).and_then(|at| self.list.get_mut(*at)) {
+            *known = kept;
+            return;
         }
+        self.places.insert(kept.key.clone(), self.list.len());
+        self.list.push(kept);
+    }
+
+    /// Takes out what stands from this place on.
+    fn split_off(&mut self, from: usize) -> Vec<Kept> {
+        let kept = self.list.split_off(from.min(self.list.len()));
+        for kept in &kept {
+            self.places.remove(&kept.key);
+        }
+        kept
     }
 }
 
