@@ -157,6 +157,7 @@ impl<'o> Member<'o> {
         self.take(inbox, now);
         if let Some(failure) = failure {
             self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
+            self.is_stale = true;
             self.shut();
         }
     }
