@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tv::formats::named;
 use tv::formats::decoder::{Format, Place, feed, unframed};
+use tv::formats::named;
 use tv::ingest::contents;
 use tv::model::body::Body;
 use tv::model::edit::{Batch, Mode};

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use tv::analysis::index::Live;
 use tv::analysis::lint::Findings;
-use tv::formats::named;
 use tv::formats::decoder::{Place, feed};
+use tv::formats::named;
 use tv::model::edit::Batch;
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
