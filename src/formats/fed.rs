@@ -7,14 +7,28 @@ use crate::model::transcript::Transcript;
 
 /// What a format makes of files, each with what its records are. The first one was opened.
 pub(crate) fn transcript<S: AsRef<str>>(format: &dyn Format, files: &[(Place<'_>, &[S])]) -> Transcript {
+    let files: Vec<_> = files.iter().map(|(place, records)| (*place, vec![*records])).collect();
+    in_portions(format, &files)
+}
+
+/// As [`transcript`], each file read in portions.
+pub(crate) fn in_portions<S: AsRef<str>>(
+    format: &dyn Format,
+    files: &[(Place<'_>, Vec<&[S]>)],
+) -> Transcript {
     let mut decoder = format.decoder();
     let mut out = Batch::default();
-    for (number, (place, records)) in (0..).zip(files) {
+    for (number, (place, portions)) in (0..).zip(files) {
         let mut at = 0;
-        for record in records.iter().map(AsRef::as_ref) {
-            let origin = Origin { file: FileId(number), at, len: saturating_u32(record.len()), line: 0 };
-            feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
-            at += record.len() as u64 + 1;
+        for (portion, records) in portions.iter().enumerate() {
+            if portion > 0 {
+                decoder.finish(&mut out);
+            }
+            for record in records.iter().map(AsRef::as_ref) {
+                let origin = Origin { file: FileId(number), at, len: saturating_u32(record.len()), line: 0 };
+                feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, *place, &mut out);
+                at += record.len() as u64 + 1;
+            }
         }
     }
     decoder.finish(&mut out);

@@ -91,7 +91,9 @@ struct Stream {
     piece: Piece,
     call: ToolCall,
     text: String,
-    /// From the line of the call to that of the last part.
+    /// The line of the call.
+    origin: Origin,
+    /// From there to the line of the last part.
     from: Origin,
     is_changed: bool,
 }
@@ -259,7 +261,8 @@ impl KimiCliDecoder {
             let (text, from) = (written.str_or_empty(), out.origin());
             let call = agent.call_with(names, put_together(names.1, text, from), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
-            let stream = Stream { entry, piece, call: call.clone(), text, from, is_changed: false };
+            let stream =
+                Stream { entry, piece, call: call.clone(), text, origin: from, from, is_changed: false };
             self.streams.insert(lane.cloned(), stream);
             call
         };
@@ -290,7 +293,8 @@ impl KimiCliDecoder {
         self.streams.remove(&lane.cloned());
     }
 
-    /// What was added since it was told last.
+    /// What was added since it was told last, as if the line of the call told it: when it is told depends on how far the
+    /// session was read.
     fn show_stream(&mut self, lane: Option<&Name>, out: &mut Batch) {
         let Some(stream) = self.streams.get_mut(&lane.cloned()) else { return };
         if !std::mem::take(&mut stream.is_changed) {
@@ -299,7 +303,9 @@ impl KimiCliDecoder {
         let Stream { call, text, from, .. } = stream;
         (call.headline, call.input) = put_together(&call.name, text, *from);
         let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
+        let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
+        entry.origin = origin;
         entry.blocks.push(Batch::block(piece, BlockKind::Call(Box::new(call))));
         out.entry(entry);
     }

@@ -9,11 +9,14 @@ use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 fn transcript(records: &[(&str, &str)]) -> Transcript {
+    fed::transcript(&KimiCli, &[(Place::Line, &lines(records))])
+}
+
+fn lines(records: &[(&str, &str)]) -> Vec<String> {
     let line = |(kind, payload): &(&str, &str)| {
         format!(r#"{{"timestamp":1790000000.5,"message":{{"type":"{kind}","payload":{payload}}}}}"#)
     };
-    let lines: Vec<String> = records.iter().map(line).collect();
-    fed::transcript(&KimiCli, &[(Place::Line, &lines)])
+    records.iter().map(line).collect()
 }
 
 const CALL: (&str, &str) = (
@@ -36,6 +39,18 @@ fn streamed_arguments_are_put_together() {
     let call = cut.entries().flat_map(Entry::calls).next().unwrap();
     assert!(call.input.flags.broken_off);
     assert_eq!(call.state, ToolState::Lost);
+}
+
+#[test]
+fn where_reading_paused_changes_nothing() {
+    let result = ("ToolResult", r#"{"tool_call_id":"a","return_value":{"is_error":false,"output":"mill"}}"#);
+    let lines = lines(&[CALL, ("ToolCallPart", r#"{"arguments_part":"ho mill\"}"}"#), result]);
+    let whole = fed::transcript(&KimiCli, &[(Place::Line, &lines)]);
+    for cut in 0..=lines.len() {
+        let (head, rest) = lines.split_at(cut);
+        let parts = fed::in_portions(&KimiCli, &[(Place::Line, vec![head, rest])]);
+        assert!(parts.entries().eq(whole.entries()), "cut before line {cut}");
+    }
 }
 
 #[test]
