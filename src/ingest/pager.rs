@@ -237,9 +237,12 @@ impl Pager {
         }
         let file = self.file(path).ok()?;
         if kind == Kind::Document && origin.line == 0 {
-            // The header is what is left of the document when its messages are taken out.
-            let all = whole(file)?;
-            return split(&all)?.header;
+            // The header is what is left of the document when its messages are taken out; if that is broken, there may be
+            // several values in it, each a record.
+            let split = split(&whole(file)?)?;
+            let start = usize::try_from(origin.at).ok()?.checked_sub(split.root.start)?;
+            let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
+            return Some(split.header?.get(start..end)?.to_vec());
         }
         let is_line = matches!(kind, Kind::Lines | Kind::CompanionLines);
         let len = if is_line { held_of(origin.len) } else { usize::try_from(origin.len).ok()? };

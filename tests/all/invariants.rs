@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use tv::formats::decoder::{Place, feed};
+use tv::ingest::Target;
 use tv::model::body::{Body, Held, Key};
 use tv::model::edit::{Batch, Edit, Mode};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
@@ -249,20 +250,40 @@ fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
 #[test]
 fn a_record_read_again_gives_the_same_bodies() {
     for path in fixtures::all() {
-        for target in fixtures::targets(&path) {
-            let mut session = fixtures::read(&target);
-            for body in bodies(&session.transcript) {
-                let held = session.pager.read(body.from);
-                let again = held.get(usize::from(body.slot));
-                // What is no longer than its beginning is never read again: the end of a run may answer the call before it,
-                // which is not there when its record is read alone.
-                if again.is_none() && body.held == Held::Stub {
-                    continue;
-                }
-                let place = format!("{} record {} slot {}", fixtures::name(&path), body.from.line, body.slot);
-                assert_eq!(again, Some(&body.held), "{place}");
-            }
+        fixtures::targets(&path).iter().for_each(bodies_come_again);
+    }
+}
+
+#[test]
+fn what_stands_before_a_document_is_read_again_by_itself() {
+    let text = r#"{
+  "version": 1,
+  "agent": "lead",
+    {
+  "sessionId": "clock",
+  "messages": [
+    { "id": "m1", "role": "user", "content": [ { "type": "text", "text": "Count the hands." } ] },
+    { "id": "m2", "role": "assistant", "content": [ { "type": "text", "text": "Two." } ] }
+  ]
+}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clock.json");
+    std::fs::write(&path, text).unwrap();
+    bodies_come_again(&Target { path, session: None });
+}
+
+fn bodies_come_again(target: &Target) {
+    let mut session = fixtures::read(target);
+    for body in bodies(&session.transcript) {
+        let held = session.pager.read(body.from);
+        let again = held.get(usize::from(body.slot));
+        // What is no longer than its beginning is never read again: the end of a run may answer the call before it,
+        // which is not there when its record is read alone.
+        if again.is_none() && body.held == Held::Stub {
+            continue;
         }
+        let place = format!("{} record {} slot {}", fixtures::name(&target.path), body.from.line, body.slot);
+        assert_eq!(again, Some(&body.held), "{place}");
     }
 }
 
