@@ -107,6 +107,18 @@ fn entries_stand_by_time_and_those_of_one_time_as_their_sessions_were_named() {
 }
 
 #[test]
+fn what_has_no_time_stays_beside_what_its_session_says_then() {
+    let dir = tempfile::tempdir().unwrap();
+    let untimed = |id: &str, text: &str| says(id, text, "").replace("\"timestamp\":\"2026-05-01TZ\",", "");
+    let one = [says("a", "a1", "10:00:00"), says("b", "a2", "10:00:05")];
+    let two =
+        [untimed("c", "b0"), says("d", "b1", "10:00:03"), untimed("e", "b2"), says("f", "b3", "10:00:09")];
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let joined = Joined::of(&[&one, &two]);
+    assert_eq!(joined.texts(), ["a1", "b0", "b1", "b2", "a2", "b3"]);
+}
+
+#[test]
 fn what_two_sessions_call_the_same_stays_paired_within_each() {
     let dir = tempfile::tempdir().unwrap();
     let lines = |said: &str, at: &str| {

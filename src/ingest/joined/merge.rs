@@ -129,6 +129,7 @@ impl Merge {
         if let Some(root) = first.filter(|first| roots.all(|root| root == Some(first))) {
             edits.push(Edit::Meta(MetaEdit::Cwd(root)));
         }
+        self.parts.iter_mut().for_each(Part::date_beginning);
         let mut timed: Vec<_> = self.parts.iter_mut().flat_map(|part| part.waiting.drain(..)).collect();
         timed.sort_by_key(|(at, _)| *at);
         edits.extend(timed.into_iter().map(|(_, edit)| edit));
@@ -172,6 +173,15 @@ impl Part {
         self.former = std::mem::take(&mut self.known);
         self.clocks.clear();
         self.waiting.clear();
+    }
+
+    /// What stands before the first time of its session stands beside that.
+    fn date_beginning(&mut self) {
+        let mut next = None;
+        for (at, _) in self.waiting.iter_mut().rev() {
+            *at = at.or(next);
+            next = *at;
+        }
     }
 
     /// What was there before, and is not named any more, is gone.
