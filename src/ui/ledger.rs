@@ -1,7 +1,7 @@
 //! The ledger: bars by day, what is used up of limits, and a table of sums.
 //!
 //! ```text
-//! tv  usage  project ~/work/mill  by day          412 of 10 004 files · 31 212 requests · ~$120.40
+//! tv  usage  project mill  by day                 412 of 10 004 files · 31 212 requests · ~$120.40
 //! ~$12.40 ▂▂▁▁▄▄▇▇▂▂██
 //!         2026-01-01           2026-01-31
 //!

@@ -212,6 +212,38 @@ pub enum Way {
     Previous,
 }
 
+impl Way {
+    /// What stands beside one of these; beyond the last one is the first.
+    pub(crate) fn beside<T: Copy + PartialEq>(self, all: &[T], here: T) -> T {
+        let at = all.iter().position(|one| *one == here).unwrap_or(0);
+        let there = match self {
+            Self::Next => (at + 1) % all.len().max(1),
+            Self::Previous => at.checked_sub(1).unwrap_or(all.len().saturating_sub(1)),
+        };
+        all.get(there).copied().unwrap_or(here)
+    }
+}
+
+impl Action {
+    /// How many rows further down this goes in a list of which so many are in sight, `times` over; less than none is up.
+    pub(crate) fn steps(self, page: usize, times: usize) -> Option<isize> {
+        let times = isize::try_from(times).unwrap_or(isize::MAX);
+        let page = isize::try_from(page).unwrap_or(1).max(1);
+        let half = (page / 2).max(1);
+        Some(match self {
+            Self::Next | Self::LineDown => times,
+            Self::Previous | Self::LineUp => -times,
+            Self::PageDown => page.saturating_mul(times),
+            Self::PageUp => page.saturating_mul(-times),
+            Self::HalfDown => half.saturating_mul(times),
+            Self::HalfUp => half.saturating_mul(-times),
+            Self::Top => isize::MIN / 2,
+            Self::Bottom => isize::MAX / 2,
+            _ => return None,
+        })
+    }
+}
+
 /// What can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {

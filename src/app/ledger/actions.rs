@@ -32,17 +32,12 @@ pub(crate) fn open(app: &mut App) -> Vec<Effect> {
 /// Carries out an action, if it has a meaning here.
 pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
     let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
-    let page = isize::try_from(divide(ledger, screen).lines.saturating_sub(1)).unwrap_or(10).max(1);
-    let times = isize::try_from(times).unwrap_or(1);
+    let page = divide(ledger, screen).lines.saturating_sub(1);
+    if let Some(by) = action.steps(usize::from(page), times) {
+        ledger.move_by(by);
+        return Some(Vec::new());
+    }
     match action {
-        Action::Next | Action::LineDown => ledger.move_by(times),
-        Action::Previous | Action::LineUp => ledger.move_by(-times),
-        Action::PageDown => ledger.move_by(page.saturating_mul(times)),
-        Action::PageUp => ledger.move_by(-page.saturating_mul(times)),
-        Action::HalfDown => ledger.move_by((page / 2).max(1)),
-        Action::HalfUp => ledger.move_by(-(page / 2).max(1)),
-        Action::Top => ledger.move_by(isize::MIN / 2),
-        Action::Bottom => ledger.move_by(isize::MAX / 2),
         Action::Unfold | Action::Expand => return Some(enter(ledger)),
         Action::LevelUp | Action::Panes(Change::Focus(Way::Next)) => {
             return Some(group(ledger, beside(ledger, Way::Next)));
@@ -55,8 +50,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             return Some(by.map_or_else(Vec::new, |(by, _)| group(ledger, *by)));
         }
         Action::Shift(way) => {
-            let here = Sort::ALL.iter().position(|sort| *sort == ledger.sort).unwrap_or(0);
-            ledger.sort = Sort::ALL.get(step(here, Sort::ALL.len(), way)).copied().unwrap_or_default();
+            ledger.sort = way.beside(&Sort::ALL, ledger.sort);
             ledger.arrange_rows();
         }
         Action::Reverse => {
@@ -103,16 +97,8 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
     if ledger.enter() { vec![Effect::Count(ledger.question.clone())] } else { Vec::new() }
 }
 
-fn step(here: usize, count: usize, way: Way) -> usize {
-    match way {
-        Way::Next => (here + 1) % count.max(1),
-        Way::Previous => here.checked_sub(1).unwrap_or(count.saturating_sub(1)),
-    }
-}
-
 fn beside(ledger: &LedgerView, way: Way) -> By {
-    let here = By::ALL.iter().position(|(by, _)| *by == ledger.question.by).unwrap_or(0);
-    By::ALL.get(step(here, By::ALL.len(), way)).map_or_else(By::default, |(by, _)| *by)
+    way.beside(&By::ALL.map(|(by, _)| by), ledger.question.by)
 }
 
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {

@@ -43,17 +43,11 @@ impl SidePane for Outline {
         action: Action,
         times: usize,
     ) -> Option<Vec<Effect>> {
-        let times = isize::try_from(times).unwrap_or(isize::MAX);
-        let page = isize::try_from(self.height()).unwrap_or(1).max(1);
+        if let Some(by) = action.steps(self.height(), times) {
+            self.step(by);
+            return Some(Vec::new());
+        }
         match action {
-            Action::Next | Action::LineDown => self.step(times),
-            Action::Previous | Action::LineUp => self.step(-times),
-            Action::PageDown => self.step(page.saturating_mul(times)),
-            Action::PageUp => self.step(page.saturating_mul(-times)),
-            Action::HalfDown => self.step((page / 2).max(1).saturating_mul(times)),
-            Action::HalfUp => self.step((page / 2).max(1).saturating_mul(-times)),
-            Action::Top => self.step(isize::MIN / 2),
-            Action::Bottom => self.step(isize::MAX / 2),
             Action::Seek(Kind::Prompt, way) => self.step_section(way == Way::Next),
             Action::Expand => match self.target(scene) {
                 Some(focus) => scene.asks.extend([Ask::Focus(Pane::Transcript), Ask::Jump(focus)]),

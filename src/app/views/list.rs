@@ -64,22 +64,10 @@ impl<K: Clone + PartialEq> List<K> {
 
     /// Moves the cursor, if that is what an action does.
     pub(crate) fn act(&mut self, action: Action, times: usize) -> bool {
-        let times = isize::try_from(times).unwrap_or(isize::MAX);
-        let page = isize::try_from(self.height).unwrap_or(1).max(1);
-        let half = (page / 2).max(1);
-        let by = match action {
-            Action::Next => times,
-            Action::Previous => -times,
-            Action::PageDown => page.saturating_mul(times),
-            Action::PageUp => page.saturating_mul(-times),
-            Action::HalfDown => half.saturating_mul(times),
-            Action::HalfUp => half.saturating_mul(-times),
-            Action::Top => isize::MIN / 2,
-            Action::Bottom => isize::MAX / 2,
-            Action::LineDown => return self.scroll(times),
-            Action::LineUp => return self.scroll(-times),
-            _ => return false,
-        };
+        let Some(by) = action.steps(self.height, times) else { return false };
+        if matches!(action, Action::LineDown | Action::LineUp) {
+            return self.scroll(by);
+        }
         self.step(by);
         true
     }

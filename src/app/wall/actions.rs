@@ -33,17 +33,12 @@ pub(crate) fn open(app: &mut App) -> Vec<Effect> {
 pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Effect>> {
     let screen = &mut app.reader.screen;
     let wall = &mut app.wall;
-    let page = isize::try_from(divide(wall, screen).lines.saturating_sub(1)).unwrap_or(10).max(1);
-    let times = isize::try_from(times).unwrap_or(1);
+    let page = divide(wall, screen).lines.saturating_sub(1);
+    if let Some(by) = action.steps(usize::from(page), times) {
+        wall.move_by(by);
+        return Some(Vec::new());
+    }
     match action {
-        Action::Next | Action::LineDown => wall.move_by(times),
-        Action::Previous | Action::LineUp => wall.move_by(-times),
-        Action::PageDown => wall.move_by(page.saturating_mul(times)),
-        Action::PageUp => wall.move_by(-page.saturating_mul(times)),
-        Action::HalfDown => wall.move_by((page / 2).max(1)),
-        Action::HalfUp => wall.move_by(-(page / 2).max(1)),
-        Action::Top => wall.move_by(isize::MIN / 2),
-        Action::Bottom => wall.move_by(isize::MAX / 2),
         Action::Seek(Kind::Error, way) => to_next_need(wall, screen, way),
         Action::Unfold | Action::Expand => {
             // Who comes back finds it again.
@@ -51,7 +46,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
             return Some(wall.chosen().map(|row| Effect::Open(row.place.clone())).into_iter().collect());
         }
         Action::Shift(way) => {
-            wall.sort = beside(&Sort::ALL, wall.sort, way);
+            wall.sort = way.beside(&Sort::ALL, wall.sort);
             wall.doubt();
         }
         Action::Reverse => {
@@ -96,17 +91,8 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
     Some(Vec::new())
 }
 
-fn beside<T: Copy + PartialEq>(all: &[T], here: T, way: Way) -> T {
-    let at = all.iter().position(|one| *one == here).unwrap_or(0);
-    let there = match way {
-        Way::Next => (at + 1) % all.len().max(1),
-        Way::Previous => at.checked_sub(1).unwrap_or(all.len().saturating_sub(1)),
-    };
-    all.get(there).copied().unwrap_or(here)
-}
-
 fn group(wall: &mut Wall, way: Way) {
-    wall.group = beside(&Group::ALL, wall.group, way);
+    wall.group = way.beside(&Group::ALL, wall.group);
     wall.doubt();
 }
 
