@@ -200,25 +200,21 @@ impl Ledger {
     /// Adds what a session spent and no session before it.
     pub fn add(&mut self, spender: Spender) {
         let session = self.sessions.len();
-        let modified = spender.found.modified;
         for limit in spender.limits {
             limit.join(self.limits.entry(spender.found.format).or_default());
         }
         self.sessions.push(spender.found);
         let mut new = Vec::new();
-        for mut spent in spender.spent {
+        for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
             if let Some(place) = self.known.get(&identity) {
                 self.copies += spent.amount.requests;
-                if let Some((_, known)) = self.spent.get_mut(*place)
-                    && known.amount.output.total < spent.amount.output.total
-                {
-                    known.amount = spent.amount;
+                if let Some((_, known)) = self.spent.get_mut(*place) {
+                    complete(known, spent);
                 }
                 continue;
             }
             new.push((identity, self.spent.len()));
-            spent.at = spent.at.or(modified);
             self.spent.push((session, spent));
         }
         self.known.extend(new);
@@ -231,9 +227,8 @@ impl Ledger {
         let mut total = Row::default();
         let mut calendar = Calendar::default();
         for (session, spent) in &self.spent {
-            let Some(found) = self.sessions.get(*session).filter(|_| self.is_of_time(spent)) else {
-                continue;
-            };
+            let is_of_time = |found: &&Found| self.is_of_time(when(found, spent));
+            let Some(found) = self.sessions.get(*session).filter(is_of_time) else { continue };
             if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
                 continue;
             }
@@ -249,10 +244,22 @@ impl Ledger {
         (rows, total)
     }
 
-    fn is_of_time(&self, spent: &Spent) -> bool {
-        self.since.is_none_or(|since| spent.at >= Some(since))
-            && self.until.is_none_or(|until| spent.at < Some(until))
+    fn is_of_time(&self, at: Option<Timestamp>) -> bool {
+        self.since.is_none_or(|since| at >= Some(since)) && self.until.is_none_or(|until| at < Some(until))
     }
+}
+
+/// Takes from another copy of a request what this one lacks: its time, and the rest of its answer.
+fn complete(known: &mut Spent, copy: Spent) {
+    known.at = known.at.or(copy.at);
+    if known.amount.output.total < copy.amount.output.total {
+        known.amount = copy.amount;
+    }
+}
+
+/// When something was spent: if no copy of it says so, when its session was last written to.
+fn when(found: &Found, spent: &Spent) -> Option<Timestamp> {
+    spent.at.or(found.modified)
 }
 
 /// What a row of other sums is of.
@@ -282,7 +289,9 @@ impl Calendar {
         let mut group = Group::default();
         for by in by {
             match by {
-                By::Day | By::Week | By::Month => group.period = spent.at.map(|at| self.period(*by, at)),
+                By::Day | By::Week | By::Month => {
+                    group.period = when(found, spent).map(|at| self.period(*by, at));
+                }
                 By::Project => group.project = Some(found.cwd.clone().unwrap_or_default()),
                 By::Agent => group.agent = Some(found.format),
                 By::Model => group.model = Some(spent.model.clone()),
@@ -390,6 +399,16 @@ mod tests {
         let live = || vec![spent(given, Some(7), 10, 9)];
         assert_eq!(sums(vec![("a", stream()), ("b", live())]), (1, 10, 9, 1));
         assert_eq!(sums(vec![("b", live()), ("a", stream())]), (1, 10, 9, 1));
+        // Then it was spent when the copy with a time says, whichever was read first.
+        for sessions in [[stream(), live()], [live(), stream()]] {
+            let mut ledger = Ledger::new(Some(Timestamp(50))..None);
+            for (id, spent) in ["a", "b"].into_iter().zip(sessions) {
+                let mut spender = spender(id, spent);
+                spender.found.modified = Some(Timestamp(100));
+                ledger.add(spender);
+            }
+            assert_eq!(ledger.rows(&[By::Day], &[]).1.amount.requests, 0);
+        }
         // Short ids: a fork has the same time and prompt, another session has not.
         let short = |at| vec![spent("a1b2", Some(at), 10, 5)];
         assert_eq!(sums(vec![("a", short(1)), ("fork", short(1))]), (1, 10, 5, 1));
