@@ -3,6 +3,7 @@
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::money::cost::{Cost, Money};
 use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
+use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::found::Found;
 use crate::model::text::Text;
@@ -58,8 +59,17 @@ pub(super) fn of(
     let started = before.filter(|before| before.is_complete).and_then(|before| before.head.started);
     let head = Head { started: started.or_else(|| first_time(session)), ..head(session, known.head) };
     let heard = head.ended.or(found.modified);
+    let file = &session.file;
+    let need = match file.link {
+        // Nobody has to do anything about what was deleted or put aside.
+        LinkState::Gone | LinkState::Archived(_) => Need::Rests,
+        _ => {
+            let is_unreadable = file.fault.is_some() || matches!(file.link, LinkState::Unreadable(_));
+            Need::of(&activity, &flags, is_unreadable, heard, now)
+        }
+    };
     SessionRow {
-        need: Need::of(&activity, &flags, known.problem.is_some(), heard, now),
+        need,
         call: call(session, &activity),
         context: session.status.context,
         cost: is_complete.then(|| session.indexes.account.cost(&session.transcript)),

@@ -466,6 +466,30 @@ fn what_cannot_be_read_is_named_and_holds_nobody_up() {
 }
 
 #[test]
+fn what_was_deleted_needs_nobody() {
+    let home = tempfile::tempdir().unwrap();
+    let script = claude(home.path(), 1, End::Question);
+    script.iter().for_each(Step::write);
+    let (path, (mut child, rows)) = (script[0].address(), top(home.path()));
+    let stands = |is_it: &dyn Fn(&Value) -> bool| {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if rows.lock().unwrap().get(&path).is_some_and(is_it) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    };
+    let has_asked = stands(&|row| row["needs"] == "answer");
+    fs::remove_file(&path).unwrap();
+    let is_gone = stands(&|row| row["problem"] == "file gone" && row["needs"].is_null());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(has_asked && is_gone, "{:?}", rows.lock().unwrap());
+}
+
+#[test]
 fn a_closed_pipe_is_a_clean_end() {
     let home = tempfile::tempdir().unwrap();
     let script = claude(home.path(), 1, End::Tool);
