@@ -13,7 +13,7 @@ use crate::runtime::graphics::Setup;
 use crate::settings::{self, Settings, ViewSettings};
 
 /// The viewer of a session. A database of several ones leaves the choice to the reader; several sessions are
-/// read as one, and the picker lists them.
+/// read as one. The picker, the wall and the ledger are of what was named, unless that is one file.
 pub(super) fn view_of(
     target: Target,
     others: &[Target],
@@ -21,7 +21,8 @@ pub(super) fn view_of(
     surroundings: Surroundings,
 ) -> ViewConfig {
     let is_choice = ingest::is_choice(&target);
-    let is_list = is_choice || !others.is_empty();
+    let is_folder = target.session.is_none() && target.path.is_dir();
+    let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
     let listed = named.map(|target| target.path.clone()).collect();
     let start = if is_choice { Start::Picker } else { Start::Session(target) };

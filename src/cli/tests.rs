@@ -94,6 +94,9 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     assert_eq!(view.joined, [Target { path: "b.jsonl".into(), session: None }]);
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
+    // Of a folder the newest session is shown, and all are to choose from.
+    let folder = resolve("src", on_a_terminal()).unwrap();
+    assert!(matches!(folder, Config::View(view) if view.listed == [std::path::PathBuf::from("src")]));
     let error = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap_err();
     assert!(error.exit_code() == 2 && error.to_string().contains("tv show"), "{error}");
 }
