@@ -9,7 +9,7 @@ use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record};
 
 /// Longer lines are not kept: a line of this size is no record but damage.
-const LIMIT: usize = 256 << 20;
+pub(crate) const LIMIT: usize = 256 << 20;
 /// What is kept of a line that is too long.
 const KEPT: usize = 1024;
 /// A line that is longer has room up to the limit at once. What is not written to takes no memory, whereas to grow

@@ -107,7 +107,7 @@ impl<T: Read> Read for Measured<T> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let name = self.packing.name();
         let read = self.text.read(buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error,
+            io::ErrorKind::Interrupted | io::ErrorKind::FileTooLarge => error,
             io::ErrorKind::UnexpectedEof => io::Error::other(format!("the {name} archive breaks off here")),
             _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
         })?;

@@ -2,15 +2,23 @@
 //! says most of the whole comes first.
 //!
 //! Read by the archive's directory, for what was written again is there twice. An archive that is still being written has
-//! none, and is read member by member.
+//! none, and is read member by member, as is one whose directory is damaged.
+//!
+//! Invariant: no byte of the file belongs to two members, so that reading all of them takes no longer than the file is.
+
+mod walk;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use flate2::bufread::DeflateDecoder;
 use memchr::memmem;
 
+use self::walk::walk;
+use super::lines::LIMIT;
 use super::regular::LARGEST;
 use super::stamp::read_range;
 use super::zstd::Zstd;
@@ -26,6 +34,9 @@ const CENTRAL_LEN: usize = 46;
 const TAIL: usize = (64 << 10) + 256;
 /// A number that does not fit is written elsewhere.
 const ELSEWHERE: u64 = 0xffff_ffff;
+/// A member that grows by more than this is no record but a bomb, once it is larger than `SMALL`.
+const GROWTH: u64 = 100;
+const SMALL: u64 = 64 << 20;
 /// What the members of a log are called.
 const NAMES: [&str; 4] = ["header.json", "_journal/", "samples/", "summaries.json"];
 
@@ -37,9 +48,11 @@ pub(crate) fn is_log(head: &[u8]) -> bool {
 
 /// The members as lines.
 pub(crate) struct Zip {
-    file: File,
+    file: Arc<File>,
     members: VecDeque<Member>,
     current: Option<Box<dyn Read>>,
+    /// How much more of the current one is read.
+    left: u64,
     /// Why a member could not be read, to be said when the others are.
     failure: Option<io::Error>,
 }
@@ -75,26 +88,24 @@ impl Order {
 impl Zip {
     /// Opens an archive.
     pub(crate) fn new(file: File) -> io::Result<Self> {
-        let mut failure = None;
-        let members = if let Some(members) = directory(&file)? {
-            members
-        } else {
-            failure = Some(io::Error::from(io::ErrorKind::UnexpectedEof));
-            walk(&file)?
+        let (members, failure) = match directory(&file) {
+            Ok(members) => (members, None),
+            Err(error) => (walk(&file)?, Some(error)),
         };
-        Ok(Self { file, members: members.into_values().collect(), current: None, failure })
+        let members = members.into_values().collect();
+        Ok(Self { file: Arc::new(file), members, current: None, left: 0, failure })
     }
 
     fn open(&self, member: Member) -> io::Result<Box<dyn Read>> {
+        let size = self.file.metadata()?.len();
         let header = read_range(&self.file, member.at, LOCAL_LEN)?;
         let names = number(&header, 26, 2).zip(number(&header, 28, 2));
         let (name, extra) = names.filter(|_| header.starts_with(LOCAL)).ok_or(io::ErrorKind::InvalidData)?;
-        let len = usize::try_from(member.len.min(LARGEST)).unwrap_or(usize::MAX);
-        let bytes = read_range(&self.file, member.at + LOCAL_LEN as u64 + name + extra, len)?;
-        if bytes.len() as u64 != member.len {
+        let at = (member.at + LOCAL_LEN as u64).saturating_add(name + extra);
+        if at.checked_add(member.len).is_none_or(|end| end > size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let bytes = Cursor::new(bytes);
+        let bytes = BufReader::new(Packed { file: Arc::clone(&self.file), at, left: member.len });
         Ok(match member.method {
             0 => Box::new(bytes),
             8 => Box::new(DeflateDecoder::new(bytes)),
@@ -109,13 +120,18 @@ impl Read for Zip {
         loop {
             if let Some(text) = &mut self.current {
                 let read = match text.read(buffer) {
+                    Ok(read) if read > 0 && self.left == 0 => {
+                        self.failure.get_or_insert_with(too_large);
+                        0
+                    }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
                     Err(error) => {
                         self.failure.get_or_insert(error);
                         0
                     }
-                    Ok(read) => read,
+                    Ok(read) => read.min(usize::try_from(self.left).unwrap_or(usize::MAX)),
                 };
+                self.left -= read as u64;
                 if read > 0 || buffer.is_empty() {
                     // Only between values of JSON may there be ends of lines.
                     let line_ends = buffer.iter_mut().take(read).filter(|byte| matches!(byte, b'\n' | b'\r'));
@@ -132,19 +148,46 @@ impl Read for Zip {
                 return self.failure.take().map_or(Ok(0), Err);
             };
             match self.open(member) {
-                Ok(text) => self.current = Some(text),
+                Ok(text) => {
+                    self.current = Some(text);
+                    self.left = member.len.saturating_mul(GROWTH).clamp(SMALL, LIMIT as u64);
+                }
                 Err(error) => drop(self.failure.get_or_insert(error)),
             }
         }
     }
 }
 
-/// The members by their order, as the directory lists them; of several of one name the last one counts. `None` without a
-/// directory.
-fn directory(file: &File) -> io::Result<Option<BTreeMap<Order, Member>>> {
+fn too_large() -> io::Error {
+    let what = "a member of the zip archive grows beyond all measure; the rest of it is left out";
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
+}
+
+/// The bytes of a member.
+struct Packed {
+    file: Arc<File>,
+    at: u64,
+    left: u64,
+}
+
+impl Read for Packed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self.file.read_at(buffer.get_mut(..most).unwrap_or_default(), self.at)?;
+        self.at += read as u64;
+        self.left -= read as u64;
+        Ok(read)
+    }
+}
+
+/// The members by their order, as the directory lists them; of several of one name the last one counts. Fails if there is
+/// none, or if it cannot be right.
+fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let len = file.metadata()?.len();
     let tail = read_range(file, len.saturating_sub(TAIL as u64), TAIL)?;
-    let Some(end) = memmem::rfind(&tail, END).and_then(|at| tail.get(at..)) else { return Ok(None) };
+    let Some(end) = memmem::rfind(&tail, END).and_then(|at| tail.get(at..)) else {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    };
     let mut place = number(end, 12, 4).zip(number(end, 16, 4));
     if place.is_some_and(|(size, at)| size == ELSEWHERE || at == ELSEWHERE) {
         let end = memmem::rfind(&tail, LONG_END).and_then(|at| tail.get(at..)).unwrap_or_default();
@@ -152,7 +195,7 @@ fn directory(file: &File) -> io::Result<Option<BTreeMap<Order, Member>>> {
     }
     let Some((size, at)) = place.filter(|(size, at)| size.checked_add(*at).is_some_and(|end| end <= len))
     else {
-        return Ok(None);
+        return Err(io::ErrorKind::UnexpectedEof.into());
     };
     let size = usize::try_from(size.min(LARGEST)).unwrap_or(usize::MAX);
     let listed = read_range(file, at, size)?;
@@ -163,7 +206,16 @@ fn directory(file: &File) -> io::Result<Option<BTreeMap<Order, Member>>> {
         rest = after;
     }
     // A damaged directory would hide what it lists no more.
-    Ok(rest.is_empty().then_some(members))
+    if !rest.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut ranges: Vec<(u64, u64)> = members.values().map(|member| (member.at, member.len)).collect();
+    ranges.sort_unstable();
+    let overlap = |pair: &[(u64, u64)]| matches!(pair, [(at, len), (next, _)] if at.saturating_add(LOCAL_LEN as u64).saturating_add(*len) > *next);
+    if ranges.windows(2).any(overlap) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "its members overlap"));
+    }
+    Ok(members)
 }
 
 /// The first entry of a directory, and what follows it.
@@ -197,26 +249,6 @@ fn long_numbers(mut extra: &[u8]) -> VecDeque<u64> {
     VecDeque::new()
 }
 
-/// The members as they lie one behind the other.
-fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
-    let mut members = BTreeMap::new();
-    let mut at = 0;
-    loop {
-        let header = read_range(file, at, LOCAL_LEN + 1024)?;
-        let names = number(&header, 26, 2).zip(number(&header, 28, 2));
-        let flags = number(&header, 6, 2).unwrap_or(0);
-        let Some((name, extra)) = names.filter(|_| header.starts_with(LOCAL) && flags & 8 == 0) else {
-            return Ok(members);
-        };
-        let (Some(len), Some(method)) = (number(&header, 18, 4), number(&header, 8, 2)) else {
-            return Ok(members);
-        };
-        let name_end = usize::try_from(name).map_or(LOCAL_LEN, |name| LOCAL_LEN + name);
-        insert(header.get(LOCAL_LEN..name_end).unwrap_or_default(), Member { at, len, method }, &mut members);
-        at += LOCAL_LEN as u64 + name + extra + len;
-    }
-}
-
 fn insert(name: &[u8], member: Member, members: &mut BTreeMap<Order, Member>) {
     let name = String::from_utf8_lossy(name).into_owned();
     if name.strip_suffix(".json").is_some() {
@@ -231,108 +263,4 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::{self, File};
-    use std::io::{Read, Write};
-
-    use flate2::Compression;
-    use flate2::write::DeflateEncoder;
-    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-
-    use super::{Zip, is_log};
-
-    /// An archive of these members: name, method, text. With its directory, unless it is being written.
-    fn archive(members: &[(&str, u8, &str)], is_whole: bool) -> Vec<u8> {
-        let (mut bytes, mut directory) = (Vec::new(), Vec::new());
-        for (name, method, text) in members {
-            let packed = match method {
-                8 => {
-                    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
-                    encoder.write_all(text.as_bytes()).unwrap();
-                    encoder.finish().unwrap()
-                }
-                93 => compress_to_vec(text.as_bytes(), CompressionLevel::Fastest),
-                _ => text.as_bytes().to_vec(),
-            };
-            let len = |len: usize| u32::try_from(len).unwrap().to_le_bytes();
-            let name_len = u16::try_from(name.len()).unwrap().to_le_bytes();
-            let about = [
-                &[20, 0, 0, 0, *method, 0, 0, 0, 0, 0, 0, 0, 0, 0][..],
-                &len(packed.len()),
-                &len(text.len()),
-                &name_len,
-                &[0, 0],
-            ]
-            .concat();
-            directory.extend(
-                [b"PK\x01\x02\x14\x00".as_slice(), &about, &[0; 10], &len(bytes.len()), name.as_bytes()]
-                    .concat(),
-            );
-            bytes.extend([b"PK\x03\x04".as_slice(), &about, name.as_bytes(), &packed].concat());
-        }
-        if is_whole {
-            let (at, size) = (bytes.len(), directory.len());
-            let count = u16::try_from(members.len()).unwrap().to_le_bytes();
-            let place = [size, at].map(|number| u32::try_from(number).unwrap().to_le_bytes()).concat();
-            bytes.extend([&directory[..], b"PK\x05\x06\0\0\0\0", &count, &count, &place, &[0, 0]].concat());
-        }
-        bytes
-    }
-
-    fn lines(bytes: &[u8]) -> (String, Option<String>) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.eval");
-        fs::write(&path, bytes).unwrap();
-        let mut text = Vec::new();
-        let end = Zip::new(File::open(&path).unwrap()).unwrap().read_to_end(&mut text);
-        (String::from_utf8_lossy(&text).into_owned(), end.err().map(|error| error.kind().to_string()))
-    }
-
-    const MEMBERS: [(&str, u8, &str); 6] = [
-        ("_journal/start.json", 8, "{\"a\":\n1}"),
-        ("samples/10_epoch_1.json", 93, "10"),
-        ("samples/2_epoch_1.json", 0, "2"),
-        ("header.json", 8, "{}"),
-        ("notes.txt", 0, "no part of it"),
-        ("header.json", 8, "{\"b\":\r\n2}"),
-    ];
-
-    #[test]
-    fn members_are_lines_and_the_last_of_a_name_counts() {
-        let (text, end) = lines(&archive(&MEMBERS, true));
-        assert_eq!((text.as_str(), end), ("{\"b\":  2}\n{\"a\": 1}\n2\n10\n", None));
-        assert!(is_log(&archive(&MEMBERS, true)) && !is_log(&archive(&MEMBERS[4..], true)));
-    }
-
-    #[test]
-    fn without_a_directory_all_that_is_there_is_read() {
-        let whole = archive(&MEMBERS, false);
-        let (text, end) = lines(&whole);
-        assert_eq!(text, "{\"b\":  2}\n{\"a\": 1}\n2\n10\n");
-        assert!(end.is_some(), "it breaks off");
-        for len in 0..whole.len() {
-            let (part, _) = lines(&whole[..len]);
-            assert!(part.lines().count() <= 4, "{len}: {part}");
-        }
-    }
-
-    #[test]
-    fn a_damaged_directory_hides_nothing() {
-        let mut bytes = archive(&MEMBERS, true);
-        let at = bytes.windows(4).rposition(|four: &[u8]| four == b"PK\x01\x02").unwrap();
-        bytes[at] = 0;
-        let (text, end) = lines(&bytes);
-        assert_eq!(text, "{\"b\":  2}\n{\"a\": 1}\n2\n10\n");
-        assert!(end.is_some(), "the damage is said");
-    }
-
-    #[test]
-    fn a_broken_member_spares_the_others() {
-        let mut bytes = archive(&MEMBERS, true);
-        let at = bytes.windows(4).position(|four| four == [0x28, 0xb5, 0x2f, 0xfd]).unwrap();
-        bytes[at] = 0;
-        let (text, end) = lines(&bytes);
-        assert!(text.starts_with("{\"b\":  2}\n{\"a\": 1}\n2\n"), "{text}");
-        assert!(end.is_some());
-    }
-}
+mod tests;

@@ -1,0 +1,109 @@
+//! An archive without a directory that can be trusted: its members as they lie one behind the other.
+//!
+//! Where the length of a member is not known, because it was written behind it or is damaged, the member goes on to the
+//! next header.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+
+use memchr::memmem;
+
+use super::{CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, Order, insert, long_numbers, number};
+use crate::source::stamp::read_range;
+
+/// How much is looked through at once.
+const BLOCK: usize = 1 << 20;
+/// What may stand between a member whose length is written behind it and the next one.
+const DESCRIPTOR: &[u8] = b"PK\x07\x08";
+const WITH_DESCRIPTOR: u64 = 8;
+
+/// The members.
+pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
+    let mut members = BTreeMap::new();
+    let mut from = 0;
+    while let Some((at, is_member)) = next_header(file, from)? {
+        from = at + LOCAL.len() as u64;
+        let header = if is_member { read_range(file, at, LOCAL_LEN + 1024)? } else { Vec::new() };
+        let Some(local) = Local::read(&header) else { continue };
+        let begin = at + local.len;
+        let end = match local.packed.and_then(|len| begin.checked_add(len)) {
+            // The last one may break off.
+            Some(end) if begins_header(file, end)? => end,
+            known => match next_header(file, begin)? {
+                Some((next, _)) => next - descriptor(file, begin, next)?,
+                None => known.map_or(file.metadata()?.len(), |end| end.max(begin)),
+            },
+        };
+        insert(local.name, Member { at, len: end.saturating_sub(begin), method: local.method }, &mut members);
+        from = end.max(from);
+    }
+    Ok(members)
+}
+
+/// What stands before a member.
+struct Local<'h> {
+    name: &'h [u8],
+    /// How long it is itself.
+    len: u64,
+    method: u64,
+    /// How many bytes follow, if it says so.
+    packed: Option<u64>,
+}
+
+impl<'h> Local<'h> {
+    fn read(header: &'h [u8]) -> Option<Self> {
+        let (name, extra) = (number(header, 26, 2)?, number(header, 28, 2)?);
+        let name_end = LOCAL_LEN + usize::try_from(name).ok()?;
+        let extra_end = name_end + usize::try_from(extra).ok()?;
+        let mut long = long_numbers(header.get(name_end..extra_end.min(header.len())).unwrap_or_default());
+        let mut or_long = |short: u64| if short == ELSEWHERE { long.pop_front() } else { Some(short) };
+        // In this order they are written elsewhere.
+        let _size = or_long(number(header, 22, 4)?);
+        let packed = or_long(number(header, 18, 4)?);
+        Some(Self {
+            name: header.get(LOCAL_LEN..name_end)?,
+            len: LOCAL_LEN as u64 + name + extra,
+            method: number(header, 8, 2)?,
+            packed: packed.filter(|_| number(header, 6, 2).is_some_and(|flags| flags & WITH_DESCRIPTOR == 0)),
+        })
+    }
+}
+
+/// Whether a header stands here, or the file ends.
+fn begins_header(file: &File, at: u64) -> io::Result<bool> {
+    let bytes = read_range(file, at, LOCAL.len())?;
+    Ok(bytes.starts_with(LOCAL) || bytes.starts_with(CENTRAL))
+}
+
+/// Where the next header stands, and whether it is that of a member.
+fn next_header(file: &File, mut at: u64) -> io::Result<Option<(u64, bool)>> {
+    loop {
+        let bytes = read_range(file, at, BLOCK)?;
+        for place in memmem::find_iter(&bytes, b"PK") {
+            let header = bytes.get(place..).unwrap_or_default();
+            if header.starts_with(LOCAL) || header.starts_with(CENTRAL) {
+                return Ok(Some((at + place as u64, header.starts_with(LOCAL))));
+            }
+        }
+        if bytes.len() < BLOCK {
+            return Ok(None);
+        }
+        // A header may begin at the end of these.
+        at += (BLOCK - LOCAL.len() + 1) as u64;
+    }
+}
+
+/// How many bytes before a place tell the length of what begins here.
+fn descriptor(file: &File, begin: u64, next: u64) -> io::Result<u64> {
+    // With its mark or without, of short numbers or of long ones.
+    for (len, mark, size) in [(24, 4, 8), (20, 0, 8), (16, 4, 4), (12, 0, 4)] {
+        let Some(end) = next.checked_sub(len as u64).filter(|end| *end >= begin) else { continue };
+        let bytes = read_range(file, end, len)?;
+        let is_marked = mark == 0 || bytes.starts_with(DESCRIPTOR);
+        if is_marked && number(&bytes, mark + 4, size) == Some(end - begin) {
+            return Ok(len as u64);
+        }
+    }
+    Ok(0)
+}
