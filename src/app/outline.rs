@@ -13,7 +13,7 @@ mod sums;
 use std::collections::HashMap;
 
 use keys::Keys;
-use row::{Key, OutlineRow, SectionKind};
+use row::{Key, OutlineRow, PARTS, SectionKind};
 use shares::{scrolled, shares};
 use sums::Sums;
 
@@ -65,7 +65,7 @@ pub struct Outline {
     added_up: u64,
     /// State of the checks and of the files that rows were made of.
     judged: (u64, u64),
-    tops: [usize; 5],
+    tops: [usize; PARTS],
     cursor: Option<Cursor>,
     /// What the pane shows.
     pub sections: Vec<Section>,
@@ -140,6 +140,14 @@ impl Outline {
         self.place_cursor(wanted, &keys, &given);
         let current = wanted.turn.unwrap_or(0);
         let branch = wanted.focused.and_then(|id| wanted.transcript.branches().of(id)).map(|one| one.number);
+        let session =
+            wanted.focused.and_then(|id| wanted.transcript.session_of(id)).map(|(number, _)| number);
+        let is_current = |key: &Key| match key {
+            Key::Turn(turn) => *turn == current,
+            Key::Branch(number) => Some(*number) == branch,
+            Key::Agent(lane) => Some(*lane) == session,
+            _ => false,
+        };
         let mut sections = Vec::new();
         for ((part, lines), top) in SectionKind::ALL.into_iter().zip(given).zip(self.tops) {
             let all = keys.of(part);
@@ -148,18 +156,15 @@ impl Outline {
             }
             let cursor = self.cursor.filter(|cursor| wanted.has_keys && cursor.part == part);
             let held = cursor.map(|cursor| cursor.place).or_else(|| match part {
-                SectionKind::Turns => all.iter().position(|key| *key == Key::Turn(current)),
-                SectionKind::Branches => {
-                    all.iter().position(|key| Some(key) == branch.map(Key::Branch).as_ref())
+                SectionKind::Turns | SectionKind::Sessions | SectionKind::Branches => {
+                    all.iter().position(is_current)
                 }
                 SectionKind::Checks | SectionKind::Files | SectionKind::Agents => None,
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
-            let rows = in_sight.map(|key| OutlineRow {
-                is_current: *key == Key::Turn(current) || Some(key) == branch.map(Key::Branch).as_ref(),
-                ..self.row_at_cursor(wanted, key)
-            });
+            let rows = in_sight
+                .map(|key| OutlineRow { is_current: is_current(key), ..self.row_at_cursor(wanted, key) });
             let rows: Vec<OutlineRow> = rows.collect();
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
             sections.push((top, Section { part, total: all.len(), rows, cursor }));
@@ -198,7 +203,7 @@ impl Outline {
     }
 
     /// The cursor begins at the focused turn, and stays within what is shown.
-    fn place_cursor(&mut self, wanted: &Wanted<'_>, keys: &Keys, given: &[usize; 5]) {
+    fn place_cursor(&mut self, wanted: &Wanted<'_>, keys: &Keys, given: &[usize; PARTS]) {
         if !wanted.has_keys {
             self.cursor = None;
             return;

@@ -8,15 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, unbounded};
+use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
-use tv::model::edit::{Feed, Stage};
+use tv::model::edit::{Batch, Feed, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
 use tv::model::transcript::Transcript;
+
+use crate::stage::Stage;
 
 /// Sessions that are read as one.
 struct Joined {
     transcript: Transcript,
+    batches: Vec<Box<Batch>>,
     feeds: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     pager: ingest::Pager,
@@ -32,7 +36,7 @@ impl Joined {
         let stop = Arc::new(AtomicBool::new(false));
         let pager = session.pager();
         session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
-        let mut joined = Self { transcript: Transcript::new(), feeds, stop, pager };
+        let mut joined = Self { transcript: Transcript::new(), batches: Vec::new(), feeds, stop, pager };
         joined.until(|_, feed| matches!(feed, Feed::CaughtUp));
         joined
     }
@@ -41,9 +45,10 @@ impl Joined {
     fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
         loop {
             let feed = self.feeds.recv_timeout(Duration::from_secs(20)).expect("it comes");
-            if let Feed::Batch { stage: Stage::Whole, batch } = &feed {
+            if let Feed::Batch { stage: Stretch::Whole, batch } = &feed {
                 self.transcript.apply((**batch).clone());
                 self.transcript.settle();
+                self.batches.push(batch.clone());
             }
             if is_it(&self.transcript, &feed) {
                 return;
@@ -116,6 +121,26 @@ fn what_has_no_time_stays_beside_what_its_session_says_then() {
     let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
     let joined = Joined::of(&[&one, &two]);
     assert_eq!(joined.texts(), ["a1", "b0", "b1", "b2", "a2", "b3"]);
+}
+
+#[test]
+fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let mut stage = Stage::made((120, 40));
+    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
+        stage.feed(Feed::Batch { stage: Stretch::Whole, batch });
+    }
+    let marked = |stage: &mut Stage, keys: &str| {
+        stage.press(keys);
+        stage.arrange();
+        let [section] = &stage.app.reader.outline.sections[..] else { panic!("{}", stage.picture()) };
+        assert_eq!(section.part, SectionKind::Sessions);
+        section.rows.iter().map(|row| row.is_current).collect::<Vec<bool>>()
+    };
+    assert_eq!(marked(&mut stage, "G"), [false, true], "{}", stage.picture());
+    assert_eq!(marked(&mut stage, "g g"), [true, false], "{}", stage.picture());
 }
 
 #[test]

@@ -2,29 +2,37 @@
 
 use std::cmp::Reverse;
 
-use super::row::{Key, SectionKind};
+use super::row::{Key, PARTS, SectionKind};
 use crate::analysis::files::{File, Files};
 use crate::app::checks::Checks;
+use crate::model::meta::LaneFacts;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 /// Names of all rows.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    parts: [Vec<Key>; 5],
+    parts: [Vec<Key>; PARTS],
 }
 
 impl Keys {
     /// Finds all rows of a session.
     pub(crate) fn new(transcript: &Transcript, checks: &Checks, files: &Files) -> Self {
         let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
+        let (sessions, agents) = (0..)
+            .zip(transcript.lanes())
+            .partition::<Vec<(usize, &LaneFacts)>, _>(|(_, lane)| lane.is_session);
+        let of_lanes = |lanes: Vec<(usize, &LaneFacts)>| {
+            lanes.into_iter().map(|(number, _)| Key::Agent(number)).collect()
+        };
         Self {
             parts: [
                 turns(transcript, checks),
+                of_lanes(sessions),
                 left.map(|branch| Key::Branch(branch.number)).collect(),
                 (0..checks.list().len()).map(Key::Check).collect(),
                 of_files(files),
-                (0..transcript.lanes().len()).map(Key::Agent).collect(),
+                of_lanes(agents),
             ],
         }
     }

@@ -21,11 +21,16 @@ use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
+/// How many parts the pane has.
+pub(crate) const PARTS: usize = 6;
+
 /// The parts of the pane, from top to bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
+    /// Sessions that are read as one.
+    Sessions,
     /// Branches that the session left.
     Branches,
     /// What is wrong.
@@ -38,12 +43,14 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// All parts in their order.
-    pub(crate) const ALL: [Self; 5] = [Self::Turns, Self::Branches, Self::Checks, Self::Files, Self::Agents];
+    pub(crate) const ALL: [Self; PARTS] =
+        [Self::Turns, Self::Sessions, Self::Branches, Self::Checks, Self::Files, Self::Agents];
 
     /// The heading, and what stands above the figures at the right.
     pub(crate) fn heading(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Turns => ("TURNS", &["$", "t"]),
+            Self::Sessions => ("SESSIONS", &["$", "t"]),
             Self::Branches => ("BRANCHES", &["$", "left"]),
             Self::Checks => ("CHECKS", &[]),
             Self::Files => ("FILES", &["r", "e", "w"]),
@@ -67,7 +74,7 @@ pub(crate) enum Key {
     Check(usize),
     /// The file with this path.
     File(Text),
-    /// The sub-agent of this number.
+    /// The sub-agent of this number, or the session if several are read as one.
     Agent(usize),
 }
 
@@ -91,7 +98,7 @@ pub struct OutlineRow {
     /// Whether it is secondary.
     pub(crate) is_dim: bool,
     /// Whether the focused item belongs to it.
-    pub(crate) is_current: bool,
+    pub is_current: bool,
 }
 
 /// A turn.

@@ -1,5 +1,7 @@
 //! Which lines of the pane are whose: how sections share them, and which rows of one are in sight.
 
+use super::row::PARTS;
+
 /// The first row in sight: as before, unless what is held would be out of sight; then it is in the middle.
 pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usize) -> usize {
     let is_in_sight = |held: usize| (top..top + lines).contains(&held);
@@ -16,7 +18,7 @@ pub(crate) fn scrolled(top: usize, held: Option<usize>, lines: usize, total: usi
 /// Divides the lines among sections with so many rows; each has a heading, and a blank line above it. Turns
 /// have half of them if they need so many, the others share the rest. What finds no room for two rows is left
 /// out, the last first.
-pub(crate) fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
+pub(crate) fn shares(height: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
     let mut totals = totals;
     loop {
         let shown = totals.iter().filter(|total| **total > 0).count();
@@ -35,8 +37,8 @@ pub(crate) fn shares(height: usize, totals: [usize; 5]) -> [usize; 5] {
     }
 }
 
-fn dealt(mut left: usize, totals: [usize; 5]) -> [usize; 5] {
-    let mut given = [0; 5];
+fn dealt(mut left: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
+    let mut given = [0; PARTS];
     if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
         *turns = left.div_ceil(2).min(*total);
         left -= *turns;
@@ -65,13 +67,13 @@ mod tests {
 
     #[test]
     fn sections_share_the_pane() {
-        assert_eq!(shares(20, [40, 0, 0, 0, 0]), [19, 0, 0, 0, 0]);
-        assert_eq!(shares(37, [14, 2, 4, 3, 0]), [14, 2, 4, 3, 0]);
-        let [turns, branches, checks, files, agents] = shares(37, [400, 30, 6, 90, 12]);
+        assert_eq!(shares(20, [40, 0, 0, 0, 0, 0]), [19, 0, 0, 0, 0, 0]);
+        assert_eq!(shares(37, [14, 0, 2, 4, 3, 0]), [14, 0, 2, 4, 3, 0]);
+        let [turns, _, branches, checks, files, agents] = shares(37, [400, 0, 30, 6, 90, 12]);
         assert_eq!(turns + branches + checks + files + agents + 9, 37);
         assert!(turns >= 14 && branches >= 3 && checks >= 3 && files >= 3 && agents >= 3);
-        assert_eq!(shares(8, [400, 30, 6, 90, 12]), [3, 2, 0, 0, 0]);
-        assert_eq!(shares(0, [4, 0, 0, 0, 0]), [0; 5]);
+        assert_eq!(shares(8, [400, 0, 30, 6, 90, 12]), [3, 0, 2, 0, 0, 0]);
+        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0]), [0; PARTS]);
     }
 
     #[test]
