@@ -1,5 +1,22 @@
 //! Data that stands in a record as base64: nothing of it is kept but how large it is.
 
+use crate::model::body::Image;
+use crate::model::edit::Batch;
+use crate::model::text::Text;
+
+/// An image by its address: a data URL, or where it is. Of some it is known that the address is the data itself.
+pub(crate) fn image(address: &str, mime: Text, is_data: bool, out: &Batch) -> Image {
+    let inline = address.strip_prefix("data:");
+    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
+    let (is_data, is_there) = (is_data || inline.is_some(), !address.is_empty());
+    Image {
+        mime: if mime.is_blank() { named.unwrap_or_default() } else { mime },
+        bytes: (is_data && is_there).then(|| decoded_size(address)),
+        source: (!is_data && is_there).then(|| Text::clean(address)),
+        origin: out.origin(),
+    }
+}
+
 /// Bytes that base64 text stands for, written bare or as a data URL.
 pub(crate) fn decoded_size(data: &str) -> u64 {
     let is_url = data.starts_with("data:");

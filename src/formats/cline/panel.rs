@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use super::content::raw;
 use super::metrics::{self, Zeros};
 use super::result;
+use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -267,7 +268,8 @@ fn add_piece(entry: &Entry, piece: Piece, shown: BlockKind, out: &mut Batch) {
 
 fn attachments(json: &Json<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let images = json.get("images").items().iter().filter_map(Json::str);
-    let mut shown: Vec<BlockKind> = images.map(|data| BlockKind::Image(block::image(data, out))).collect();
+    let mut shown: Vec<BlockKind> =
+        images.map(|data| BlockKind::Image(inline::image(data, Text::default(), true, out))).collect();
     let files = json.get("files").items().iter().filter_map(Json::str);
     shown.extend(files.map(|file| raw(&format!("file {file}"), "", out)));
     shown

@@ -5,9 +5,10 @@
 
 use super::deeds::Outcome;
 use super::line::Line;
-use super::message::{image_at, text_of};
+use super::message::text_of;
 use super::thread::{Thread, piece};
 use super::twins::{Side, Voice};
+use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Body;
@@ -58,7 +59,9 @@ impl Deed {
         let patch = (subject == "files").then(|| out.prose(&patch(json.get("changes"))));
         let exit = json.get("exit_code").int();
         let images = match subject {
-            "picture" => vec![image_at(json.get("result").str_or_empty(), Some("image/png".into()), out)],
+            "picture" => {
+                vec![inline::image(json.get("result").str_or_empty(), "image/png".into(), true, out)]
+            }
             _ => Vec::new(),
         };
         let key = ["call_id", "callId", "id"].iter().find_map(|name| json.get(name).filled());

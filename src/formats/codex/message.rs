@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::line::Line;
 use super::thread::{Thread, context_block, key_of, piece};
 use super::twins::{Side, Twin, Voice};
-use crate::formats::inline::decoded_size;
+use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::model::body::Image;
 use crate::model::body::written::{is_blank, opening};
@@ -213,7 +213,10 @@ pub(crate) fn prompt(
     entry.blocks = prompt_blocks(content, piece, out);
     if side == Side::Event {
         let images = ["images", "local_images"].iter().flat_map(|name| line.payload.get(name).items());
-        let images: Vec<Image> = images.filter_map(Json::filled).map(|at| image_at(at, None, out)).collect();
+        let images: Vec<Image> = images
+            .filter_map(Json::filled)
+            .map(|at| inline::image(at, Text::default(), false, out))
+            .collect();
         entry.blocks.extend(images.into_iter().map(|image| Batch::block(piece, BlockKind::Image(image))));
     }
     if twin.is_none() {
@@ -343,20 +346,9 @@ pub(crate) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
         return None;
     }
     let address = ["image_url", "data", "path", "url"].iter().find_map(|name| part.get(name).filled());
-    Some(image_at(address.unwrap_or_default(), part.get("mimeType").text(), out))
-}
-
-/// An image by its address or its data.
-pub(crate) fn image_at(address: &str, mime: Option<Text>, out: &Batch) -> Image {
-    let inline = address.strip_prefix("data:");
-    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
-    let is_data = inline.is_some() || mime.is_some();
-    Image {
-        mime: mime.or(named).unwrap_or_default(),
-        bytes: is_data.then(|| decoded_size(address)),
-        source: (!is_data && !address.is_empty()).then(|| Text::clean(address)),
-        origin: out.origin(),
-    }
+    let mime = part.get("mimeType").text();
+    let is_data = mime.is_some();
+    Some(inline::image(address.unwrap_or_default(), mime.unwrap_or_default(), is_data, out))
 }
 
 #[cfg(test)]

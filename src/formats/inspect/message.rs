@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use super::references::{Known, Sample, usage_of};
-use crate::formats::inline::decoded_size;
+use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::model::body::Image;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
 use crate::model::text::Text;
@@ -52,6 +51,15 @@ pub(super) fn message(
     }
 }
 
+/// What was asked, where no message says it.
+pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>, out: &mut Batch) {
+    let mut entry = out.new_entry(Text::clean(&format!("{}:input", sample.place)), Role::User, at);
+    entry.marks.prompt = true;
+    let body = out.prose(&sample.attached.text(words));
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+    out.entry(entry);
+}
+
 fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block> {
     let text = |name: &str| sample.attached.text(part.get(name).str_or_empty());
     let kind = match (part.get("type").str_or_empty(), part.str()) {
@@ -68,7 +76,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
             let thought = if is_hidden { text("summary") } else { text("reasoning") };
             BlockKind::Thinking(out.prose(&thought))
         }
-        ("image", _) => BlockKind::Image(image(&text("image"), out)),
+        ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
         (kind, _) => {
             if !["audio", "video", "data", "document", "tool_use"].contains(&kind) {
                 out.unknown(&format!("content/{kind}"));
@@ -79,16 +87,6 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
         }
     };
     Some(Batch::block(Piece(0), kind))
-}
-
-fn image(address: &str, out: &Batch) -> Image {
-    let inline = address.strip_prefix("data:");
-    Image {
-        mime: inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean).unwrap_or_default(),
-        bytes: inline.map(|_| decoded_size(address)),
-        source: (inline.is_none() && !address.is_empty()).then(|| Text::clean(address)),
-        origin: out.origin(),
-    }
 }
 
 /// Some models' ids are names of functions, and stand in a sample more than once.
@@ -149,7 +147,9 @@ fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         body: out.output(&said),
         patch: None,
         images: images
-            .map(|part| image(&sample.attached.text(part.get("image").str_or_empty()), out))
+            .map(|part| {
+                image(&sample.attached.text(part.get("image").str_or_empty()), Text::default(), false, out)
+            })
             .collect(),
         facts: Text::clean(kind),
         at: ended.or(began),

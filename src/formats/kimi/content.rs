@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::formats::inline::decoded_size;
+use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::model::body::Image;
 use crate::model::body::written::is_blank;
@@ -69,11 +69,5 @@ fn image(part: &Json<'_>, out: &Batch) -> Image {
         part.get("url"),
     ];
     let address = places.iter().find_map(|place| place.filled()).unwrap_or_default();
-    let inline = address.strip_prefix("data:");
-    Image {
-        mime: inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean).unwrap_or_default(),
-        bytes: inline.map(|_| decoded_size(address)),
-        source: (inline.is_none() && !address.is_empty()).then(|| Text::clean(address)),
-        origin: out.origin(),
-    }
+    inline::image(address, Text::default(), false, out)
 }

@@ -3,7 +3,7 @@
 use crate::formats::cline::call::{self, Asked};
 use crate::formats::cline::content::{raw, raw_tree};
 use crate::formats::cline::result;
-use crate::formats::inline::decoded_size;
+use crate::formats::inline;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
@@ -126,7 +126,11 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
 pub(super) fn output(said: &Said<'_>, out: &mut Batch) -> (Body, Vec<Image>) {
     if said.kind == "browser_action_result" && said.payload.is_object() {
         let lines = ["currentUrl", "logs"].map(|name| said.payload.get(name).str_or_empty());
-        let images = said.payload.get("screenshot").filled().map(|data| image(data, out));
+        let images = said
+            .payload
+            .get("screenshot")
+            .filled()
+            .map(|data| inline::image(data, Text::default(), true, out));
         return (out.output(&lines.join("\n")), images.into_iter().collect());
     }
     (out.output(said.text), Vec::new())
@@ -253,11 +257,4 @@ fn broken_off(payload: &Json<'_>) -> Option<Break> {
             Some(Break::Error(Text::stub(why.unwrap_or(&reason), 200)))
         }
     }
-}
-
-/// An image that is written as a data URL.
-pub(super) fn image(data: &str, out: &Batch) -> Image {
-    let mime = data.strip_prefix("data:").and_then(|rest| rest.split([';', ',']).next()).unwrap_or("");
-    let bytes = Some(decoded_size(data));
-    Image { mime: Text::clean(mime), bytes, source: None, origin: out.origin() }
 }
