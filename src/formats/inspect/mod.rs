@@ -68,7 +68,7 @@ fn is_log(json: &Json<'_>) -> bool {
 }
 
 fn is_sample(json: &Json<'_>) -> bool {
-    json.has("epoch") && json.has("id") && json.has("input") && json.has("messages")
+    json.has("epoch") && json.has("id") && json.has("input") && (json.has("messages") || json.has("target"))
 }
 
 /// Decodes one log.
@@ -140,6 +140,11 @@ impl InspectDecoder {
     }
 }
 
+/// A value as it is read.
+fn value_of(json: &Json<'_>) -> String {
+    json.str().map_or_else(|| json.to_source(), str::to_owned)
+}
+
 /// How the evaluation went, a line for each thing.
 fn results(json: &Json<'_>) -> String {
     let eval = json.get("eval");
@@ -158,7 +163,7 @@ fn results(json: &Json<'_>) -> String {
     }
     for score in results.get("scores").items() {
         let metric =
-            |(name, metric): &(Cow<'_, str>, Json<'_>)| format!("{name} {}", metric.get("value").to_source());
+            |(name, metric): &(Cow<'_, str>, Json<'_>)| format!("{name} {}", value_of(metric.get("value")));
         let metrics: Vec<String> = score.get("metrics").members().iter().map(metric).collect();
         lines.push(format!("{}: {}", score.get("name").str_or_empty(), metrics.join(", ")));
     }

@@ -1,7 +1,7 @@
 //! One sample: what was asked, what the model did, how that was scored.
 
-use super::message;
 use super::references::{Attached, Sample, Uses, known, usage_of};
+use super::{message, value_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -13,7 +13,7 @@ use crate::model::usage::{Scope, Usage};
 /// Decodes a sample; keys of its entries begin with `place`.
 pub(super) fn sample(json: &Json<'_>, place: Text, out: &mut Batch) -> Fate {
     let id = json.get("id");
-    let id = id.str().map_or_else(|| id.to_source(), str::to_owned);
+    let id = value_of(id);
     let epoch = json.get("epoch").count().unwrap_or(1);
     let sample = Sample {
         name: format!("{id}.{epoch}"),
@@ -28,11 +28,17 @@ pub(super) fn sample(json: &Json<'_>, place: Text, out: &mut Batch) -> Fate {
         .moment()
         .or_else(|| json.get("events").items().iter().find_map(|event| event.get("timestamp").moment()));
     begin(json, &sample, (&id, epoch, started), out);
-    for (number, item) in json.get("messages").items().iter().enumerate() {
+    // What was asked stands once more at the beginning of the messages, if there are any.
+    let messages = Some(json.get("messages").items()).filter(|messages| !messages.is_empty());
+    let input = json.get("input");
+    for (number, item) in messages.unwrap_or(input.items()).iter().enumerate() {
         message::message(item, number, &sample, started, out);
     }
+    if let Some(asked) = input.filled().filter(|_| messages.is_none()) {
+        message::asked_bare(asked, &sample, started, out);
+    }
     end(json, &sample, out);
-    spend(json.get("model_usage"), &sample, out);
+    spend(json, &sample, out);
     Fate::Shown
 }
 
@@ -64,6 +70,17 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
         out.entry(entry);
     }
+    for name in ["limit", "error_retries", "invalidation"] {
+        let value = json.get(name);
+        if value.blocks().is_empty() {
+            continue;
+        }
+        let mut entry = out.new_entry(Text::clean(&format!("{origin}:{name}")), Role::Harness, last);
+        let title = Text::from(name);
+        let body = out.tree(&title, value.weight(), || value.to_tree());
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
+        out.entry(entry);
+    }
     let scores = json.get("scores").members();
     let took = json.get("total_time").number().filter(|seconds| *seconds >= 0.0);
     let took = took.and_then(|seconds| Json::Number(seconds * 1000.0).count());
@@ -73,7 +90,7 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let mut entry = out.new_entry(Text::clean(&format!("{origin}:scores")), Role::Harness, last);
     for (number, (name, score)) in (0..).zip(scores) {
         let value = score.get("value");
-        let value = value.str().map_or_else(|| value.to_source(), str::to_owned);
+        let value = value_of(value);
         let said = ["answer", "explanation"].iter().filter_map(|part| score.get(part).filled());
         let said: Vec<String> = said.map(|text| sample.attached.text(text).into_owned()).collect();
         let title = Text::clean(&format!("score {name}: {value}"));
@@ -86,11 +103,25 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     out.entry(entry);
 }
 
-/// What the sample took, by model: also what its scorers asked for.
-fn spend(usage: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
-    for (model, counts) in usage.members() {
-        let of = Text::clean(&format!("{}:run:{model}", sample.place));
+/// What the sample took, by model: also what its scorers asked for. Where that is not summed up its events say it, for
+/// beside sums nothing else counts.
+fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+    let place = &sample.place;
+    let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {
         let usage = Box::new(Usage { scope: Scope::Run, ..usage_of(counts) });
-        out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
+        out.push(Edit::Usage { of: Text::clean(&of), usage, model });
+    };
+    let sums = json.get("model_usage").members();
+    for (model, counts) in sums {
+        spent(format!("{place}:run:{model}"), counts, Some(Text::clean(model)));
+    }
+    if !sums.is_empty() {
+        return;
+    }
+    for (number, event) in json.get("events").items().iter().enumerate() {
+        let counts = event.at(&["output", "usage"]);
+        if event.get("event").str() == Some("model") && counts.is_object() {
+            spent(format!("{place}:run:{number}"), counts, event.get("model").text());
+        }
     }
 }

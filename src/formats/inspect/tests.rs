@@ -103,3 +103,52 @@ fn a_log_on_one_line_has_its_samples_within() {
     assert_eq!(transcript.turns().len(), 2);
     assert_eq!((transcript.tally().shown, transcript.tally().merged), (1, 0));
 }
+
+#[test]
+fn what_python_writes_for_no_number_breaks_nothing() {
+    let line = sample(1)
+        .replace(r#""value":"C""#, r#""value":NaN"#)
+        .replace(r#""cmd":"ls""#, r#""cmd":"ls","low":-Infinity,"high":Infinity"#);
+    let end = END.replace("0.5", "NaN");
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[end, line])]);
+    assert_eq!((transcript.tally().shown, transcript.tally().faulty, transcript.notices().len()), (2, 0, 0));
+    assert!(titles(&transcript).contains(&"score match: NaN".to_owned()), "{:?}", titles(&transcript));
+}
+
+fn titles(transcript: &crate::model::transcript::Transcript) -> Vec<String> {
+    let title = |kind: &BlockKind| match kind {
+        BlockKind::Raw(raw) => Some(raw.title.to_string()),
+        _ => None,
+    };
+    transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| title(&block.kind)).collect()
+}
+
+#[test]
+fn a_sample_that_never_began_shows_what_was_asked_and_why() {
+    let rest = r#""target":"two","error_retries":[{"message":"no model"}],"limit":{"type":"token","limit":5},"invalidation":{"author":"ann","reason":"leaked"}"#;
+    let lines = [
+        format!(r#"{{"id":1,"epoch":1,"input":"How many?","messages":[],{rest}}}"#),
+        format!(r#"{{"id":2,"epoch":1,"input":[{{"role":"user","content":"And now?"}}],{rest}}}"#),
+    ];
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    let prompts = transcript.entries().filter(|entry| entry.marks.prompt);
+    let words: Vec<String> = prompts
+        .filter_map(|entry| match &entry.blocks.first()?.kind {
+            BlockKind::Text(body) => Some(body.stub.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(words, ["How many?", "And now?"]);
+    let told = titles(&transcript);
+    for name in ["limit", "error_retries", "invalidation"] {
+        assert_eq!(told.iter().filter(|title| *title == name).count(), 2, "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_sample_without_sums_counts_beside_one_with_them() {
+    let bare = sample(2).replace("model_usage", "other_usage");
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[sample(1), bare])]);
+    let sum = transcript.totals().sum();
+    assert_eq!(sum.input.total + sum.output.total, 35 + 12);
+}

@@ -1,7 +1,7 @@
 //! Reading JSON values in one pass, without copying what can be borrowed.
 //!
-//! It takes what the parser of [`super::damage`] takes, and no more; why it does not take a text is asked of
-//! that one.
+//! It takes what the parser of [`super::damage`] takes, and besides the numbers that Python writes and JSON has no words
+//! for, as texts; why it does not take a text is asked of that one.
 //!
 //! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text.
 
@@ -73,6 +73,9 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 self.array(depth)
             }
+            b'-' if self.text.as_bytes().get(self.at + 1) == Some(&b'I') => self.no_number("-Infinity"),
+            b'I' => self.no_number("Infinity"),
+            b'N' => self.no_number("NaN"),
             b'-' | b'0'..=b'9' => self.number(),
             b't' => self.word("true", Json::Bool(true)),
             b'f' => self.word("false", Json::Bool(false)),
@@ -85,6 +88,10 @@ impl<'a> Lexer<'a> {
         let is_it = self.text.as_bytes().get(self.at..)?.starts_with(word.as_bytes());
         self.at += word.len();
         is_it.then_some(value)
+    }
+
+    fn no_number(&mut self, word: &'static str) -> Option<Json<'a>> {
+        self.word(word, Json::Str(word.into()))
     }
 
     /// A value that lies too deep to be taken apart.
