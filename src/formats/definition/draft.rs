@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use self::blocks::{Ids, blocks};
-use self::fields::{Fields, Items, at, best};
+use self::fields::{Fields, Items, at, best, toml};
 use self::words::{ASSISTANTS, FACTS, KIND, ROLE, SYSTEMS, TIME, USAGE, USERS};
 use crate::formats::json::Json;
 use crate::model::timestamp::Timestamp;
@@ -80,13 +80,13 @@ fn head(records: &[Json<'_>], apart: &[&str], name: &str, is_document: bool) -> 
         out.push_str("shape = \"document\"\n");
     }
     let shared = all.iter().filter(|(path, field)| !path.contains(['.', '[']) && field.values >= some.len());
-    let has: Vec<String> = shared.map(|(path, _)| format!("{path:?}")).take(4).collect();
+    let has: Vec<String> = shared.map(|(path, _)| toml(path)).take(4).collect();
     out.push_str("\n# Say what no other agent writes.\n[detect]\n");
     let mut marks: Vec<String> = Vec::new();
     if let Some(path) = apart.first() {
         let words: std::collections::BTreeSet<String> =
             records.iter().filter_map(|record| word_at(record, path)).collect();
-        let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+        let words: Vec<String> = words.iter().map(|word| toml(word)).collect();
         marks.push(format!("\"{path}\" = [{}]", words.join(", ")));
     }
     marks.extend((!has.is_empty()).then(|| format!("has = [{}]", has.join(", "))));
@@ -94,7 +94,7 @@ fn head(records: &[Json<'_>], apart: &[&str], name: &str, is_document: bool) -> 
     out.push_str("\n[session]\n");
     for (fact, names) in FACTS {
         if let Some((path, field)) = best(&all, names, |_, field| field.numbers < field.values) {
-            let _ = writeln!(out, "{fact} = {path:?}{}", field.comment());
+            let _ = writeln!(out, "{fact} = {}{}", toml(path), field.comment());
         }
     }
     let is_time = |word: &String| {
@@ -102,17 +102,17 @@ fn head(records: &[Json<'_>], apart: &[&str], name: &str, is_document: bool) -> 
             || word.parse::<f64>().is_ok_and(|number| (1e9..1e17).contains(&number))
     };
     if let Some((path, field)) = best(&all, &TIME, |_, field| field.words.iter().any(is_time)) {
-        let _ = write!(out, "\n[entry]\nat = {path:?}{}\n", field.comment());
+        let _ = write!(out, "\n[entry]\nat = {}{}\n", toml(path), field.comment());
     }
     out
 }
 
 fn rule(out: &mut String, kind: &Kind, group: &[&Json<'_>], ids: &Ids) {
     let _ = writeln!(out, "\n# {} records.\n[[record]]", group.len());
-    let is = kind.iter().filter_map(|(path, word)| Some(format!("\"{path}\" = {:?}", word.as_ref()?)));
+    let is = kind.iter().filter_map(|(path, word)| Some(format!("\"{path}\" = {}", toml(word.as_ref()?))));
     let mut tests: Vec<String> = is.collect();
     let lacks: Vec<String> =
-        kind.iter().filter(|(_, word)| word.is_none()).map(|(path, _)| format!("{path:?}")).collect();
+        kind.iter().filter(|(_, word)| word.is_none()).map(|(path, _)| toml(path)).collect();
     tests.extend((!lacks.is_empty()).then(|| format!("lacks = [{}]", lacks.join(", "))));
     if !tests.is_empty() {
         let _ = writeln!(out, "when = {{ {} }}", tests.join(", "));
@@ -141,7 +141,7 @@ fn usage(out: &mut String, fields: &Fields) {
     let mut counts = Vec::new();
     for (name, names) in USAGE {
         let found = best(fields, names, |_, field| field.numbers > 0);
-        counts.extend(found.map(|(path, _)| format!("{name} = {path:?}")));
+        counts.extend(found.map(|(path, _)| format!("{name} = {}", toml(path))));
     }
     if !counts.is_empty() {
         let _ = writeln!(
@@ -173,4 +173,33 @@ fn role_of<'f>(fields: &'f Fields, kind: &[String]) -> (&'f str, bool) {
         }
     }
     ("harness", false)
+}
+
+#[cfg(test)]
+mod tests {
+    use toml::de::DeTable;
+
+    use super::draft;
+    use crate::formats::json;
+
+    #[test]
+    fn whatever_stands_in_records_a_draft_is_toml() {
+        for odd in ["\u{1b}[1m", "it's", "say \"so\"", "a\\b", "\u{7f}", "\u{200b}", "a.b", "\n", "\u{0}"] {
+            let odd = serde_json::to_string(odd).unwrap();
+            let lines = [
+                format!(
+                    r#"{{"type":{odd},"role":"user",{odd}:{odd},"content":[{{"type":{odd},"text":{odd}}},{{{odd}:{{}}}}]}}"#
+                ),
+                format!(
+                    r#"{{"type":"tool","role":{odd},{odd}:{{"id":{odd},"name":{odd},"arguments":{{}},"output":{odd}}}}}"#
+                ),
+                format!(
+                    r#"{{"type":"bash_tool","id":{odd},"text":{odd},{odd}:{{"input":{odd},"input_tokens":1}}}}"#
+                ),
+            ];
+            let records: Vec<_> = lines.iter().map(|line| json::read(line).unwrap()).collect();
+            let text = draft(&records, &odd, false);
+            assert!(DeTable::parse(&text).is_ok(), "{odd}: {:?}\n{text}", DeTable::parse(&text).err());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::fields::{
-    self, Fields, Items, are_thoughts, at, best, is_below, joined, kinds_of_parts, last, lists, parent,
+    self, Fields, Items, are_thoughts, at, best, is_below, joined, kinds_of_parts, last, lists, parent, toml,
 };
 use super::words::{BEGINNINGS, DEEDS, FAILED, ID, INPUT, NAME, OFFERS, PARTS, RESULT, TEXT, THINKING};
 use crate::formats::json::Json;
@@ -109,7 +109,7 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
     let thinking = fields.iter().find(|(path, f)| f.bytes > 0 && THINKING.contains(&last(path).as_str()));
     out.extend(thinking.map(|(path, field)| Block {
         comment: field.comment(),
-        ..Block::new(format!("thinking = \"{path}\""))
+        ..Block::new(format!("thinking = {}", toml(path)))
     }));
     let mut taken: Vec<&str> = thinking.iter().map(|(path, _)| path.as_str()).collect();
     if let Some(call) = &call {
@@ -122,9 +122,12 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
         let text = best(&fields, &TEXT, |path, field| field.bytes > 0 && is_free(path));
         out.extend(text.map(|(path, field)| {
             let word = if depth > 0 && are_thoughts(list, items) { "thinking" } else { "text" };
-            let mut block = Block { comment: field.comment(), ..Block::new(format!("{word} = \"{path}\"")) };
+            let mut block =
+                Block { comment: field.comment(), ..Block::new(format!("{word} = {}", toml(path))) };
             // It is a text now and a list of parts then.
-            block.when.extend(lists.contains_key(path).then(|| format!("lacks = \"{path}[]\"")));
+            block
+                .when
+                .extend(lists.contains_key(path).then(|| format!("lacks = {}", toml(&format!("{path}[]")))));
             block
         }));
     }
@@ -143,9 +146,10 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
 fn asked(call: &Call, result: Option<&str>, fields: &Fields) -> Block {
     let Call { id, name, input } = call;
     let failed = result.map(|_| failed_of(fields)).unwrap_or_default();
-    let within = result.map(|text| format!(", result = {{ text = \"{text}\"{failed} }}")).unwrap_or_default();
-    let id = id.as_deref().unwrap_or("@order");
-    let body = format!("call = \"{id}\", name = \"{name}\", input = \"{input}:json\"{within}");
+    let within =
+        result.map(|text| format!(", result = {{ text = {}{failed} }}", toml(text))).unwrap_or_default();
+    let [id, name, input] = [id.as_deref().unwrap_or("@order"), name, &format!("{input}:json")].map(toml);
+    let body = format!("call = {id}, name = {name}, input = {input}{within}");
     Block { is_call: true, ..Block::new(body) }
 }
 
@@ -169,7 +173,7 @@ fn each(path: &str, items: &[&Json<'_>], depth: usize, ids: &Ids) -> Option<Bloc
     let written: Vec<String> = inner.iter().map(Block::written).collect();
     (!inner.is_empty()).then(|| Block {
         is_call: inner.iter().any(|block| block.is_call),
-        ..Block::new(format!("each = \"{path}[]\", block = [{}]", written.join(", ")))
+        ..Block::new(format!("each = {}, block = [{}]", toml(&format!("{path}[]")), written.join(", ")))
     })
 }
 
@@ -181,7 +185,7 @@ fn answered(fields: &Fields, lists: &[(String, Items<'_, '_>)], of: String) -> B
     let texts = texts.map(|(path, field)| (field.bytes, path.as_str()));
     let parts = lists.iter().map(|(path, items)| (weight(items), path.as_str()));
     let text = texts.chain(parts).max().map_or(".", |(_, path)| path);
-    let body = format!("result = \"{of}\", text = \"{text}\"{}", failed_of(fields));
+    let body = format!("result = {}, text = {}{}", toml(&of), toml(text), failed_of(fields));
     Block { is_result: true, ..Block::new(body) }
 }
 
@@ -197,11 +201,12 @@ fn deed(fields: &Fields, items: &[&Json<'_>], kind: &[String]) -> Option<Block> 
     let input = if parent(id).is_empty() { "." } else { parent(id) };
     let failed = failed_of(fields);
     let result = match text {
-        Some(text) => format!(", result = {{ text = \"{text}\"{failed} }}"),
+        Some(text) => format!(", result = {{ text = {}{failed} }}", toml(&text)),
         None if kind.iter().any(|word| says(&BEGINNINGS, word)) => String::new(),
-        None => format!(", result = {{ when = {{ has = \"{id}\" }}{failed} }}"),
+        None => format!(", result = {{ when = {{ has = {} }}{failed} }}", toml(id)),
     };
-    let body = format!("call = \"{id}\", name = \"='{word}'\", input = \"{input}\"{result}");
+    let [id, name, input] = [id, &format!("='{word}'"), input].map(toml);
+    let body = format!("call = {id}, name = {name}, input = {input}{result}");
     Some(Block { is_call: true, ..Block::new(body) })
 }
 
@@ -290,7 +295,7 @@ fn weight(items: &[&Json<'_>]) -> usize {
 fn failed_of(fields: &Fields) -> String {
     let found = FAILED.iter().find_map(|(name, value)| {
         let path = fields.keys().find(|path| path.rsplit('.').next() == Some(name))?;
-        Some(format!(", failed = \"{path}{value}\""))
+        Some(format!(", failed = {}", toml(&format!("{path}{value}"))))
     });
     found.unwrap_or_default()
 }

@@ -33,7 +33,7 @@ pub(super) struct Field {
 impl Field {
     /// Behind a line of a definition.
     pub(super) fn comment(&self) -> String {
-        let example = self.example.replace(['\n', '\r'], " ");
+        let example = self.example.replace(char::is_control, " ");
         if example.is_empty() { String::new() } else { format!(" # {example}") }
     }
 }
@@ -114,8 +114,8 @@ pub(super) fn kinds_of_parts<'r, 'a>(items: &[&'r Json<'a>]) -> BTreeMap<String,
         let text = || item.members().iter().find(|(name, _)| TEXT.contains(&name.to_lowercase().as_str()));
         let first = || object().or_else(text).or_else(|| item.members().first());
         let when = match named {
-            Some((name, word)) => format!("{name} = {word:?}"),
-            None => first().map_or_else(String::new, |(name, _)| format!("has = \"{}\"", quoted(name))),
+            Some((name, word)) => format!("{name} = {}", toml(word)),
+            None => first().map_or_else(String::new, |(name, _)| format!("has = {}", toml(&quoted(name)))),
         };
         kinds.entry(when).or_default().push(item);
     }
@@ -177,4 +177,10 @@ pub(super) fn best<'f>(
         .filter_map(|one| Some((rank(one.0)?, one)))
         .min_by_key(|(rank, (path, _))| (path.matches('.').count(), *rank))
         .map(|(_, one)| one)
+}
+
+/// A text as TOML writes it.
+pub(super) fn toml(text: &str) -> String {
+    // JSON leaves one control character as it is.
+    serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f")
 }
