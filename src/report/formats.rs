@@ -106,7 +106,7 @@ fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome,
     Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) })
 }
 
-/// What became of a sample; whether a record of it was taken by no rule, or broken.
+/// What became of a sample; whether a record of it was taken by no rule, or broken, or no result found its call.
 fn sample(
     reading: &Reading,
     coverage: &Coverage,
@@ -128,6 +128,13 @@ fn sample(
         transcript.turns().len()
     )?;
     writeln!(out, "  {} calls, {} with their results", counts.calls, counts.paired)?;
+    let is_apart = counts.calls > 0 && counts.results > 0 && counts.paired == 0;
+    if is_apart {
+        writeln!(
+            out,
+            "  no result names a call that is there: `call` and `result` of the definition give other ids"
+        )?;
+    }
     if !tally.unknown.is_empty() {
         writeln!(out, "  taken by no rule, shown raw:")?;
         for (what, (count, first)) in &tally.unknown {
@@ -147,5 +154,5 @@ fn sample(
             writeln!(out, "  {strings:>8}  {path}")?;
         }
     }
-    Ok(!tally.unknown.is_empty() || tally.faulty > 0)
+    Ok(is_apart || !tally.unknown.is_empty() || tally.faulty > 0)
 }

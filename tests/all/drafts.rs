@@ -101,3 +101,33 @@ fn tv(arguments: &[&str]) -> Option<String> {
     let out = Command::new(env!("CARGO_BIN_EXE_tv")).args(arguments).output().unwrap();
     out.status.success().then(|| String::from_utf8(out.stdout).unwrap())
 }
+
+#[test]
+fn a_check_says_when_results_name_no_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let definition = r#"name = "mill"
+[detect]
+certain = [{ has = "mill" }]
+[[record]]
+when = { has = "asks" }
+entry = { role = "assistant" }
+block = [{ call = "asks", name = "tool" }]
+[[record]]
+when = { has = "of" }
+result = { of = "of", text = "got" }
+"#;
+    fs::write(at("mill.toml"), definition).unwrap();
+    let check = |of: &str| {
+        let lines = format!(
+            "{{\"mill\":1,\"asks\":\"a\",\"tool\":\"sh\"}}\n{{\"mill\":1,\"of\":\"{of}\",\"got\":\"x\"}}\n"
+        );
+        fs::write(at("run.jsonl"), lines).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        command.args(["formats", "check"]).args([at("mill.toml"), at("run.jsonl")]);
+        let out = command.output().unwrap();
+        (out.status.code(), String::from_utf8(out.stdout).unwrap().contains("no result names a call"))
+    };
+    assert_eq!(check("a"), (Some(0), false));
+    assert_eq!(check("b"), (Some(1), true));
+}

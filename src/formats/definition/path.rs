@@ -138,6 +138,14 @@ impl Path {
         matches!(self.0.as_slice(), [Choice::Constant(_)])
     }
 
+    /// The texts that stand in it itself.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|choice| match choice {
+            Choice::Constant(text) => text.str(),
+            _ => None,
+        })
+    }
+
     /// The values as one text: several of them one below the other, parts of other kinds as their source.
     pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
         self.written(scope, anthropic::output_text, take)

@@ -175,6 +175,17 @@ pub(super) enum Flag {
     If(Test),
 }
 
+/// Whom a word names that agents use for roles.
+pub(super) fn role_of(word: &str) -> Option<Role> {
+    Some(match word.to_lowercase().as_str() {
+        "user" | "human" => Role::User,
+        "assistant" | "model" | "ai" | "agent" | "gpt" | "bot" | "gemini" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        "harness" => Role::Harness,
+        _ => return None,
+    })
+}
+
 /// Who speaks.
 #[derive(Debug)]
 pub(super) enum RoleRule {

@@ -15,13 +15,13 @@ use self::counting::Counting;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
-    Rule,
+    Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::json::Json;
 use crate::formats::roots::Named;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -41,10 +41,8 @@ pub(super) struct Run {
     /// Facts as they were last.
     facts: Vec<Option<Text>>,
     has_prompt: bool,
-    /// Calls without ids, in order, with their tools.
-    open: VecDeque<(Key, Text)>,
-    /// The entry that they stand in.
-    asking: Key,
+    /// Calls without ids, by lane: files of lanes are read in any order, and followed at once.
+    waiting: HashMap<Option<Name>, Waiting>,
     /// All of them so far.
     asked: HashSet<Key>,
     /// Results of calls without ids, and whose they are.
@@ -55,6 +53,15 @@ pub(super) struct Run {
     /// Entries so far, if some may be taken back.
     kept: AllKept,
     counting: Counting,
+}
+
+/// Calls of a lane that have no results yet.
+#[derive(Default)]
+struct Waiting {
+    /// In order, with their tools.
+    open: VecDeque<(Key, Text)>,
+    /// The entry that they stand in.
+    asking: Key,
 }
 
 struct Kept {
@@ -70,7 +77,7 @@ struct Site<'s> {
     scope: Scope<'s>,
     place: Place<'s>,
     /// Which of the records within its record it is.
-    number: Option<usize>,
+    number: Option<&'s str>,
     depth: u8,
 }
 
@@ -87,8 +94,7 @@ impl Run {
             definition,
             facts: vec![None; definition.facts.len()],
             has_prompt: false,
-            open: VecDeque::new(),
-            asking: Key::default(),
+            waiting: HashMap::new(),
             asked: HashSet::new(),
             answered: HashMap::new(),
             versions: HashMap::new(),
@@ -138,10 +144,12 @@ impl Run {
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let mut is_shown = false;
-        if let Some((records, replace)) = &rule.records
-            && site.depth < DEEPEST
-        {
-            is_shown = self.records(records, *replace, site, out);
+        if let Some((records, replace)) = &rule.records {
+            is_shown = if site.depth < DEEPEST {
+                self.records(records, *replace, site, out)
+            } else {
+                show_deep(records, site, out)
+            };
         }
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
@@ -235,7 +243,7 @@ impl Run {
         entry.blocks = blocks;
         if entry.marks.prompt {
             // What was asked for before the prompt has no results any more.
-            self.open.clear();
+            self.waiting.remove(&entry.lane);
         }
         if entry.marks.prompt && entry.lane.is_none() && !self.has_prompt {
             let text = entry.blocks.iter().find_map(|block| match &block.kind {
@@ -284,7 +292,8 @@ impl Run {
         let (mut number, mut is_shown) = (0, false);
         path.each(site.scope, &mut |found| {
             let scope = Scope { record: found.here, ..found };
-            let within = Site { scope, place: site.place, number: Some(number), depth: site.depth + 1 };
+            let place = number_within(site, number);
+            let within = Site { scope, place: site.place, number: Some(&place), depth: site.depth + 1 };
             if !matches!(site.place, Place::CompanionLine(_)) {
                 self.facts(scope, out);
             }
@@ -431,12 +440,7 @@ impl RoleRule {
             Self::Fixed(role) => return *role,
             Self::Named(path) => path,
         };
-        match path.word(scope).map(|word| word.to_lowercase()).as_deref() {
-            Some("user" | "human") => Role::User,
-            Some("assistant" | "model" | "ai" | "agent" | "gpt" | "bot" | "gemini") => Role::Assistant,
-            Some("system" | "developer") => Role::System,
-            _ => Role::Harness,
-        }
+        path.word(scope).and_then(|word| role_of(&word)).unwrap_or(Role::Harness)
     }
 }
 
@@ -490,6 +494,29 @@ fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -
         }
     }
     fate
+}
+
+/// Records that lie too deep for rules are shown as they are.
+fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
+    let mut number = 0;
+    path.each(site.scope, &mut |found| {
+        let place = number_within(site, number);
+        let within = Site { number: Some(&place), ..site };
+        show_within(Input { json: found.here, place: site.place }, "record", within, out);
+        number += 1;
+    });
+    if number > 0 {
+        let what = format!(
+            "records within records within records are read {DEEPEST} deep; what lies deeper is shown as it is"
+        );
+        out.notice(Severity::Warning, &what);
+    }
+    number > 0
+}
+
+/// Which of the records within a record one is, with those that it lies in itself.
+fn number_within(site: Site<'_>, number: usize) -> String {
+    site.number.map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
 }
 
 /// What a record is known by if it names no key.

@@ -100,6 +100,56 @@ fn what_is_taken_back_stays_and_is_undone() {
 }
 
 #[test]
+fn records_that_lie_too_deep_are_shown_and_told() {
+    let mut line = r#"{"who":"me","step":1,"say":"deep"}"#.to_owned();
+    for _ in 0..6 {
+        line = format!(r#"{{"all":[{line},{{"who":"me","step":1,"say":"x"}}]}}"#);
+    }
+    let text = HOME_MADE.replace("replace = true", "");
+    let (transcript, out) = read_lines(&text, &[&line]);
+    assert_eq!(transcript.entries().count(), 6, "four of the rules, two as they are");
+    assert!(out.notices.iter().any(|notice| notice.what.contains("what lies deeper")), "{:?}", out.notices);
+}
+
+#[test]
+fn a_constant_that_is_no_role_is_a_mistake() {
+    let wrong =
+        |role: &str| read(&HOME_MADE.replace("role = \"user\"", &format!("role = \"{role}\"")), None).err();
+    assert!(wrong("='Human'").is_none() && wrong("who|='harness'").is_none());
+    let mistakes = wrong("who|='usr'").unwrap();
+    assert!(mistakes.iter().any(|mistake| mistake.what.contains("`usr` is no role")), "{mistakes:?}");
+}
+
+/// What is followed comes in the order of its writing, what is read again lane by lane.
+#[test]
+fn calls_without_ids_pair_within_their_lanes() {
+    let text = HOME_MADE
+        .replace("at = \"t\"", "at = \"t\"\nlane = \"in\"")
+        .replace("call = \"n\"", "call = \"@order\"")
+        .replace("of = \"did\"", "of = \"@order\"");
+    let ask = |lane: &str| {
+        format!(r#"{{"who":"bot","step":1,"id":"{lane}","in":"{lane}","do":[{{"tool":"bash"}}]}}"#)
+    };
+    let answer = |lane: &str| format!(r#"{{"did":"x","got":"{lane}","in":"{lane}"}}"#);
+    let (ask, answer) = (["a", "b"].map(ask), ["a", "b"].map(answer));
+    let outputs = |lines: [&str; 4]| -> Vec<(String, String)> {
+        let (transcript, _) = read_lines(&text, &lines);
+        let mut outputs: Vec<_> = transcript
+            .entries()
+            .flat_map(|entry| entry.calls().map(|call| (entry.key.to_string(), call)))
+            .map(|(key, call)| {
+                (key, call.state.result().map_or("none", |result| result.body.stub.as_str()).to_owned())
+            })
+            .collect();
+        outputs.sort();
+        outputs
+    };
+    let reread = outputs([&ask[0], &answer[0], &ask[1], &answer[1]]);
+    assert_eq!(outputs([&ask[0], &ask[1], &answer[0], &answer[1]]), reread);
+    assert_eq!(reread, [("a".to_owned(), "a".to_owned()), ("b".to_owned(), "b".to_owned())]);
+}
+
+#[test]
 fn calls_without_ids_pair_in_order() {
     let text = HOME_MADE
         .replace("call = \"n\"", "call = \"@order\"")

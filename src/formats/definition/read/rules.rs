@@ -8,7 +8,7 @@ use super::table::{Fields, Reader};
 use crate::formats::definition::path::{Literal, Path, Test, Want, When};
 use crate::formats::definition::rule::{
     Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Flag, Kind, LaneRule, MARKS, MarkRule, ResultRule,
-    Rewind, RoleRule, Rule, StateRule, UsageRule, What,
+    Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
 };
 use crate::model::entry::Role;
 use crate::model::usage::Scope;
@@ -254,7 +254,14 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
         Some("assistant") => RoleRule::Fixed(Role::Assistant),
         Some("system") => RoleRule::Fixed(Role::System),
         Some("harness") => RoleRule::Fixed(Role::Harness),
-        _ => RoleRule::Named(reader.path_of("role", value)?),
+        _ => {
+            let path = reader.path_of("role", value)?;
+            for word in path.constants().filter(|word| role_of(word).is_none()) {
+                let what = format!("`{word}` is no role; roles are user, assistant, system, harness");
+                reader.mistake(value.span(), what);
+            }
+            RoleRule::Named(path)
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use super::{Head, OPEN, Run};
 use crate::formats::anthropic::{self, Content};
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
-use crate::formats::inline::decoded_size;
+use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::formats::tools;
 use crate::model::body::written::is_blank;
@@ -131,11 +131,12 @@ impl Run {
         };
         if self.definition.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
             // Results follow their calls: what was asked for before has none any more.
-            if self.asking != head.key || self.open.len() >= OPEN {
-                self.open.clear();
-                self.asking = head.key.clone();
+            let waiting = self.waiting.entry(head.lane.clone()).or_default();
+            if waiting.asking != head.key || waiting.open.len() >= OPEN {
+                waiting.open.clear();
+                waiting.asking = head.key.clone();
             }
-            self.open.push_back((key.clone(), name.clone()));
+            waiting.open.push_back((key.clone(), name.clone()));
         }
         let started = rule.started.as_ref().and_then(|path| path.moment(scope)).or(head.at);
         let result = rule.result.as_ref().filter(|result| result.when.holds(scope));
@@ -185,11 +186,15 @@ impl Run {
         let call = match rule.of.as_ref()? {
             CallId::Path(path) => {
                 let call = path.word(scope).unwrap_or_default();
-                self.open.retain(|(open, _)| *open != call);
+                if let Some(waiting) = self.waiting.get_mut(&head.lane) {
+                    waiting.open.retain(|(open, _)| *open != call);
+                }
                 call
             }
-            CallId::Waiting if self.open.is_empty() && !self.answered.contains_key(&key) => return None,
-            CallId::Order | CallId::Waiting => self.next_open(&key, tool.as_ref()),
+            CallId::Waiting if self.waits_for_none(head) && !self.answered.contains_key(&key) => {
+                return None;
+            }
+            CallId::Order | CallId::Waiting => self.next_open(&key, head, tool.as_ref()),
         };
         let mut result = of_rule(rule, key, scope, out);
         // By order the names of calls and results may differ; one without a call has no other name.
@@ -198,15 +203,22 @@ impl Run {
         Some(Edit::Result { call, result: Box::new(result), lane: head.lane.clone() })
     }
 
+    fn waits_for_none(&self, head: &Head) -> bool {
+        self.waiting.get(&head.lane).is_none_or(|waiting| waiting.open.is_empty())
+    }
+
     /// The call that waits longest for a result, of this tool if one is named that calls name, too. A result that is
     /// sent again has its call.
-    fn next_open(&mut self, result: &Key, tool: Option<&Text>) -> Key {
+    fn next_open(&mut self, result: &Key, head: &Head, tool: Option<&Text>) -> Key {
         if let Some(call) = self.answered.get(result) {
             return call.clone();
         }
         let same = |name: &Text| tool.is_some_and(|tool| tools::is_same(tool, name));
-        let place = self.open.iter().position(|(_, name)| same(name)).unwrap_or(0);
-        let call = self.open.remove(place).map(|(key, _)| key).unwrap_or_default();
+        let next = self.waiting.get_mut(&head.lane).and_then(|waiting| {
+            let place = waiting.open.iter().position(|(_, name)| same(name)).unwrap_or(0);
+            waiting.open.remove(place)
+        });
+        let call = next.map(|(key, _)| key).unwrap_or_default();
         self.answered.insert(result.clone(), call.clone());
         call
     }
@@ -256,13 +268,6 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
 
 /// An image by its data or its address.
 fn image(data: &str, mime: Text, out: &Batch) -> Image {
-    let inline = data.strip_prefix("data:");
-    let named = inline.and_then(|rest| rest.split([';', ',']).next()).map(Text::clean);
-    let is_address = inline.is_none() && (data.contains("://") || data.starts_with(['/', '~', '.']));
-    Image {
-        mime: if mime.is_blank() { named.unwrap_or_default() } else { mime },
-        bytes: (!is_address && !data.is_empty()).then(|| decoded_size(data)),
-        source: is_address.then(|| Text::clean(data)),
-        origin: out.origin(),
-    }
+    let is_address = data.contains("://") || data.starts_with(['/', '~', '.']);
+    inline::image(data, mime, !is_address, out)
 }
