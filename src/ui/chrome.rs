@@ -16,6 +16,7 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
+use crate::model::edit::LinkState;
 use crate::model::figures;
 
 /// Characters of a filter in the status line.
@@ -154,7 +155,13 @@ pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
 
 fn left_words(reader: &Reader) -> String {
     let mut parts = Vec::new();
-    parts.push(if reader.text.view.follows() { " FOLLOW".to_owned() } else { " PAUSED".to_owned() });
+    let following = match (&reader.session.file.link, reader.text.view.follows()) {
+        // Nothing comes any more: a pipe that ended, or a compressed file, which is read once.
+        (LinkState::Closed, _) => " CLOSED",
+        (_, true) => " FOLLOW",
+        (_, false) => " PAUSED",
+    };
+    parts.push(following.to_owned());
     if reader.session.file.polled.is_some() {
         parts.push("poll".to_owned());
     }

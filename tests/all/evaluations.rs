@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use tv::ingest::Target;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::transcript::Transcript;
+use tv::render::theme::Theme;
 
 use crate::corpus::corpora;
 use crate::fixtures::{self, ReadSession, children};
+use crate::stage::Stage;
 
 fn fixture(name: &str) -> PathBuf {
     fixtures::root().join("inspect-eval").join(name)
@@ -61,6 +63,14 @@ fn an_archive_that_breaks_off_shows_what_is_there() {
     fs::write(&path, b"PK\x03\x04\x14\0\0\0\0\0aaaabbbbccccdddd\x05\0\0\0a.txt").unwrap();
     let refused = tv::ingest::open(&Target { path, session: None }).err().map(|error| error.to_string());
     assert!(refused.is_some_and(|why| why.contains("an archive; unpack it")));
+}
+
+/// What is compressed is read once.
+#[test]
+fn an_archive_is_not_said_to_be_followed() {
+    let status = |name| Stage::open(&fixture(name), (80, 24), Theme::dark()).status();
+    assert!(status("log.eval").starts_with(" CLOSED"), "{}", status("log.eval"));
+    assert!(status("log.json").starts_with(" FOLLOW"), "{}", status("log.json"));
 }
 
 /// Of real logs every sample is shown, and every call has its result.
