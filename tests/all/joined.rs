@@ -20,7 +20,7 @@ use crate::stage::Stage;
 /// Sessions that are read as one.
 struct Joined {
     transcript: Transcript,
-    batches: Vec<Box<Batch>>,
+    batches: Vec<Batch>,
     feeds: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     pager: ingest::Pager,
@@ -48,7 +48,7 @@ impl Joined {
             if let Feed::Batch { stage: Stretch::Whole, batch } = &feed {
                 self.transcript.apply((**batch).clone());
                 self.transcript.settle();
-                self.batches.push(batch.clone());
+                self.batches.push((**batch).clone());
             }
             if is_it(&self.transcript, &feed) {
                 return;
@@ -130,7 +130,7 @@ fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
     let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
     let mut stage = Stage::made((120, 40));
     for batch in Joined::of(&[&one, &two]).batches.drain(..) {
-        stage.feed(Feed::Batch { stage: Stretch::Whole, batch });
+        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
     }
     let marked = |stage: &mut Stage, keys: &str| {
         stage.press(keys);

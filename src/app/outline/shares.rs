@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(turns + branches + checks + files + agents + 9, 37);
         assert!(turns >= 14 && branches >= 3 && checks >= 3 && files >= 3 && agents >= 3);
         assert_eq!(shares(8, [400, 0, 30, 6, 90, 12]), [3, 0, 2, 0, 0, 0]);
-        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0]), [0; PARTS]);
+        assert_eq!(shares(0, [4, 0, 0, 0, 0, 0]), [0; 6]);
     }
 
     #[test]
