@@ -9,10 +9,14 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// Sessions that may be worked on, or wait, behind the one whose turn it is.
+/// Shares that may be worked on, or wait, behind the one whose turn it is.
 const AHEAD: usize = 256;
-/// What a session may have to say before somebody listens.
+/// What a share may have to say before somebody listens.
 const WAITING: usize = 8;
+/// Of many sessions most have nothing to say: so many are announced together, and no more than one in `SHARES` of those
+/// that are left, so that no thread is idle at the end.
+const TOGETHER: usize = 16;
+const SHARES: usize = 64;
 
 /// Does `work` for each of these and gives what comes of it to `take`, in order. Each thread has a state of its own.
 /// What it says is welcome until `say` answers no.
@@ -24,6 +28,10 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
     let is_over = AtomicBool::new(false);
+    let end_of_share = |first: usize| {
+        let left = units.len().checked_sub(first).filter(|left| *left > 0)?;
+        Some(first + (left / SHARES).clamp(1, TOGETHER))
+    };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(units.len());
     thread::scope(|scope| {
         let (announce, announced) = bounded::<(usize, Receiver<T>)>(AHEAD);
@@ -32,20 +40,22 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
             scope.spawn(|| {
                 let announce = announce;
                 let mut state = state();
+                let is_on = || !is_over.load(Ordering::Relaxed);
                 let claim = || {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let unit = units.get(number).filter(|_| !is_over.load(Ordering::Relaxed))?;
+                    let first = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, end_of_share).ok()?;
+                    let share = units.get(first..end_of_share(first)?).filter(|_| is_on())?;
                     let (say, heard) = bounded(WAITING);
-                    announce.send((number, heard)).ok().map(|()| (unit, say))
+                    announce.send((first, heard)).ok().map(|()| (share, say))
                 };
-                while let Some((unit, say)) = claim() {
-                    work(&mut state, unit, &mut |what| say.send(what).is_ok());
+                while let Some((share, say)) = claim() {
+                    let mut say = |what| say.send(what).is_ok();
+                    share.iter().take_while(|_| is_on()).for_each(|unit| work(&mut state, unit, &mut say));
                 }
             });
         }
         drop(announce);
-        let end =
-            in_order(units.len(), &announced).try_for_each(|heard| heard.into_iter().try_for_each(&mut take));
+        let end = in_order(end_of_share, &announced)
+            .try_for_each(|heard| heard.into_iter().try_for_each(&mut take));
         is_over.store(true, Ordering::Relaxed);
         // Whoever still has something to say must hear that nobody listens: what was announced holds its receiver.
         for heard in announced {
@@ -55,18 +65,20 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
     })
 }
 
-/// What sessions have to say, in their order, whoever announced itself first.
+/// What shares have to say, in their order, whoever announced itself first.
 fn in_order<T>(
-    count: usize,
+    end_of_share: impl Fn(usize) -> Option<usize>,
     announced: &Receiver<(usize, Receiver<T>)>,
-) -> impl Iterator<Item = Receiver<T>> + use<'_, T> {
+) -> impl Iterator<Item = Receiver<T>> {
     let mut waiting: HashMap<usize, Receiver<T>> = HashMap::new();
-    (0..count).map_while(move |number| {
-        while !waiting.contains_key(&number) {
+    let mut first = 0;
+    std::iter::from_fn(move || {
+        let end = end_of_share(first)?;
+        while !waiting.contains_key(&first) {
             let (number, heard) = announced.recv().ok()?;
             waiting.insert(number, heard);
         }
-        waiting.remove(&number)
+        waiting.remove(&std::mem::replace(&mut first, end))
     })
 }
 
@@ -80,7 +92,7 @@ mod tests {
 
     #[test]
     fn what_comes_is_in_order_whoever_is_first() {
-        let units: Vec<usize> = (0..700).collect();
+        let units: Vec<usize> = (0..2_100).collect();
         let mut seen = Vec::new();
         let work = |(): &mut (), unit: &usize, say: &mut dyn FnMut((usize, usize)) -> bool| {
             if unit.is_multiple_of(50) {
