@@ -78,6 +78,12 @@ pub trait Format: Sync {
         None
     }
 
+    /// Whether a text may come in pieces, each a member `delta` of a record of its own. No record of it tells then what is
+    /// in it.
+    fn has_deltas(&self) -> bool {
+        false
+    }
+
     /// What the file at `path` may be called once its agent has put it aside.
     fn archives(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;

@@ -74,6 +74,10 @@ impl Format for Openclaw {
         Some(&[])
     }
 
+    fn has_deltas(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(OpenclawDecoder::new(None))
     }

@@ -68,6 +68,10 @@ impl Format for Pi {
         Some(&[])
     }
 
+    fn has_deltas(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(session::SessionDecoder::new(prompt::open))
     }

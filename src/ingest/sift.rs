@@ -10,10 +10,11 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::emitter::{Emitter, Outlet};
@@ -25,13 +26,13 @@ use crate::formats::roots::file_name;
 use crate::model::edit::{Feed, Stage, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::source::lines::Line;
-use crate::source::packed::{self, packing_of};
+use crate::source::packed::{self, Packing};
 use crate::source::pattern::expand;
 use crate::source::regular::{self, Fence};
 use crate::source::stamp::{Stamp, read_at, read_range};
 
 /// How much is looked through at once: so much stays near the processor.
-const BLOCK: usize = 256 << 10;
+const BLOCK: usize = 1 << 20;
 /// A longer line is no record but damage.
 const LONGEST: usize = 256 << 20;
 /// Larger files are looked through by two threads.
@@ -79,6 +80,7 @@ pub struct PickedLine {
 /// Looks through the file of a session and the files beside it. What cannot be read beside it is left to whoever reads
 /// the session.
 pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Sieve<'_>) -> io::Result<Sifted> {
+    let may_grow = format.is_none_or(Format::has_deltas);
     let mut picked = Vec::new();
     let mut is_whole = false;
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
@@ -87,7 +89,7 @@ pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Siev
     let fence = home.map(|home| Fence::around(&[home])).unwrap_or_default();
     for file in &own {
         let opened = if file == path { regular::open(file) } else { fence.open(file) };
-        let found = match opened.and_then(|opened| sift_file(&opened, sieve)) {
+        let found = match opened.and_then(|opened| sift_file(&opened, sieve, may_grow)) {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
             Err(_) => continue,
@@ -115,8 +117,25 @@ pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBu
 }
 
 fn all_companions(path: &Path, format: &'static dyn Format) -> impl Iterator<Item = PathBuf> {
-    let patterns = format.companions(path).into_iter();
+    let home = path.parent().unwrap_or(path);
+    let mut known: Option<(PathBuf, bool)> = None;
+    // Most sessions have nothing beside them: then one question answers for all patterns.
+    let may_be = move |Pattern(pattern): &Pattern| {
+        let Some(folder) = folder_below(home, pattern) else { return true };
+        let is_there = known.as_ref().filter(|(known, _)| *known == folder).map(|(_, is_there)| *is_there);
+        let is_there = is_there.unwrap_or_else(|| folder.is_dir());
+        known = Some((folder, is_there));
+        is_there
+    };
+    let patterns = format.companions(path).into_iter().filter(may_be);
     patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).filter(move |file| file != path)
+}
+
+/// The folder right below another one in which all lies that a pattern names, if it has one name.
+fn folder_below(home: &Path, pattern: &Path) -> Option<PathBuf> {
+    let mut names = pattern.strip_prefix(home).ok()?.iter();
+    let first = names.next().filter(|name| !name.as_bytes().contains(&b'*'))?;
+    names.next().map(|_| home.join(first))
 }
 
 /// Whether the records of a file are its lines, by its name.
@@ -127,29 +146,31 @@ fn is_of_lines(path: &Path) -> bool {
 
 enum Found {
     Lines(Vec<PickedLine>),
-    /// Something in an archive, whose places mean nothing.
+    /// Something whose place means nothing: in an archive, or in pieces over several records.
     Something,
 }
 
-fn sift_file(file: &File, sieve: Sieve<'_>) -> io::Result<Found> {
-    if let Some(packing) = packing_of(file)? {
-        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve);
-    }
+fn sift_file(file: &File, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
     let len = Stamp::of_file(file)?.len;
-    let halves = if len > WORTH_A_THREAD {
-        let middle = line_from(file, len / 2, len)?;
-        thread::scope(|scope| {
-            let second = scope.spawn(|| sift_part(file, middle..len, sieve));
-            let first = sift_part(file, 0..middle, sieve);
-            let second = second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok::<_, io::Error>([first?, second?])
-        })?
-    } else {
-        [sift_part(file, 0..len, sieve)?, Part::default()]
-    };
-    let [first, second] = halves;
+    let middle = if len > WORTH_A_THREAD { line_from(file, len / 2, len)? } else { len };
+    let (first, second) = thread::scope(|scope| {
+        let second = || sift_part(file, middle..len, sieve, may_grow);
+        let second = (middle < len).then(|| scope.spawn(second));
+        let first = sift_part(file, 0..middle, sieve, may_grow);
+        let second =
+            second.map(|second| second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok::<_, io::Error>((first?, second.transpose()?.unwrap_or_default()))
+    })?;
+    if let Some(packing) = first.packing {
+        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve, may_grow);
+    }
+    if first.grows || second.grows {
+        return Ok(Found::Something);
+    }
+    let is_last = second.lines.is_empty();
+    let before = if is_last { 0 } else { first.count + count_in(file, first.counted..middle)? };
     let mut lines = first.lines;
-    lines.extend(second.lines.into_iter().map(|line| PickedLine { line: line.line + first.count, ..line }));
+    lines.extend(second.lines.into_iter().map(|line| PickedLine { line: line.line + before, ..line }));
     Ok(Found::Lines(lines))
 }
 
@@ -173,23 +194,29 @@ fn line_from(file: &File, place: u64, len: u64) -> io::Result<u64> {
 #[derive(Default)]
 struct Part {
     lines: Vec<PickedLine>,
-    /// How many lines end in it.
+    /// How many lines end before the place up to which they are counted: no further than the last hit.
     count: u32,
+    counted: u64,
+    /// How the file that begins here is compressed: then nothing else is known of it.
+    packing: Option<Packing>,
+    /// Whether texts may stand in it in pieces: then no line tells that there is nothing.
+    grows: bool,
 }
 
 impl Part {
     /// Takes whole lines that begin at a place of the file.
-    fn take(&mut self, text: &[u8], at: u64, sieve: Sieve<'_>) {
-        let mut counted = 0;
+    fn take(&mut self, file: &File, (text, at): (&[u8], u64), sieve: Sieve<'_>) -> io::Result<()> {
         for range in sieve(text) {
             let line = text.get(range.clone()).unwrap_or_default();
             let len = line.strip_suffix(b"\r").unwrap_or(line).len();
-            self.count += count_lines(text.get(counted..range.start).unwrap_or_default());
-            counted = range.start;
-            let at = at + range.start as u64;
-            self.lines.push(PickedLine { at, len: saturating_u32(len), line: self.count + 1 });
+            let start = at + range.start as u64;
+            self.count += count_in(file, self.counted..at)?;
+            let known = usize::try_from(self.counted.saturating_sub(at)).unwrap_or(usize::MAX);
+            self.count += count_lines(text.get(known..range.start).unwrap_or_default());
+            self.counted = start;
+            self.lines.push(PickedLine { at: start, len: saturating_u32(len), line: self.count + 1 });
         }
-        self.count += count_lines(text.get(counted..).unwrap_or_default());
+        Ok(())
     }
 }
 
@@ -197,9 +224,30 @@ fn count_lines(text: &[u8]) -> u32 {
     saturating_u32(memchr_iter(b'\n', text).count())
 }
 
+/// The same in a part of a file that was looked through in vain.
+fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
+    let (mut at, mut count) = (part.start, 0);
+    let mut room = Vec::new();
+    while at < part.end {
+        room.resize(usize::try_from(part.end - at).unwrap_or(usize::MAX).min(BLOCK), 0);
+        let read = read_at(file, &mut room, at)?;
+        if read == 0 {
+            break;
+        }
+        count += count_lines(room.get(..read).unwrap_or_default());
+        at += read as u64;
+    }
+    Ok(count)
+}
+
+/// Whether a text may hold pieces of others: in all formats with deltas these have a member of this name.
+fn has_deltas(text: &[u8]) -> bool {
+    memmem::find(text, b"\"delta\"").is_some()
+}
+
 /// Looks through the lines that begin in a part of a file.
-fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part> {
-    let mut found = Part::default();
+fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Part> {
+    let mut found = Part { counted: part.start, ..Part::default() };
     let mut room = ROOM.take();
     room.resize(BLOCK, 0);
     let (mut at, mut held) = (part.start, 0);
@@ -209,7 +257,6 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part
             if room.len() >= LONGEST {
                 at = line_from(file, at + held as u64, part.end)?;
                 held = 0;
-                found.count += 1;
                 continue;
             }
             room.resize(room.len() * 4, 0);
@@ -217,9 +264,17 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part
         let wanted = usize::try_from(part.end - at).unwrap_or(usize::MAX).min(room.len());
         let read = read_at(file, room.get_mut(held..wanted).unwrap_or_default(), at + held as u64)?;
         let text = room.get(..held + read).unwrap_or_default();
+        if at == 0 && held == 0 {
+            found.packing = Packing::of(text);
+        }
         let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
         let whole = if is_end { text.len() } else { memrchr(b'\n', text).map_or(0, |end| end + 1) };
-        found.take(text.get(..whole).unwrap_or_default(), at, sieve);
+        let lines = text.get(..whole).unwrap_or_default();
+        found.grows = may_grow && has_deltas(lines);
+        if found.grows || found.packing.is_some() {
+            break;
+        }
+        found.take(file, (lines, at), sieve)?;
         if is_end {
             break;
         }
@@ -240,7 +295,7 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>) -> io::Result<Part
 
 /// Looks through the text of an archive up to the first line that may hold what is sought. One that breaks off has
 /// what came.
-fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>) -> io::Result<Found> {
+fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
     let mut held = Vec::new();
     loop {
         let from = held.len();
@@ -252,7 +307,8 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>) -> io::Result<Found> {
         } else {
             memrchr(b'\n', &held).map_or(0, |end| end + 1)
         };
-        if !sieve(held.get(..whole).unwrap_or_default()).is_empty() {
+        let lines = held.get(..whole).unwrap_or_default();
+        if (may_grow && has_deltas(lines)) || !sieve(lines).is_empty() {
             return Ok(Found::Something);
         }
         held.drain(..whole);
@@ -318,7 +374,7 @@ pub(crate) fn lines_within(path: &Path, part: Range<u64>, sieve: Sieve<'_>) -> i
     let len = Stamp::of_file(&file)?.len;
     let start = if part.start == 0 { 0 } else { line_from(&file, part.start, len)? };
     let end = line_from(&file, part.end, len)?.max(start);
-    Ok(sift_part(&file, start..end, sieve)?.lines)
+    Ok(sift_part(&file, start..end, sieve, false)?.lines)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tv::analysis::expression::parse::parse;
 use tv::ingest::Target;
 use tv::ingest::find::{Environment, Search};
+use tv::model::entry::BlockKind;
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::Outcome;
 use tv::report::rows::Paper;
@@ -326,4 +327,83 @@ fn what_cannot_be_read_is_named() {
     let (code, _, error) = home.grep(&["keel", path.to_str().unwrap()]);
     assert_eq!(code, 2);
     assert!(error.contains("a named pipe"), "{error}");
+}
+
+/// What is said in a session: a few words each that stand side by side.
+fn phrases(path: &Path) -> BTreeSet<String> {
+    let target = Target { path: path.to_owned(), session: None };
+    let transcript = crate::fixtures::read(&target).transcript;
+    let mut phrases = BTreeSet::new();
+    for block in transcript.entries().flat_map(|entry| &entry.blocks) {
+        let (BlockKind::Text(body) | BlockKind::Thinking(body)) = &block.kind else { continue };
+        for line in body.text_or_stub().as_str().lines() {
+            let words: Vec<&str> = line.split(' ').filter(|word| word.len() > 1).collect();
+            let stands = |phrase: &String| phrase.is_ascii() && line.contains(phrase.as_str());
+            phrases.extend(
+                [2, 5]
+                    .iter()
+                    .flat_map(|size| words.windows(*size))
+                    .map(|words| words.join(" "))
+                    .filter(stands),
+            );
+        }
+    }
+    phrases
+}
+
+/// A stream that ends before a message does holds its text in pieces only, of which each is a record of its own.
+#[test]
+fn what_stands_in_pieces_over_several_records_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for stream in crate::fixtures::line_files() {
+        let text = fs::read_to_string(&stream).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        for end in (1..=lines.len()).filter(|end| lines[end - 1].contains("\"delta\"")) {
+            let (path, lines) = (dir.path().join(stream.file_name().unwrap()), &lines[..end]);
+            fs::write(&path, lines.join("\n")).unwrap();
+            let is_in = |line: &&str, phrase: &str| phrase.split(' ').all(|word| line.contains(word));
+            let is_torn = |phrase: &String| !lines.iter().any(|line| is_in(line, phrase));
+            for phrase in phrases(&path).into_iter().filter(is_torn) {
+                let (hits, _) = hits(&options(&phrase, &path, None));
+                assert!(!hits.is_empty(), "{phrase}: {} up to line {end}", crate::fixtures::name(&stream));
+                *found.entry(hits[0]["format"].as_str().unwrap().to_owned()).or_default() += 1;
+            }
+        }
+    }
+    // The other formats' own tests put messages together from pieces; these are in the fixtures.
+    assert!(found.len() > 1 && found.values().sum::<usize>() > 5, "{found:?}");
+}
+
+/// What a call puts out while it runs is a state of the call, and a summary is a part of its compaction: alone they
+/// would be entries of their own.
+#[test]
+fn progress_and_summaries_are_found_where_the_whole_session_has_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let line = |more: Value| {
+        let mut line = json!({"isSidechain": false, "sessionId": "s", "cwd": "/work/boats", "version": "2.1.0",
+            "timestamp": "2026-01-31T10:44:00.000Z"});
+        line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        line
+    };
+    let call = line(json!({"type": "assistant", "uuid": "a1", "parentUuid": "u-s", "requestId": "r1",
+        "message": {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+            "content": [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "make"}}],
+            "usage": {"input_tokens": 1, "output_tokens": 2}}}));
+    let progress =
+        line(json!({"type": "progress", "uuid": "p1", "parentUuid": "a1", "toolUseID": "bash-progress-0",
+        "parentToolUseID": "toolu_1", "data": {"type": "bash_progress", "output": "caulk",
+            "fullOutput": "caulking the seams", "elapsedTimeSeconds": 3, "totalLines": 1}}));
+    let boundary =
+        line(json!({"type": "system", "subtype": "compact_boundary", "uuid": "c1", "parentUuid": null,
+        "content": "Conversation compacted", "compactMetadata": {"trigger": "auto", "preTokens": 9}}));
+    let summary = line(json!({"type": "user", "uuid": "c2", "parentUuid": "c1", "isCompactSummary": true,
+        "message": {"role": "user", "content": "The mizzen was stepped"}}));
+    for (records, word) in [(vec![call, progress], "caulking"), (vec![boundary, summary], "mizzen")] {
+        fs::write(&path, said("s", "Go on") + &lines(&records)).unwrap();
+        let (alone, _) = hits(&options(word, &path, None));
+        let (whole, _) = hits(&options(word, &path, Some("-id:no-such-id-anywhere")));
+        assert_eq!((alone.len(), &alone), (1, &whole), "{word}");
+    }
 }

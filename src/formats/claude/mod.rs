@@ -55,7 +55,7 @@ impl Format for Claude {
     }
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
-        Some(&["queue-operation", "queued_command", "tool-results"])
+        Some(&["queue-operation", "queued_command", "tool-results", "\"progress\"", "\"isCompactSummary\""])
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

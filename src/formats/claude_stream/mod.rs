@@ -47,6 +47,10 @@ impl Format for ClaudeStream {
         sniff::sniff(probe)
     }
 
+    fn has_deltas(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(ClaudeStreamDecoder::default())
     }

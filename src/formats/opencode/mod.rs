@@ -53,6 +53,10 @@ impl Format for Opencode {
         sniff(probe)
     }
 
+    fn has_deltas(&self) -> bool {
+        true
+    }
+
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(decode::OpencodeDecoder::default())
     }
