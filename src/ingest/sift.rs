@@ -32,7 +32,7 @@ use crate::source::regular::{self, Fence};
 use crate::source::stamp::{Stamp, read_at, read_range};
 
 /// How much is looked through at once: so much stays near the processor.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 256 << 10;
 /// A longer line is no record but damage.
 const LONGEST: usize = 256 << 20;
 /// Larger files are looked through by two threads.
