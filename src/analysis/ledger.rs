@@ -9,18 +9,21 @@
 //! * or, where requests have no ids, the session's id with the place, the time and the tokens: so only copies of the
 //!   same session are known.
 //!
-//! Copies may have been made while an answer was written; of two the one with more output counts.
+//! Copies may have been made while an answer was written; of two the one with more output counts. What a run counts
+//! beyond its requests is held against all copies of them (`runs`).
 //!
 //! Invariant: what a session says twice by itself is two requests; only what others said before is a copy.
 
 pub mod cells;
 pub mod counting;
+mod runs;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use self::runs::Run;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
@@ -56,6 +59,15 @@ pub struct Spent {
     pub model: Name,
     /// How much.
     pub amount: Amount,
+    /// Whether it is what a run counts beyond its requests.
+    pub is_run: bool,
+}
+
+impl Spent {
+    /// Whether it corrects what a run cost, and counts no tokens.
+    fn is_of_money(&self) -> bool {
+        self.is_run && self.amount.tokens().iter().all(|tokens| tokens.total == 0)
+    }
 }
 
 /// What rows are summed by.
@@ -107,6 +119,9 @@ pub struct Ledger {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     sessions: Vec<Found>,
+    /// Their ids, as their records tell them.
+    ids: Vec<Text>,
+    runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
     /// Where requests stand, by what names them.
     known: HashMap<Identity, usize>,
@@ -205,19 +220,30 @@ impl Ledger {
         }
         self.sessions.push(spender.found);
         let mut new = Vec::new();
+        let (mut beyond, mut own) = (Vec::new(), Vec::new());
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
-            if let Some(place) = self.known.get(&identity) {
+            let known = self.known.get(&identity).copied();
+            let place = known.unwrap_or(self.spent.len());
+            match spent.is_run {
+                true => beyond.extend(known.is_none().then_some(place)),
+                false => own.push((place, spent.amount)),
+            }
+            if known.is_some() {
                 self.copies += spent.amount.requests;
-                if let Some((_, known)) = self.spent.get_mut(*place) {
+                if let Some((_, known)) = self.spent.get_mut(place) {
                     complete(known, spent);
                 }
                 continue;
             }
-            new.push((identity, self.spent.len()));
+            new.push((identity, place));
             self.spent.push((session, spent));
         }
         self.known.extend(new);
+        if !beyond.is_empty() {
+            self.runs.push(Run { session: spender.id.clone(), beyond, own });
+        }
+        self.ids.push(spender.id);
     }
 
     /// The sums by these, of what is in all of those rows of other sums: spans of time as they come, all else by what it
@@ -226,7 +252,13 @@ impl Ledger {
         let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
         let mut total = Row::default();
         let mut calendar = Calendar::default();
-        for (session, spent) in &self.spent {
+        let beyond = self.beyond_requests();
+        for (place, (session, spent)) in self.spent.iter().enumerate() {
+            let left = beyond.get(&place).map(|amount| Spent { amount: *amount, ..spent.clone() });
+            let spent = left.as_ref().unwrap_or(spent);
+            if spent.is_run && spent.amount.is_nothing() {
+                continue;
+            }
             let is_of_time = |found: &&Found| self.is_of_time(when(found, spent));
             let Some(found) = self.sessions.get(*session).filter(is_of_time) else { continue };
             if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
@@ -305,6 +337,12 @@ impl Calendar {
 fn identity(spent: &Spent, session: &Text) -> Identity {
     let Amount { input, cache_read, cache_write, .. } = spent.amount;
     let within = Some((spent.at, [input.total, cache_read.total, cache_write.total]));
+    if spent.is_run {
+        // It does not grow, and no other one counts the same.
+        let Amount { output, money, .. } = spent.amount;
+        let key = Text::clean(&format!("run:{}:{}:{}", spent.model, output.total, money.picos()));
+        return Identity { key, within, session: Some(session.clone()) };
+    }
     match &spent.key {
         Some(key) if is_unique(key) => Identity { key: key.clone(), within: None, session: None },
         Some(key) if !is_of_place(key) && spent.at.is_some() => {
@@ -348,7 +386,13 @@ mod tests {
     fn spent(key: &str, at: Option<i64>, input: u64, output: u64) -> Spent {
         let usage = Usage { input: Some(input), output: Some(output), ..Usage::default() };
         let key = (!key.is_empty()).then(|| Text::clean(key));
-        Spent { key, at: at.map(Timestamp), model: Text::default(), amount: Amount::of(&usage, None) }
+        Spent {
+            key,
+            at: at.map(Timestamp),
+            model: Text::default(),
+            amount: Amount::of(&usage, None),
+            is_run: false,
+        }
     }
 
     fn spender(id: &str, spent: Vec<Spent>) -> Spender {

@@ -43,6 +43,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
             at: Some(Timestamp(NOW - hours * HOUR)),
             model: Text::clean(if format == "pi" { "some-model" } else { "gpt-5.2-codex" }),
             amount: Amount::of(&usage, None),
+            is_run: false,
         }
     };
     let spent = requests.iter().enumerate().map(request).collect();

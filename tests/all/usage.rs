@@ -299,3 +299,74 @@ fn limits_are_those_that_were_recorded_last() {
     assert!(out.starts_with("codex 5 h: 13% used, began anew "), "{out}");
     assert!(out.contains("\ncodex week: 65% used, began anew ") && out.contains(", recorded "), "{out}");
 }
+
+/// What `claude -p --output-format stream-json` printed of requests whose answers were not complete, and what the run
+/// came to; a model that no request is on stands in its total only.
+fn stream(session: &str, requests: &[u32], counted: &[u32]) -> String {
+    let init = json!({"type": "system", "subtype": "init", "cwd": "/work/one", "session_id": session, "tools": [],
+        "mcp_servers": [], "model": "claude-opus-4-6", "permissionMode": "default",
+        "uuid": "0dd50001-1111-4222-8333-444455556666"});
+    let mut records = vec![init];
+    for n in requests {
+        records.push(json!({"type": "assistant", "parent_tool_use_id": null, "session_id": session,
+            "uuid": format!("0dd50002-1111-4222-8333-44445555{n:04}"),
+            "message": {"id": format!("msg_01AbCdEfGhIjKlMnOp{n:04}"), "type": "message", "role": "assistant",
+                "model": "claude-opus-4-6", "content": [{"type": "text", "text": "Part 1."}],
+                "usage": {"input_tokens": 10 + n, "output_tokens": 1, "cache_read_input_tokens": 1_000 * n,
+                    "cache_creation_input_tokens": 7}}}));
+    }
+    let sum = |of: fn(u32) -> u32| counted.iter().map(|n| of(*n)).sum::<u32>();
+    records.push(
+        json!({"type": "result", "subtype": "success", "is_error": false, "duration_ms": 9, "num_turns": 1,
+        "result": "Done.", "session_id": session, "uuid": "0dd50003-1111-4222-8333-444455556666",
+        "usage": {"input_tokens": 1, "output_tokens": 1}, "modelUsage": {
+            "claude-opus-4-6": {"inputTokens": sum(|n| 10 + n), "outputTokens": sum(|n| 100 + n),
+                "cacheReadInputTokens": sum(|n| 1_000 * n), "cacheCreationInputTokens": sum(|_| 7)},
+            "claude-haiku-4-5": {"inputTokens": 5, "outputTokens": 4, "cacheReadInputTokens": 0,
+                "cacheCreationInputTokens": 0}}}),
+    );
+    lines(&records)
+}
+
+#[test]
+fn a_run_that_its_session_tells_of_counts_what_no_request_says() {
+    let sums = |files: &[(&str, &str)]| {
+        let home = Home(tempfile::tempdir().unwrap());
+        files.iter().for_each(|(name, content)| home.write(name, content));
+        let models = home.rows(&["--by", "model", "."]);
+        let figures = models.iter().map(|row| {
+            let figure = |name: &str| row["usage"][name].as_i64().unwrap_or(0);
+            let sums = ["requests", "input", "output", "cache_read"].map(figure);
+            (row["model"].as_str().unwrap().to_owned(), sums)
+        });
+        figures.collect::<BTreeMap<_, _>>()
+    };
+    let live = ".claude/projects/-work/one.jsonl";
+    let agent = ".claude/projects/-work/one/subagents/agent-a1.jsonl";
+    let (own, started) = (claude("one", None, 5, &[2, 6]), claude("one", Some("a1"), 5, &[4]));
+    let opus = |requests: i64, all: &[i64]| {
+        let sum = |of: fn(i64) -> i64| all.iter().map(|n| of(*n)).sum::<i64>();
+        [requests, sum(|n| 10 + n), sum(|n| 100 + n), sum(|n| 1_000 * n)]
+    };
+    // What no request says: the other model.
+    let expected = |opus: [i64; 4]| {
+        BTreeMap::from([("claude-haiku-4-5".to_owned(), [0, 5, 4, 0]), ("claude-opus-4-6".to_owned(), opus)])
+    };
+    let run = stream("one", &[2, 6], &[2, 4, 6]);
+    assert_eq!(sums(&[("run.jsonl", &run)]), expected(opus(2, &[2, 4, 6])));
+    // The same run twice.
+    assert_eq!(sums(&[("run.jsonl", &run), ("runs/again.jsonl", &run)]), expected(opus(2, &[2, 4, 6])));
+    // Requests of a sub-agent that nobody else tells of, then those that have a file.
+    assert_eq!(sums(&[("run.jsonl", &run), (live, &own)]), expected(opus(2, &[2, 4, 6])));
+    let all = [("run.jsonl", run.as_str()), (live, &own), (agent, &started)];
+    assert_eq!(sums(&all), expected(opus(3, &[2, 4, 6])));
+    let reversed = [(live, own.as_str()), (agent, &started), ("run.jsonl", &run)];
+    assert_eq!(sums(&reversed), expected(opus(3, &[2, 4, 6])));
+    // A run of which nothing but its end was kept.
+    let end = stream("one", &[], &[2, 4, 6]);
+    assert_eq!(sums(&[("run.jsonl", &end), (live, &own), (agent, &started)]), expected(opus(3, &[2, 4, 6])));
+    // The session went on in other runs.
+    let longer = claude("one", None, 5, &[2, 6, 8]);
+    let rest = [("run.jsonl", run.as_str()), (live, &longer), (agent, &started)];
+    assert_eq!(sums(&rest), expected(opus(4, &[2, 4, 6, 8])));
+}

@@ -131,12 +131,22 @@ impl Amount {
     }
 
     /// What this says beyond another one.
-    pub(super) fn minus(&mut self, other: &Self) {
+    pub(crate) fn minus(&mut self, other: &Self) {
         self.requests = self.requests.saturating_sub(other.requests);
         for (sum, term) in self.tokens_mut().into_iter().zip(other.tokens()) {
             sum.minus(term);
         }
         self.money.minus(&other.money);
+    }
+
+    /// The tokens and their price of which this and another one both have so many.
+    pub(crate) fn common(&self, other: &Self) -> Self {
+        let mut common = Self::default();
+        for ((least, one), other) in common.tokens_mut().into_iter().zip(self.tokens()).zip(other.tokens()) {
+            least.total = one.total.min(other.total).max(0);
+        }
+        common.money.estimated = self.money.estimated.min(other.money.estimated).max(0);
+        common
     }
 
     /// Input, output, reasoning, cache read, cache write, cache write for an hour.

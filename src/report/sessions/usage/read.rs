@@ -3,7 +3,7 @@
 use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::Statement;
-use crate::analysis::money::spending::{Charge, Spending};
+use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{Reader, Unread};
 use crate::report::reading;
@@ -43,7 +43,8 @@ pub(super) fn read(
             let spent = |charge: &Charge| {
                 let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
                 let key = entry.map(|entry| entry.key.clone());
-                Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount }
+                let is_run = charge.what == For::Run;
+                Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount, is_run }
             };
             let spender = Spender {
                 id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),

@@ -1,0 +1,110 @@
+//! What runs count beyond their requests, as far as no copy says what that was.
+//!
+//! **A run's total is held against all that is known of its requests.** The file of a run has early snapshots of them, or
+//! none; the session that its agent kept has all of their answers, and those of sub-agents. What is left then is what
+//! no request says, and counts.
+//!
+//! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
+//! as much as they do.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::Ledger;
+use crate::analysis::money::cost::Money;
+use crate::analysis::money::spending::amount::Amount;
+use crate::model::text::{Name, Text};
+
+/// A session that counts runs.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Its id, which other copies of it have as well.
+    pub(super) session: Text,
+    /// The charges beyond its requests, by their places.
+    pub(super) beyond: Vec<usize>,
+    /// The places of its requests, and what it says of them itself.
+    pub(super) own: Vec<(usize, Amount)>,
+}
+
+impl Ledger {
+    /// What is left of the charges of runs, by their places.
+    pub(super) fn beyond_requests(&self) -> HashMap<usize, Amount> {
+        let mut left: HashMap<usize, Amount> = HashMap::new();
+        let mut unclaimed: HashMap<(&Text, &Name), Amount> = HashMap::new();
+        let of_sessions = self.requests_of_runs();
+        for run in &self.runs {
+            let said = self.said_elsewhere(run);
+            let others = self.others(run, of_sessions.get(&run.session).map_or(&[], Vec::as_slice));
+            for place in &run.beyond {
+                let Some((_, charge)) = self.spent.get(*place) else { continue };
+                let mut amount = charge.amount;
+                if let Some(said) = said.get(&charge.model) {
+                    amount.minus(said);
+                }
+                if let Some(others) = others.get(&charge.model) {
+                    // Runs without requests of their own have those of their session together.
+                    let mut own = *others;
+                    let pool = if run.own.is_empty() {
+                        unclaimed.entry((&run.session, &charge.model)).or_insert(own)
+                    } else {
+                        &mut own
+                    };
+                    let common = amount.common(pool);
+                    amount.minus(&common);
+                    pool.minus(&common);
+                }
+                if amount.tokens().iter().all(|tokens| tokens.total == 0) && !charge.is_of_money() {
+                    amount.money = Money::default();
+                }
+                left.insert(*place, amount);
+            }
+        }
+        left
+    }
+
+    /// The requests of the sessions that count runs, by their ids.
+    fn requests_of_runs(&self) -> HashMap<&Text, Vec<usize>> {
+        let mut places: HashMap<&Text, Vec<usize>> =
+            self.runs.iter().map(|run| (&run.session, Vec::new())).collect();
+        if places.is_empty() {
+            return places;
+        }
+        for (place, (session, spent)) in self.spent.iter().enumerate() {
+            let known = self.ids.get(*session).filter(|_| !spent.is_run).and_then(|id| places.get_mut(id));
+            known.into_iter().for_each(|known| known.push(place));
+        }
+        places
+    }
+
+    /// What other copies say of a run's own requests beyond what it says itself.
+    fn said_elsewhere(&self, run: &Run) -> BTreeMap<&Name, Amount> {
+        let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
+        for (place, own) in &run.own {
+            let Some((_, known)) = self.spent.get(*place) else { continue };
+            let sum = sums.entry(&known.model).or_default();
+            let mut more = known.amount;
+            more.minus(own);
+            more.requests = 0;
+            sum.plus(&more);
+        }
+        sums
+    }
+
+    /// What other copies of its session say of requests that the run does not name: those of its time, if it has one.
+    fn others(&self, run: &Run, places: &[usize]) -> BTreeMap<&Name, Amount> {
+        let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+        let times = || own.iter().filter_map(|place| self.spent.get(*place)?.1.at);
+        let time = times().min().zip(times().max());
+        let is_of_time = |at| match (time, at) {
+            (Some((from, to)), Some(at)) => from <= at && at <= to,
+            _ => own.is_empty(),
+        };
+        let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
+        for place in places.iter().filter(|place| !own.contains(place)) {
+            let Some((_, spent)) = self.spent.get(*place).filter(|(_, spent)| is_of_time(spent.at)) else {
+                continue;
+            };
+            sums.entry(&spent.model).or_default().plus(&spent.amount);
+        }
+        sums
+    }
+}
