@@ -12,13 +12,15 @@
 //! Copies may have been made while an answer was written; of two the one with more output counts. What a run counts
 //! beyond its requests is held against all copies of them (`runs`).
 //!
+//! A request is of the session that said it first: the one that began earlier.
+//!
 //! Invariant: what a session says twice by itself is two requests; only what others said before is a copy.
 
 pub mod cells;
 pub mod counting;
 mod runs;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -40,6 +42,8 @@ pub struct Spender {
     pub found: Found,
     /// Its id as its records tell it.
     pub id: Text,
+    /// Whether it says that it has records of another one.
+    pub is_fork: bool,
     /// The files that were read for it.
     pub files: Vec<PathBuf>,
     /// What was spent.
@@ -61,13 +65,6 @@ pub struct Spent {
     pub amount: Amount,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
-}
-
-impl Spent {
-    /// Whether it corrects what a run cost, and counts no tokens.
-    fn is_of_money(&self) -> bool {
-        self.is_run && self.amount.tokens().iter().all(|tokens| tokens.total == 0)
-    }
 }
 
 /// What rows are summed by.
@@ -121,6 +118,7 @@ pub struct Ledger {
     sessions: Vec<Found>,
     /// Their ids, as their records tell them.
     ids: Vec<Text>,
+    forks: HashSet<usize>,
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
     /// Where requests stand, by what names them.
@@ -219,19 +217,25 @@ impl Ledger {
             limit.join(self.limits.entry(spender.found.format).or_default());
         }
         self.sessions.push(spender.found);
+        self.forks.extend(spender.is_fork.then_some(session));
         let mut new = Vec::new();
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
             let known = self.known.get(&identity).copied();
             let place = known.unwrap_or(self.spent.len());
-            match spent.is_run {
-                true => beyond.extend(known.is_none().then_some(place)),
-                false => own.push((place, spent.amount)),
+            if spent.is_run {
+                beyond.extend(known.is_none().then_some(place));
+            } else {
+                own.push((place, spent.amount));
             }
             if known.is_some() {
                 self.copies += spent.amount.requests;
-                if let Some((_, known)) = self.spent.get_mut(place) {
+                let is_before = |one: usize, other: usize| self.precedence(one) < self.precedence(other);
+                let said_first = self.spent.get(place).filter(|(known, _)| !is_before(session, *known));
+                let owner = said_first.map_or(session, |(known, _)| *known);
+                if let Some((of, known)) = self.spent.get_mut(place) {
+                    *of = owner;
                     complete(known, spent);
                 }
                 continue;
@@ -244,6 +248,13 @@ impl Ledger {
             self.runs.push(Run { session: spender.id.clone(), beyond, own });
         }
         self.ids.push(spender.id);
+    }
+
+    /// Of two sessions that have the same request, the lesser one said it first. A fork may have the times of what it
+    /// was forked from; if nobody says more, the one that was added first did.
+    fn precedence(&self, session: usize) -> (bool, Option<Timestamp>, bool) {
+        let started = self.sessions.get(session).and_then(|found| found.started);
+        (started.is_none(), started, self.forks.contains(&session))
     }
 
     /// The sums by these, of what is in all of those rows of other sums: spans of time as they come, all else by what it
@@ -411,7 +422,7 @@ mod tests {
             size: None,
             live: None,
         };
-        Spender { found, id: Text::clean(id), files: Vec::new(), spent, limits: Vec::new() }
+        Spender { found, id: Text::clean(id), is_fork: false, files: Vec::new(), spent, limits: Vec::new() }
     }
 
     /// Requests, input and output of sessions in their order, and how many were copies.

@@ -96,6 +96,12 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// The session that the file at `path` lies beside.
+    fn owner(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
     /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is
     /// not followed.
     fn home(&self, path: &Path) -> PathBuf {

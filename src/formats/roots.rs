@@ -24,6 +24,8 @@ pub struct Root {
 pub(crate) enum Holds {
     /// Files of which each is a session, if its name says so.
     Files(&'static str),
+    /// Files beside sessions, each of them a session of its own once that is gone.
+    Beside(&'static str),
     /// Databases of sessions. The empty pattern is the root itself.
     Databases(&'static str),
 }
@@ -52,7 +54,7 @@ impl Root {
 impl Holds {
     /// The pattern below a place.
     pub(crate) fn pattern(self, place: &Path) -> PathBuf {
-        let (Self::Files(pattern) | Self::Databases(pattern)) = self;
+        let (Self::Files(pattern) | Self::Beside(pattern) | Self::Databases(pattern)) = self;
         below_of(place, pattern)
     }
 }

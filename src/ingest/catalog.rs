@@ -131,6 +131,27 @@ fn newest(heads: &[SessionHead]) -> Option<&SessionHead> {
     heads.iter().find(|head| is_main(head, heads)).or_else(|| heads.first())
 }
 
+/// When something was last written to sessions or to what they started, by their ids.
+pub(crate) fn last_written(heads: &[SessionHead]) -> HashMap<String, Timestamp> {
+    let names = |head: &'_ SessionHead| [Some(head.id.clone()), head.key.clone()];
+    let by_name: HashMap<String, &SessionHead> = heads
+        .iter()
+        .rev()
+        .flat_map(|head| names(head).into_iter().flatten().map(move |name| (name, head)))
+        .collect();
+    let mut newest: HashMap<String, Timestamp> = HashMap::new();
+    for head in heads {
+        let Some(at) = head.updated else { continue };
+        let mut of = Some(head);
+        // Who is as new already has such parents; so parents in a ring have an end, too.
+        while let Some(head) = of.filter(|head| newest.get(&head.id).is_none_or(|known| *known < at)) {
+            newest.insert(head.id.clone(), at);
+            of = head.parent.as_ref().and_then(|parent| by_name.get(parent)).copied();
+        }
+    }
+    newest
+}
+
 /// Whether no other session here started this one.
 pub(crate) fn is_main(head: &SessionHead, heads: &[SessionHead]) -> bool {
     let Some(parent) = &head.parent else { return true };

@@ -34,6 +34,11 @@ impl Stamp {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
+    /// What tells the file from all others, whatever names it has.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
     /// When it was last written; orders files, says nothing about the clock.
     pub(crate) fn modified(&self) -> (i64, i64) {
         (self.seconds, self.nanoseconds)

@@ -47,7 +47,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         }
     };
     let spent = requests.iter().enumerate().map(request).collect();
-    Spender { id: Text::clean(id), files: Vec::new(), spent, limits: Vec::new(), found }
+    Spender { id: Text::clean(id), is_fork: false, files: Vec::new(), spent, limits: Vec::new(), found }
 }
 
 fn ledger() -> Ledger {

@@ -370,3 +370,132 @@ fn a_run_that_its_session_tells_of_counts_what_no_request_says() {
     let rest = [("run.jsonl", run.as_str()), (live, &longer), (agent, &started)];
     assert_eq!(sums(&rest), expected(opus(4, &[2, 4, 6, 8])));
 }
+
+/// Sets when a file was written last.
+fn age(home: &Home, name: &str, day: u64) {
+    let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_767_225_600 + (day - 1) * 86_400);
+    fs::File::options().append(true).open(home.0.path().join(name)).unwrap().set_modified(at).unwrap();
+}
+
+fn requests(home: &Home, arguments: &[&str]) -> u64 {
+    let rows = home.rows(arguments);
+    rows.iter().map(|row| row["usage"]["requests"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn what_sub_agents_wrote_later_makes_a_session_newer() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let (main, agent) = ("-work/one.jsonl", "-work/one/subagents/workflows/w/agent-a1.jsonl");
+    for root in [".claude/projects", "elsewhere/projects"] {
+        let [main, agent] = [main, agent].map(|name| format!("{root}/{name}"));
+        home.write(&main, &claude("one", None, 5, &[1]));
+        home.write(&agent, &claude("one", Some("a1"), 20, &[4, 5]));
+        age(&home, &main, 5);
+        age(&home, &agent, 20);
+    }
+    assert_eq!(requests(&home, &["--since", "2026-01-10"]), 2);
+    assert_eq!(requests(&home, &["--since", "2026-01-10", "elsewhere"]), 2);
+    assert_eq!(requests(&home, &["--since", "2026-01-10", "elsewhere/projects/-work/one.jsonl"]), 2);
+}
+
+#[test]
+fn what_was_copied_is_of_the_session_that_said_it_first() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let (origin, fork) = (
+        ".pi/agent/sessions/--w--/2026-02-01T08-00-00-000Z_p1.jsonl",
+        ".pi/agent/sessions/--w--/2026-02-01T08-02-00-000Z_p2.jsonl",
+    );
+    home.write(origin, &pi("p1", &[("aa11", 1, 20), ("bb22", 9, 30)]));
+    let later = pi("p2", &[("aa11", 1, 20), ("cc33", 3, 40)])
+        .replace("02-01T08:00:00", "02-01T08:02:00")
+        .replace("\"cwd\"", "\"parentSession\":\"p1\",\"cwd\"");
+    home.write(fork, &later);
+    // Claude Code says of copies whence they are, and keeps their times.
+    let (one, two) = (".claude/projects/-w/one.jsonl", ".claude/projects/-w/two.jsonl");
+    home.write(one, &claude("one", None, 5, &[1, 2, 9]));
+    let copied = claude("one", None, 5, &[1, 2]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
+    let from = "\"forkedFrom\":{\"sessionId\":\"one\",\"messageUuid\":\"u\"},\"sessionId\"";
+    home.write(two, &(copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3])));
+    for days in [[8, 9], [9, 8]] {
+        for (files, day) in [[origin, one], [fork, two]].into_iter().zip(days) {
+            files.into_iter().for_each(|file| age(&home, file, day));
+        }
+        let sessions = by_tv(&home, "session", "session");
+        let of = |name: &str| sessions.get(name).map_or(0, |sums| sums[0]);
+        assert_eq!([of("p1"), of("p2"), of("one"), of("two")], [2, 1, 3, 1], "{days:?}");
+    }
+}
+
+#[test]
+fn sub_agents_whose_session_is_gone_are_found() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let project = ".claude/projects/-work";
+    home.write(&format!("{project}/gone/subagents/agent-a1.jsonl"), &claude("gone", Some("a1"), 5, &[4, 5]));
+    home.write(&format!("{project}/one.jsonl"), &claude("one", None, 5, &[1]));
+    home.write(&format!("{project}/one/subagents/agent-b1.jsonl"), &claude("one", Some("b1"), 5, &[6]));
+    assert_eq!(requests(&home, &["--by", "session"]), 4);
+    assert_eq!(requests(&home, &["--by", "session", ".claude"]), 4);
+    assert_eq!(listed(&home), ["agent-a1", "one"]);
+}
+
+fn listed(home: &Home) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+    command.env_clear().args(["list", "--json"]).env("HOME", home.0.path()).stdin(Stdio::null());
+    let output = command.current_dir(home.0.path()).output().unwrap();
+    let rows = String::from_utf8(output.stdout).unwrap();
+    let id = |line: &str| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        row["id"].as_str().unwrap_or_default().to_owned()
+    };
+    let mut ids: Vec<String> = rows.lines().map(id).collect();
+    ids.sort();
+    ids
+}
+
+#[test]
+fn a_session_under_two_names_is_one() {
+    let home = Home(tempfile::tempdir().unwrap());
+    home.write(".claude/projects/-work/one.jsonl", &claude("one", None, 5, &[1]));
+    let folder = home.0.path();
+    fs::create_dir_all(folder.join(".config/claude")).unwrap();
+    std::os::unix::fs::symlink(folder.join(".claude/projects"), folder.join(".config/claude/projects"))
+        .unwrap();
+    std::os::unix::fs::symlink("one.jsonl", folder.join(".claude/projects/-work/latest.jsonl")).unwrap();
+    assert_eq!(listed(&home), ["one"]);
+    let (_, out, _) = home.usage(&["--by", "day"]);
+    assert!(!out.contains("are counted there"), "{out}");
+    assert_eq!(home.rows(&["--by", "day"])[0]["sessions"], 1);
+}
+
+/// Old versions wrote what sub-agents said into the session as well, and sometimes only there.
+#[test]
+fn what_only_a_progress_record_tells_of_a_sub_agent_counts() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let progress = |session: &str, n: u32, part: u32, output: u32| {
+        json!({"parentUuid": null, "isSidechain": false, "type": "progress", "sessionId": session,
+        "cwd": "/work/one", "version": "2.0.71", "uuid": format!("p-{n}-{part}"),
+        "timestamp": "2026-01-05T10:10:01.000Z", "toolUseID": "agent_msg_1", "parentToolUseID": "toolu_01",
+        "data": {"type": "agent_progress", "agentId": "a1", "prompt": "Go", "message": {"type": "assistant",
+            "uuid": format!("a-{session}-{n}-{part}"), "timestamp": format!("2026-01-05T10:{:02}:00.000Z", n % 60),
+            "message": {"id": format!("msg_01AbCdEfGhIjKlMnOp{n:04}"), "role": "assistant",
+                "model": "claude-opus-4-6", "content": [{"type": "text", "text": "Yes."}],
+                "usage": {"input_tokens": 10 + n, "output_tokens": output,
+                    "cache_read_input_tokens": 1_000 * n, "cache_creation_input_tokens": 7}}}}})
+    };
+    let told: Vec<Value> =
+        [4, 6].into_iter().flat_map(|n| [progress("one", n, 1, 1), progress("one", n, 2, 100 + n)]).collect();
+    let main = claude("one", None, 5, &[2]) + &lines(&told);
+    home.write(".claude/projects/-work/one.jsonl", &main);
+    let sums = |home: &Home| by_tv(home, "model", "model")["claude-opus-4-6"];
+    let all = [3, 12 + 14 + 16, 102 + 104 + 106, 12_000];
+    assert_eq!(sums(&home), all);
+    // A fork has them, too.
+    let fork = main.replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
+    home.write(".claude/projects/-work/two.jsonl", &fork);
+    assert_eq!(sums(&home), all);
+    fs::remove_file(home.0.path().join(".claude/projects/-work/two.jsonl")).unwrap();
+    // One of the two stands in the sub-agent's own file as well.
+    let own = claude("one", Some("a1"), 5, &[4]);
+    home.write(".claude/projects/-work/one/subagents/agent-a1.jsonl", &own);
+    assert_eq!(sums(&home), all);
+}

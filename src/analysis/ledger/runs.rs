@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::Ledger;
+use super::{Ledger, Spent};
 use crate::analysis::money::cost::Money;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::{Name, Text};
@@ -36,26 +36,15 @@ impl Ledger {
             let others = self.others(run, of_sessions.get(&run.session).map_or(&[], Vec::as_slice));
             for place in &run.beyond {
                 let Some((_, charge)) = self.spent.get(*place) else { continue };
-                let mut amount = charge.amount;
-                if let Some(said) = said.get(&charge.model) {
-                    amount.minus(said);
-                }
-                if let Some(others) = others.get(&charge.model) {
-                    // Runs without requests of their own have those of their session together.
-                    let mut own = *others;
-                    let pool = if run.own.is_empty() {
-                        unclaimed.entry((&run.session, &charge.model)).or_insert(own)
-                    } else {
-                        &mut own
-                    };
-                    let common = amount.common(pool);
-                    amount.minus(&common);
-                    pool.minus(&common);
-                }
-                if amount.tokens().iter().all(|tokens| tokens.total == 0) && !charge.is_of_money() {
-                    amount.money = Money::default();
-                }
-                left.insert(*place, amount);
+                // Runs without requests of their own have those of their session together.
+                let mut own = others.get(&charge.model).copied().unwrap_or_default();
+                let pool = if run.own.is_empty() {
+                    unclaimed.entry((&run.session, &charge.model)).or_insert(own)
+                } else {
+                    &mut own
+                };
+                let said = said.get(&charge.model).copied().unwrap_or_default();
+                left.insert(*place, beyond(charge, &said, pool));
             }
         }
         left
@@ -70,7 +59,9 @@ impl Ledger {
         }
         for (place, (session, spent)) in self.spent.iter().enumerate() {
             let known = self.ids.get(*session).filter(|_| !spent.is_run).and_then(|id| places.get_mut(id));
-            known.into_iter().for_each(|known| known.push(place));
+            if let Some(known) = known {
+                known.push(place);
+            }
         }
         places
     }
@@ -107,4 +98,17 @@ impl Ledger {
         }
         sums
     }
+}
+
+/// What is left of a charge without what is said elsewhere and what others have of it, which they have no more.
+fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
+    let mut amount = charge.amount;
+    amount.minus(said);
+    let common = amount.common(others);
+    amount.minus(&common);
+    others.minus(&common);
+    if amount.has_tokens() || !charge.amount.has_tokens() {
+        return amount;
+    }
+    Amount { money: Money::default(), ..amount }
 }

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::prices::{self, Prices, Tier};
 use crate::analysis::index::Index;
+use crate::model::body::Key;
 use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -52,6 +53,8 @@ pub struct Charge {
     pub(crate) entry: Option<EntryId>,
     /// Whether the entry carries it.
     pub(crate) is_own: bool,
+    /// What it was recorded under beside the entries.
+    pub(crate) beside: Option<Key>,
     /// The place of the entry in the order.
     pub(crate) place: usize,
     /// When.
@@ -139,6 +142,7 @@ impl Spending {
             what,
             entry: Some(id),
             is_own: true,
+            beside: None,
             place,
             at: entry.at,
             model,

@@ -77,6 +77,10 @@ impl Format for Claude {
         ]
     }
 
+    fn owner(&self, path: &Path) -> Option<PathBuf> {
+        places::owner(path)
+    }
+
     fn home(&self, path: &Path) -> PathBuf {
         places::home(path)
     }

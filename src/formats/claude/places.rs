@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::roots::{Holds, Named, Root, file_name};
 
-const HOLDS: &[Holds] = &[Holds::Files("*/*.jsonl")];
+const HOLDS: &[Holds] = &[Holds::Files("*/*.jsonl"), Holds::Beside("*/*/subagents/**/*.jsonl")];
 
 /// Where Claude Code, its older installations and the desktop program keep sessions.
 pub(crate) const ROOTS: &[Root] = &[
@@ -13,7 +13,10 @@ pub(crate) const ROOTS: &[Root] = &[
     Root {
         variables: &[],
         home: "Library/Application Support/Claude/local-agent-mode-sessions",
-        holds: &[Holds::Files("**/projects/*/*.jsonl")],
+        holds: &[
+            Holds::Files("**/projects/*/*.jsonl"),
+            Holds::Beside("**/projects/*/*/subagents/**/*.jsonl"),
+        ],
     },
 ];
 
@@ -22,6 +25,15 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
     Named::stem(path).filter(|_| !is_sub_agent)
+}
+
+/// The session that a sub-agent's file lies beneath.
+pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
+    let folder =
+        path.ancestors().find(|folder| folder.file_name().is_some_and(|name| name == "subagents"))?;
+    let mut session = folder.parent()?.as_os_str().to_owned();
+    session.push(".jsonl");
+    Some(session.into())
 }
 
 /// The folder of all projects, if the session lies where Claude Code puts it.
@@ -36,7 +48,15 @@ pub(crate) fn home(path: &Path) -> PathBuf {
 mod tests {
     use std::path::Path;
 
-    use super::named;
+    use super::{named, owner};
+
+    #[test]
+    fn sub_agents_lie_beneath_their_session() {
+        let session = |path: &str| owner(Path::new(path));
+        assert_eq!(session("/p/-w/5d0c.1/subagents/agent-1.jsonl"), Some("/p/-w/5d0c.1.jsonl".into()));
+        assert_eq!(session("/p/-w/5d0c/subagents/workflows/w/x.jsonl"), Some("/p/-w/5d0c.jsonl".into()));
+        assert_eq!(session("/p/-w/5d0c.jsonl"), None);
+    }
 
     #[test]
     fn sub_agents_are_no_sessions() {

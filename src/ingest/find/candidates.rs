@@ -72,6 +72,8 @@ pub(crate) struct Candidate {
     pub(crate) modified: Option<Timestamp>,
     /// Length of the file; `None` for rows of a database.
     pub(crate) size: Option<u64>,
+    /// What tells the file from all others, whatever names it has.
+    pub(crate) identity: Option<(u64, u64)>,
     /// What its database says of it.
     pub(crate) row: Option<SessionHead>,
     /// Whether another session of its database started it.
@@ -131,8 +133,7 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
             Err(failure) => failures.push(failure),
         }
     }
-    let mut seen = HashSet::new();
-    candidates.retain(|candidate| seen.insert((candidate.path.clone(), candidate.id.clone())));
+    leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
     candidates
         .sort_by(|a, b| Reverse(a.modified).cmp(&Reverse(b.modified)).then_with(|| a.path.cmp(&b.path)));
@@ -157,20 +158,37 @@ fn of_format(
     databases: &mut Databases,
 ) -> Vec<Candidate> {
     let place = |root: &'static Root| Some((root.place(environment)?, root.holds));
-    let mut found = Vec::new();
+    let (mut found, mut beside) = (Vec::new(), Vec::new());
     for (place, holds) in format.roots().iter().filter_map(place) {
         for holds in holds {
             let lying = named_by(&holds.pattern(&place)).into_iter();
             let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
             match holds {
                 Holds::Files(_) => found.extend(lying.filter_map(|lying| of_file(lying, Some(format)))),
+                Holds::Beside(_) => beside.extend(lying),
                 // One that holds no sessions has none to list.
                 Holds::Databases(_) => found
                     .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
             }
         }
     }
+    add_beside(&mut found, beside, format);
     found
+}
+
+/// What lies beside sessions that are gone is a session of its own.
+fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
+    if beside.is_empty() {
+        return;
+    }
+    let places: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
+    for lying in beside {
+        let Some(owner) = format.owner(&lying.path) else { continue };
+        if !places.contains(&owner) && !owner.exists() {
+            let path = lying.path.clone();
+            found.extend(Named::stem(&path).map(|named| candidate(lying, Some(format), named)));
+        }
+    }
 }
 
 /// What a path that the reader names stands for.
@@ -237,6 +255,7 @@ fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>
         is_archive: named.is_archive,
         modified: lying.stamp.map(|stamp| stamp.moment()),
         size: lying.stamp.map(|stamp| stamp.len),
+        identity: lying.stamp.map(|stamp| stamp.identity()),
         row: None,
         is_child: false,
         is_asked: false,
@@ -283,14 +302,16 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
     };
     let agent = format.named(&lying.path).and_then(|named| named.agent).map(str::to_owned);
+    let written = catalog::last_written(&heads);
     let row = |head: &SessionHead| Candidate {
         path: lying.path.clone(),
         format: Some(format),
         id: head.id.clone(),
         agent: agent.clone(),
         is_archive: false,
-        modified: head.updated,
+        modified: written.get(&head.id).copied(),
         size: None,
+        identity: lying.stamp.map(|stamp| stamp.identity()),
         is_child: !catalog::is_main(head, &heads),
         row: Some(head.clone()),
         is_asked: false,
@@ -321,6 +342,28 @@ fn as_found(lying: &Lying, format: &'static dyn Format) -> Found {
 fn written(lying: &Lying) -> Option<Timestamp> {
     let log = State::of(&lying.path).ok().and_then(|state| state.log);
     lying.stamp.into_iter().chain(log).map(|stamp| stamp.moment()).max()
+}
+
+/// A file may have several names, by links to it or to a folder above: one session has one of them, its own if that
+/// is among them, unless the reader asked for another one.
+fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
+    let mut kept: Vec<Candidate> = Vec::new();
+    let mut places: HashMap<_, usize> = HashMap::new();
+    for candidate in candidates.drain(..) {
+        let row = candidate.row.as_ref().map(|row| row.id.clone());
+        let path = candidate.identity.is_none().then(|| candidate.path.clone());
+        let place = *places.entry((candidate.identity, path, row)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            None => kept.push(candidate),
+            Some(known) if known.path != candidate.path && known.is_asked <= candidate.is_asked => {
+                if fs::canonicalize(&candidate.path).is_ok_and(|path| path == candidate.path) {
+                    *known = candidate;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    *candidates = kept;
 }
 
 /// What a database took over stays beside it: files of sessions that are rows now are old copies.

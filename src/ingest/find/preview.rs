@@ -23,6 +23,7 @@ pub fn preview(found: &Found) -> Preview {
         is_archive: false,
         modified: found.modified,
         size: found.size,
+        identity: None,
         row: found.session.clone().map(SessionHead::named),
         is_child: false,
         is_asked: true,

@@ -30,7 +30,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
     let mut failures = options.refused.clone();
     failures.extend(refused);
     if let Some(since) = query.since {
-        sessions.retain(|session| session.modified().is_none_or(|modified| modified >= since));
+        sessions.retain(|session| session.is_since(since));
     }
     if options.targets.iter().any(|target| target.session.is_some()) {
         sessions.retain(|session| options.targets.iter().any(|target| session.is_of(target)));

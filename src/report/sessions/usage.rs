@@ -71,8 +71,8 @@ pub fn count(
     if targets.iter().any(|target| target.session.is_some()) {
         sessions.retain(|session| targets.iter().any(|target| session.is_of(target)));
     }
-    sessions.retain(|session| session.modified().is_none_or(|at| since.is_none_or(|since| at >= since)));
-    // What was copied belongs to the session that it was copied from, which is the older one.
+    sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
+    // Of copies that tell no times the one in the older session was said first.
     sessions.reverse();
     if !take(Step::Found(sessions.len())) {
         return;

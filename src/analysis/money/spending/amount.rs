@@ -165,12 +165,14 @@ impl Amount {
         ]
     }
 
+    /// Whether it counts tokens.
+    pub(crate) fn has_tokens(&self) -> bool {
+        self.tokens().iter().any(|tokens| tokens.total != 0)
+    }
+
     /// Whether neither tokens nor money were spent.
     pub fn is_nothing(&self) -> bool {
-        self.tokens().iter().all(|tokens| tokens.total == 0)
-            && self.searches == 0
-            && self.money.picos() == 0
-            && self.money.unpriced == 0
+        !self.has_tokens() && self.searches == 0 && self.money.picos() == 0 && self.money.unpriced == 0
     }
 }
 

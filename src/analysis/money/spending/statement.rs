@@ -223,8 +223,10 @@ impl Statement {
 /// The charges of entries and of what is recorded beside them, in the order of the file.
 fn with_asides(own: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     let mut charges = own.to_vec();
-    let mut beside: Vec<(Charge, &Key)> =
-        transcript.asides().filter_map(|(key, aside)| Some((charge_of(aside, transcript)?, key))).collect();
+    let mut beside: Vec<(Charge, &Key)> = transcript
+        .asides()
+        .filter_map(|(key, aside)| Some((charge_of(key, aside, transcript)?, key)))
+        .collect();
     if beside.is_empty() {
         return charges;
     }
@@ -235,7 +237,7 @@ fn with_asides(own: &[Charge], transcript: &Transcript) -> Vec<Charge> {
     charges
 }
 
-fn charge_of(aside: &Aside, transcript: &Transcript) -> Option<Charge> {
+fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge> {
     let what = purpose(&aside.usage)?;
     let entry = aside.after.and_then(|id| transcript.get(id));
     let model = aside.model.clone().unwrap_or_default();
@@ -244,6 +246,7 @@ fn charge_of(aside: &Aside, transcript: &Transcript) -> Option<Charge> {
         what,
         entry: aside.after.filter(|_| entry.is_some()),
         is_own: false,
+        beside: Some(key.clone()),
         place: aside.after.and_then(|id| transcript.place_of(id)).unwrap_or(0),
         at: entry.and_then(|entry| entry.at),
         lane: entry.and_then(|entry| entry.lane.clone()),
@@ -320,6 +323,7 @@ fn run(model: Name, amount: Amount) -> Charge {
         what: For::Run,
         entry: None,
         is_own: false,
+        beside: None,
         place: usize::MAX,
         at: None,
         model,

@@ -6,6 +6,7 @@ use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{Reader, Unread};
+use crate::model::entry::{Block, BlockKind, Break};
 use crate::report::reading;
 
 /// What comes of a session.
@@ -42,12 +43,13 @@ pub(super) fn read(
             let statement = Statement::of(&Live::<Spending>::of(transcript), &reading.account, transcript);
             let spent = |charge: &Charge| {
                 let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
-                let key = entry.map(|entry| entry.key.clone());
+                let key = entry.map(|entry| entry.key.clone()).or_else(|| charge.beside.clone());
                 let is_run = charge.what == For::Run;
                 Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount, is_run }
             };
             let spender = Spender {
                 id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
+                is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(is_resumed),
                 files: reading.files.values().map(|path| path.to_path_buf()).collect(),
                 spent: statement.charges.iter().map(spent).collect(),
                 limits: transcript.meta().limits.clone(),
@@ -66,4 +68,9 @@ pub(super) fn read(
             }
         }
     }
+}
+
+/// Whether a block says that records of another session stand here.
+fn is_resumed(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::Break(Break::Resumed(_)))
 }
