@@ -332,7 +332,9 @@ fn stream(session: &str, requests: &[u32], counted: &[u32]) -> String {
 fn a_run_that_its_session_tells_of_counts_what_no_request_says() {
     let sums = |files: &[(&str, &str)]| {
         let home = Home(tempfile::tempdir().unwrap());
-        files.iter().for_each(|(name, content)| home.write(name, content));
+        for (name, content) in files {
+            home.write(name, content);
+        }
         let models = home.rows(&["--by", "model", "."]);
         let figures = models.iter().map(|row| {
             let figure = |name: &str| row["usage"][name].as_i64().unwrap_or(0);
@@ -418,7 +420,9 @@ fn what_was_copied_is_of_the_session_that_said_it_first() {
     home.write(two, &(copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3])));
     for days in [[8, 9], [9, 8]] {
         for (files, day) in [[origin, one], [fork, two]].into_iter().zip(days) {
-            files.into_iter().for_each(|file| age(&home, file, day));
+            for file in files {
+                age(&home, file, day);
+            }
         }
         let sessions = by_tv(&home, "session", "session");
         let of = |name: &str| sessions.get(name).map_or(0, |sums| sums[0]);
