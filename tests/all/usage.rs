@@ -470,36 +470,3 @@ fn a_session_under_two_names_is_one() {
     assert!(!out.contains("are counted there"), "{out}");
     assert_eq!(home.rows(&["--by", "day"])[0]["sessions"], 1);
 }
-
-/// Old versions wrote what sub-agents said into the session as well, and sometimes only there.
-#[test]
-fn what_only_a_progress_record_tells_of_a_sub_agent_counts() {
-    let home = Home(tempfile::tempdir().unwrap());
-    let progress = |session: &str, n: u32, part: u32, output: u32| {
-        json!({"parentUuid": null, "isSidechain": false, "type": "progress", "sessionId": session,
-        "cwd": "/work/one", "version": "2.0.71", "uuid": format!("p-{n}-{part}"),
-        "timestamp": "2026-01-05T10:10:01.000Z", "toolUseID": "agent_msg_1", "parentToolUseID": "toolu_01",
-        "data": {"type": "agent_progress", "agentId": "a1", "prompt": "Go", "message": {"type": "assistant",
-            "uuid": format!("a-{session}-{n}-{part}"), "timestamp": format!("2026-01-05T10:{:02}:00.000Z", n % 60),
-            "message": {"id": format!("msg_01AbCdEfGhIjKlMnOp{n:04}"), "role": "assistant",
-                "model": "claude-opus-4-6", "content": [{"type": "text", "text": "Yes."}],
-                "usage": {"input_tokens": 10 + n, "output_tokens": output,
-                    "cache_read_input_tokens": 1_000 * n, "cache_creation_input_tokens": 7}}}}})
-    };
-    let told: Vec<Value> =
-        [4, 6].into_iter().flat_map(|n| [progress("one", n, 1, 1), progress("one", n, 2, 100 + n)]).collect();
-    let main = claude("one", None, 5, &[2]) + &lines(&told);
-    home.write(".claude/projects/-work/one.jsonl", &main);
-    let sums = |home: &Home| by_tv(home, "model", "model")["claude-opus-4-6"];
-    let all = [3, 12 + 14 + 16, 102 + 104 + 106, 12_000];
-    assert_eq!(sums(&home), all);
-    // A fork has them, too.
-    let fork = main.replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
-    home.write(".claude/projects/-work/two.jsonl", &fork);
-    assert_eq!(sums(&home), all);
-    fs::remove_file(home.0.path().join(".claude/projects/-work/two.jsonl")).unwrap();
-    // One of the two stands in the sub-agent's own file as well.
-    let own = claude("one", Some("a1"), 5, &[4]);
-    home.write(".claude/projects/-work/one/subagents/agent-a1.jsonl", &own);
-    assert_eq!(sums(&home), all);
-}

@@ -28,8 +28,6 @@ pub(crate) struct Lanes {
     known: HashMap<Name, Lane>,
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
-    /// The output of answers of which there are copies.
-    outputs: HashMap<Key, Option<u64>>,
     /// Members of a team by name.
     mates: HashMap<Text, Mate>,
     /// What small files call sub-agents without naming a call.
@@ -156,16 +154,6 @@ impl Lanes {
     /// A copy of a sub-agent's message was shown.
     pub(crate) fn note_copy(&mut self, copy: Key) -> bool {
         self.copies.insert(copy)
-    }
-
-    /// Whether a copy of an answer says more than those before it: lines of one answer repeat its usage.
-    pub(crate) fn outgrows(&mut self, answer: &Key, output: Option<u64>) -> bool {
-        let known = self.outputs.insert(answer.clone(), output);
-        if known.is_some_and(|known| known >= output) {
-            self.outputs.extend(known.map(|known| (answer.clone(), known)));
-            return false;
-        }
-        true
     }
 
     /// The message itself is there: its copy goes.

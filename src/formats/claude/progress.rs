@@ -78,7 +78,6 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
     let inner = data.get("message");
     let agent = data.get("agentId").str_or_empty();
     session.lanes.link(agent, line.json.get("parentToolUseID").str_or_empty(), Trust::Progress, out);
-    spend(inner.get("message"), session, out);
     let id = inner.get("uuid").str().filter(|id| identifies(id));
     let Some(id) = id.filter(|_| identifies(agent)) else {
         let text = anthropic::output_text(inner.at(&["message", "content"]));
@@ -102,19 +101,6 @@ fn copy(line: &Line<'_>, data: &Json<'_>, session: &mut Session, out: &mut Batch
     }
     out.entry(entry);
     Fate::Shown
-}
-
-/// What the answer of a sub-agent took. Under the name of the answer, it is that answer's as soon as the sub-agent's own
-/// file tells of it.
-fn spend(message: &Json<'_>, session: &mut Session, out: &mut Batch) {
-    let Some(id) = message.get("id").str().filter(|id| identifies(id)) else { return };
-    let of = Text::clean(id);
-    let Some(usage) = anthropic::usage(message.get("usage"), out).filter(|_| !session.has_answer(&of)) else {
-        return;
-    };
-    if session.lanes.outgrows(&of, usage.output) {
-        out.push(Edit::Usage { of, usage: Box::new(usage), model: message.get("model").text() });
-    }
 }
 
 /// A block without its meaning for counts: a call in a copy is no call of the session.

@@ -146,11 +146,6 @@ impl Session {
         self.answers.insert(key, ()).is_none()
     }
 
-    /// Whether a line told of this answer.
-    pub(crate) fn has_answer(&self, key: &Key) -> bool {
-        self.answers.contains(key)
-    }
-
     /// Whether a line with this id was seen.
     pub(crate) fn has_seen(&self, id: &str) -> bool {
         self.seen.contains(id)
