@@ -211,8 +211,8 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     }
     let mut ranges: Vec<(u64, u64)> = members.values().map(|member| (member.at, member.len)).collect();
     ranges.sort_unstable();
-    let overlap = |pair: &[(u64, u64)]| matches!(pair, [(at, len), (next, _)] if at.saturating_add(LOCAL_LEN as u64).saturating_add(*len) > *next);
-    if ranges.windows(2).any(overlap) {
+    let ends = ranges.iter().map(|(at, len)| at.saturating_add(LOCAL_LEN as u64).saturating_add(*len));
+    if ends.zip(ranges.iter().skip(1)).any(|(end, (next, _))| end > *next) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its members overlap"));
     }
     Ok(members)

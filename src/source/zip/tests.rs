@@ -129,6 +129,19 @@ fn a_member_without_its_length_ends_before_the_next_one() {
 }
 
 #[test]
+fn a_header_is_found_wherever_it_begins() {
+    // Around the end of what is looked through first.
+    for len in 4_090..4_100 {
+        let text = "1".repeat(len);
+        let mut bytes =
+            archive(&[("samples/1_epoch_1.json", 0, &text), ("samples/2_epoch_1.json", 0, "2")], false);
+        bytes[18..22].fill(0);
+        let (text, _) = lines(&bytes);
+        assert_eq!(text.lines().map(str::len).collect::<Vec<_>>(), [len, 1]);
+    }
+}
+
+#[test]
 fn what_is_listed_as_several_members_is_read_once() {
     let text = format!("[{}0]", "0,".repeat(1 << 20));
     let mut bytes =

@@ -12,7 +12,8 @@ use memchr::memmem;
 use super::{CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, Order, insert, long_numbers, number};
 use crate::source::stamp::read_range;
 
-/// How much is looked through at once.
+/// How much is looked through at once: most headers stand where they are looked for.
+const FIRST: usize = 4 << 10;
 const BLOCK: usize = 1 << 20;
 /// What may stand between a member whose length is written behind it and the next one.
 const DESCRIPTOR: &[u8] = b"PK\x07\x08";
@@ -78,19 +79,21 @@ fn begins_header(file: &File, at: u64) -> io::Result<bool> {
 
 /// Where the next header stands, and whether it is that of a member.
 fn next_header(file: &File, mut at: u64) -> io::Result<Option<(u64, bool)>> {
+    let mut block = FIRST;
     loop {
-        let bytes = read_range(file, at, BLOCK)?;
+        let bytes = read_range(file, at, block)?;
         for place in memmem::find_iter(&bytes, b"PK") {
             let header = bytes.get(place..).unwrap_or_default();
             if header.starts_with(LOCAL) || header.starts_with(CENTRAL) {
                 return Ok(Some((at + place as u64, header.starts_with(LOCAL))));
             }
         }
-        if bytes.len() < BLOCK {
+        if bytes.len() < block {
             return Ok(None);
         }
         // A header may begin at the end of these.
-        at += (BLOCK - LOCAL.len() + 1) as u64;
+        at += (block - LOCAL.len() + 1) as u64;
+        block = (block * 4).min(BLOCK);
     }
 }
 
