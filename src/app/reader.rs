@@ -21,7 +21,7 @@ use super::strip::Strip;
 use super::text::moving::{go_to_wanted, jump, scroll};
 use super::text::places::{Trail, marks};
 use super::text::viewport::{Motion, Viewport};
-use super::text::{self, TextPane};
+use super::text::{self, TextPane, runs};
 use super::views::{self, Views};
 use crate::model::timestamp::Timestamp;
 use crate::render::code::Colours;
@@ -119,7 +119,8 @@ impl Reader {
 
     /// Whether the next frame would show more, though nothing has happened.
     pub fn is_unfinished(&self) -> bool {
-        self.session.indexes.is_behind() || self.outline.is_behind()
+        let seeks_runs = self.session.file.is_caught_up && runs::are_sought(&self.text);
+        seeks_runs || self.session.indexes.is_behind() || self.outline.is_behind()
     }
 
     /// Lends the panes with what stands around them, and answers what they ask for.

@@ -3,7 +3,8 @@
 //! same, with previews too: nothing but their ids tells them apart.
 //!
 //! Only calls that ended well fold: trouble stays in sight. Runs are looked for when the reader chooses the level, and
-//! once the session has been read: what is appended has rows of its own until then.
+//! once the session has been read: what is appended has rows of its own until then. In a large session that takes several
+//! frames.
 //!
 //! Invariant: a row that stands in its place stays there, whatever arrives.
 
@@ -13,7 +14,6 @@ use std::sync::Arc;
 use super::viewport::Focus;
 use super::{Shows, TextPane};
 use crate::analysis::reading::helper_headed_by;
-use crate::model::entry::glance::Glance;
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
@@ -23,21 +23,39 @@ use crate::render::tool::intent_of;
 
 /// Fewer calls have a row each.
 const LEAST: usize = 3;
+/// So many entries are looked at with a frame: some milliseconds if all are packed.
+const PORTION: usize = 8_192;
 
 /// The runs of a session, and which of them are open.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// `None` until they are looked for.
+    /// `None` until they are found.
     found: Option<Arc<Found>>,
-    /// What was shown then: what is shown besides ends a run.
-    found_with: Option<(Shows, Level)>,
+    /// What was shown when they were last looked for: what is shown besides ends a run.
+    sought_with: Option<(Shows, Level)>,
+    /// What is still to be looked at.
+    search: Option<Search>,
     /// The first entries of those that are open.
     open: HashSet<EntryId>,
     /// The one that was opened last by the key that closes it again.
     last: Option<EntryId>,
 }
 
-#[derive(Debug, Default)]
+/// A search for runs, as far as it has come.
+#[derive(Clone, Debug)]
+struct Search {
+    shows: Shows,
+    level: Level,
+    /// The entries as they are shown one below the other, and how many of them were looked at.
+    order: Vec<EntryId>,
+    at: usize,
+    found: Found,
+    /// The entries that do the same, down to the last one looked at.
+    run: Vec<EntryId>,
+    above: Option<Deed>,
+}
+
+#[derive(Clone, Debug, Default)]
 struct Found {
     /// All entries of a run, by the first one.
     runs: HashMap<EntryId, Vec<EntryId>>,
@@ -46,37 +64,31 @@ struct Found {
 }
 
 impl Runs {
-    /// Whether they were looked for among what is shown.
-    pub(crate) fn are_known(&self, shows: Shows, level: Level) -> bool {
-        self.found_with == Some((shows, level))
+    /// Whether they are looked for, or were, among what is shown.
+    pub(crate) fn are_sought(&self, shows: Shows, level: Level) -> bool {
+        self.sought_with == Some((shows, level))
     }
 
     /// Forgets what was found, but not which are open.
     pub(crate) fn forget(&mut self) {
-        (self.found, self.found_with) = (None, None);
+        (self.found, self.sought_with, self.search) = (None, None, None);
     }
 
-    /// Looks for them among entries as they are shown one below the other. What is packed stays so: this looks at all of a
-    /// session.
-    pub(crate) fn find(&mut self, transcript: &Transcript, order: &[EntryId], shows: Shows, level: Level) {
-        let mut found = Found::default();
-        let mut passing = transcript.passing();
-        let mut run: Vec<EntryId> = Vec::new();
-        let mut above: Option<Deed> = None;
-        for &id in order {
-            let entry = if may_fold(transcript, id, level) { passing.get(id) } else { None };
-            let deed = entry.and_then(|entry| Deed::of(transcript, entry, shows, level));
-            let goes_on = deed.is_some()
-                && deed == above
-                && run.last().is_some_and(|above| !has_line_between(transcript, *above, id));
-            if !goes_on {
-                found.add(std::mem::take(&mut run));
-            }
-            run.push(id);
-            above = deed;
+    /// Begins to look for them among entries as they are shown one below the other.
+    pub(crate) fn seek(&mut self, order: Vec<EntryId>, shows: Shows, level: Level) {
+        let (found, run, above) = (Found::default(), Vec::new(), None);
+        self.sought_with = Some((shows, level));
+        self.search = Some(Search { shows, level, order, at: 0, found, run, above });
+    }
+
+    /// Looks on for a while. Answers whether some were found, when all has been looked at.
+    pub(crate) fn look_on(&mut self, transcript: &Transcript) -> bool {
+        let Some(search) = &mut self.search else { return false };
+        if !search.look_on(transcript) {
+            return false;
         }
-        found.add(run);
-        (self.found, self.found_with) = (Some(Arc::new(found)), Some((shows, level)));
+        self.found = self.search.take().map(|search| Arc::new(search.found));
+        !self.is_empty()
     }
 
     /// Whether there are none.
@@ -118,6 +130,33 @@ impl Runs {
     }
 }
 
+impl Search {
+    /// Answers whether all has been looked at. What is packed stays so: this comes by all of a session.
+    fn look_on(&mut self, transcript: &Transcript) -> bool {
+        let mut passing = transcript.passing();
+        let mut left = PORTION;
+        while let Some(&id) = self.order.get(self.at).filter(|_| left > 0) {
+            self.at += 1;
+            let entry = if may_fold(transcript, id, self.level) { passing.get(id) } else { None };
+            left -= usize::from(entry.is_some());
+            let deed = entry.and_then(|entry| Deed::of(transcript, entry, self.shows, self.level));
+            let goes_on = deed.is_some()
+                && deed == self.above
+                && self.run.last().is_some_and(|above| !has_line_between(transcript, *above, id));
+            if !goes_on {
+                self.found.add(std::mem::take(&mut self.run));
+            }
+            self.run.push(id);
+            self.above = deed;
+        }
+        let is_done = self.at == self.order.len();
+        if is_done {
+            self.found.add(std::mem::take(&mut self.run));
+        }
+        is_done
+    }
+}
+
 impl Found {
     /// Takes entries that do the same, if they are enough for a run.
     fn add(&mut self, run: Vec<EntryId>) {
@@ -129,8 +168,7 @@ impl Found {
 
 /// Whether an entry may be of a run, at a glance.
 fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
-    let is_stray = |glance: Glance| glance.calls == 0 && !glance.is_answer;
-    transcript.glance(id).is_some_and(|glance| level == Level::Outline || is_stray(glance))
+    transcript.glance(id).is_some_and(|glance| level == Level::Outline || glance.is_stray)
 }
 
 /// Whether something stands between the rows of two entries, or they are of several branches.
@@ -142,13 +180,13 @@ fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> 
 }
 
 /// What an entry does, as its row tells it: those of a run are equal.
-#[derive(PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Deed {
     lane: Option<Name>,
     what: What,
 }
 
-#[derive(PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum What {
     Call { name: Name, headline: Text, intent: Option<Text> },
     Stray { is_duplicate: bool, tool: Option<Name>, verdict: Verdict, facts: Text, said: Text },
@@ -219,6 +257,11 @@ pub(crate) fn are_folded(text: &TextPane) -> bool {
     fold_at(text.level) && text.find.filter.is_none()
 }
 
+/// Whether runs fold, and a search for them has not come to its end.
+pub(crate) fn are_sought(text: &TextPane) -> bool {
+    are_folded(text) && text.folds.runs.search.is_some()
+}
+
 /// Opens the run that hides an entry, or the one whose row it is. Answers whether it did.
 pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
     let head = text.folds.runs.head_of(id).filter(|_| are_folded(text));
@@ -265,6 +308,7 @@ mod tests {
     use super::*;
     use crate::model::edit::Batch;
     use crate::model::entry::{Piece, Role};
+    use crate::model::tool::ToolResult;
 
     #[test]
     fn looking_for_runs_leaves_packed_what_is_packed() {
@@ -282,8 +326,42 @@ mod tests {
         transcript.pack();
         let (order, open) = (transcript.order().to_vec(), transcript.open_pages());
         for level in [Level::Outline, Level::Preview] {
-            Runs::default().find(&transcript, &order, Shows { thinking: true, intents: true }, level);
+            let mut runs = Runs::default();
+            runs.seek(order.clone(), Shows { thinking: true, intents: true }, level);
+            runs.look_on(&transcript);
             assert_eq!(transcript.open_pages(), open, "{level:?}");
         }
+    }
+
+    #[test]
+    fn a_frame_looks_at_a_portion_and_runs_cross_its_end() {
+        let mut out = Batch::default();
+        for number in 0..PORTION + 2 {
+            let mut entry = out.new_entry(Text::from(format!("e{number}").as_str()), Role::User, None);
+            let says = if number < PORTION - 2 { format!("{number}") } else { "the same".to_owned() };
+            let result = ToolResult {
+                key: Text::default(),
+                tool: None,
+                verdict: Verdict::Done,
+                body: out.output(&says),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at: None,
+                duration_ms: None,
+            };
+            let stray = StrayResult { call: Text::default(), result, duplicate: false };
+            entry.blocks.push(Batch::block(Piece::of("result"), BlockKind::Result(Box::new(stray))));
+            out.entry(entry);
+        }
+        let mut transcript = Transcript::new();
+        transcript.apply(out);
+        transcript.settle();
+        let order = transcript.order().to_vec();
+        let mut runs = Runs::default();
+        runs.seek(order.clone(), Shows { thinking: true, intents: true }, Level::Preview);
+        assert!(!runs.look_on(&transcript) && runs.search.is_some());
+        assert!(runs.look_on(&transcript) && runs.search.is_none());
+        assert_eq!(runs.folded(order[PORTION - 2]), Some(&order[PORTION - 2..]));
     }
 }

@@ -90,25 +90,24 @@ fn times_of(level: Level, transcript: &Transcript) -> Times {
 
 /// Makes the sequence of visible entries anew, if it is no longer true.
 pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let seeks_runs = runs::are_folded(text)
-        && !text.folds.runs.are_known(text.shows, text.level)
-        && scene.session.file.is_caught_up;
-    if !text.stale.sequence && !seeks_runs {
-        return;
-    }
-    text.stale.sequence = false;
-    text.stale.spine = true;
-    let before = std::mem::take(&mut text.sequence);
-    if seeks_runs {
+    let seeks_runs = runs::are_folded(text) && scene.session.file.is_caught_up;
+    let begins = seeks_runs && !text.folds.runs.are_sought(text.shows, text.level);
+    if begins {
         text.folds.runs.forget();
     }
-    rebuild(text, scene);
-    if seeks_runs {
-        text.folds.runs.find(&scene.session.transcript, text.sequence.order(), text.shows, text.level);
-        if !text.folds.runs.is_empty() {
-            rebuild(text, scene);
-        }
+    let mut before = None;
+    if std::mem::take(&mut text.stale.sequence) || begins {
+        before = Some(rebuild(text, scene));
     }
+    if begins {
+        text.folds.runs.seek(text.sequence.order().to_vec(), text.shows, text.level);
+    }
+    if seeks_runs && text.folds.runs.look_on(&scene.session.transcript) {
+        let unfolded = rebuild(text, scene);
+        before.get_or_insert(unfolded);
+    }
+    let Some(before) = before else { return };
+    text.stale.spine = true;
     keep_place(text, scene, &before);
     news::place(text, scene);
     let rows = text.sequence.order().iter().map(|id| rows_of(&scene.session.transcript, *id, text.level));
@@ -116,7 +115,9 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     text.spine.rebuild(&scene.session.transcript, &text.sequence);
 }
 
-fn rebuild(text: &mut TextPane, scene: &Scene<'_>) {
+/// Answers what it was before.
+fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
+    let before = std::mem::take(&mut text.sequence);
     let transcript = &scene.session.transcript;
     let wanted = Wanted {
         open_lanes: &text.open_lanes,
@@ -126,6 +127,7 @@ fn rebuild(text: &mut TextPane, scene: &Scene<'_>) {
         filter: text.find.filter.as_ref(),
     };
     text.sequence.rebuild(transcript, &wanted);
+    before
 }
 
 /// What held the window or had the focus may no longer be shown: then the call of its sub-agent takes its

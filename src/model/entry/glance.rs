@@ -32,6 +32,8 @@ pub struct Glance {
     pub(crate) compaction: Compaction,
     /// Whether the model said it.
     pub(crate) is_answer: bool,
+    /// Whether a result without its call is in it.
+    pub(crate) is_stray: bool,
 }
 
 /// Whether an entry is a compaction.
@@ -87,7 +89,8 @@ pub struct Kept {
     open: u16,
     errors: u16,
     marks: u8,
-    /// A bit each: main lane, error, broken record, compaction, compaction of the whole, answer.
+    /// A bit each: main lane, error, broken record, compaction, compaction of the whole, answer,
+    /// stray result.
     facts: u8,
 }
 
@@ -115,7 +118,7 @@ impl From<Glance> for Kept {
             glance;
         let is_whole = glance.compaction == Compaction::Whole;
         let is_compaction = glance.compaction != Compaction::None;
-        let all = [is_main, is_error, is_broken, is_compaction, is_whole, glance.is_answer];
+        let all = [is_main, is_error, is_broken, is_compaction, is_whole, glance.is_answer, glance.is_stray];
         let facts = all.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | u8::from(fact) << at);
         Self { long, short, blocks, calls, open, errors, marks: marks.into(), facts }
     }
@@ -143,6 +146,7 @@ impl From<Kept> for Glance {
             is_broken: fact(2),
             compaction,
             is_answer: fact(5),
+            is_stray: fact(6),
         }
     }
 }
@@ -179,6 +183,7 @@ impl Glance {
                 }
                 _ => {}
             }
+            glance.is_stray |= matches!(block.kind, BlockKind::Result(_));
             glance.is_broken |= is_error && matches!(block.kind, BlockKind::Raw(_));
             glance.errors = glance.errors.saturating_add(u16::from(block.kind.counts_as_error()));
         }

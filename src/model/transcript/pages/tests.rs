@@ -158,6 +158,7 @@ fn facts_that_are_kept_as_bits_come_back() {
             is_broken: bits & 4 != 0,
             compaction,
             is_answer: bits == 5,
+            is_stray: bits == 6,
         };
         assert_eq!(Glance::from(Kept::from(glance)), glance);
     }
