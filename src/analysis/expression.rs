@@ -44,6 +44,8 @@ pub enum Term {
     Role(Speaker),
     /// Of the sub-agent with this in its name; `main` is none.
     Lane(String),
+    /// Of the one of several sessions opened together with this in its name.
+    Session(String),
     /// With this id: of the call, the entry, its parent, or the call that started its sub-agent.
     Id(String),
     /// A call on a file with this in its path.

@@ -28,8 +28,8 @@ const DEPTH: usize = 8;
 /// How often to look whether to stop.
 const CALM: Duration = Duration::from_millis(50);
 
-/// Names of sessions for readers: of their files, as far as they differ.
-pub(crate) fn names(plans: &[&Plan]) -> Vec<String> {
+/// Names of sessions for readers, of their files, as far as they differ, and their formats.
+fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
     let stem = |plan: &&Plan| {
         let stem = plan.path.file_stem().unwrap_or(plan.path.as_os_str());
         let named = matches!(plan.shape, Shape::Rows | Shape::Folder).then_some(plan.session.as_str());
@@ -42,7 +42,7 @@ pub(crate) fn names(plans: &[&Plan]) -> Vec<String> {
         _ => stem.clone(),
     };
     let shorts = stems.iter().map(short);
-    plans.iter().zip(shorts).map(|(plan, short)| format!("{short} ({})", plan.opened.format)).collect()
+    plans.iter().zip(shorts).map(|(plan, short)| (short, plan.opened.format)).collect()
 }
 
 /// Longer names are shortened to so many of their last characters.

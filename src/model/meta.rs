@@ -41,7 +41,7 @@ pub struct Meta {
 
 impl Meta {
     /// Takes a fact; the later one wins.
-    pub(super) fn take(&mut self, edit: MetaEdit) {
+    pub(crate) fn take(&mut self, edit: MetaEdit) {
         match edit {
             MetaEdit::Id(id) => self.id = Some(id),
             MetaEdit::Title { rank, title } => {

@@ -144,6 +144,41 @@ fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
 }
 
 #[test]
+fn a_session_is_called_by_its_title_also_by_one_that_comes_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let mut joined = Joined::of(&[&one, &two]);
+    let labels = |joined: &Joined| -> Vec<String> {
+        joined.transcript.lanes().iter().map(|lane| lane.label.to_string()).collect()
+    };
+    assert_eq!(labels(&joined), ["a1 (claude-code)", "b1 (claude-code)"]);
+    let mut file = OpenOptions::new().append(true).open(&two).unwrap();
+    writeln!(file, "{{\"type\":\"ai-title\",\"aiTitle\":\"Mend the net\",\"sessionId\":\"s\"}}").unwrap();
+    joined.until(|transcript, _| transcript.lanes()[1].label.as_str() == "Mend the net (claude-code)");
+    let title = joined.transcript.meta().title().map(ToString::to_string);
+    assert_eq!(title.as_deref(), Some("2 sessions joined: a1 (claude-code), Mend the net (claude-code)"));
+}
+
+#[test]
+fn a_filter_shows_one_of_the_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let mut stage = Stage::made((120, 40));
+    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
+        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    }
+    let shown = |stage: &mut Stage| {
+        stage.arrange();
+        ["a1", "b1"].map(|text| stage.window().iter().any(|(_, _, row)| row.ends_with(text)))
+    };
+    assert_eq!(shown(&mut stage), [true, true], "{}", stage.picture());
+    stage.press("&").type_in("session:b1").press("enter");
+    assert_eq!(shown(&mut stage), [false, true], "{}", stage.picture());
+}
+
+#[test]
 fn what_two_sessions_call_the_same_stays_paired_within_each() {
     let dir = tempfile::tempdir().unwrap();
     let lines = |said: &str, at: &str| {
@@ -161,7 +196,7 @@ fn what_two_sessions_call_the_same_stays_paired_within_each() {
             (entry.lane.clone().unwrap().to_string(), call.state.result().unwrap().body.stub.to_string())
         })
         .collect();
-    let lanes = ["1:one (claude-code)", "2:two (claude-code)"];
+    let lanes = ["1:one", "2:two"];
     assert_eq!(
         results,
         [(lanes[0].to_owned(), "of-one".to_owned()), (lanes[1].to_owned(), "of-two".to_owned())]

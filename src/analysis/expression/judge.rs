@@ -222,6 +222,10 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
                 is_like(name, wanted) || label.is_some_and(|label| is_like(label, wanted))
             }
         },
+        Term::Session(wanted) => {
+            let session = entry.lane.as_ref().and_then(|lane| transcript.session_of_lane(lane));
+            session.is_some_and(|(_, session)| is_like(&session.label, wanted))
+        }
         Term::Id(wanted) => ids_of(transcript, entry, block).iter().any(|id| id.starts_with(wanted.as_str())),
         Term::File(wanted) => call_of(block).is_some_and(|call| {
             let is_of_file =

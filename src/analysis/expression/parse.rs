@@ -228,7 +228,9 @@ impl Reader {
         match (name, self.here()) {
             ("agent", Some(':')) if !self.knows_blocks() => self.value().map(Term::Agent),
             ("project", Some(':')) if !self.knows_blocks() => self.value().map(Term::Project),
-            ("tok" | "dur" | "role" | "lane" | "file", Some('<' | '>' | ':')) if !self.knows_blocks() => {
+            ("tok" | "dur" | "role" | "lane" | "session" | "file", Some('<' | '>' | ':'))
+                if !self.knows_blocks() =>
+            {
                 Err(of_blocks(start, name))
             }
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
@@ -239,6 +241,7 @@ impl Reader {
             ("role", Some(':')) => self.speaker().map(Term::Role),
             ("tool", Some(':')) => self.value().map(Term::Tool),
             ("lane", Some(':')) => self.value().map(Term::Lane),
+            ("session", Some(':')) => self.value().map(Term::Session),
             ("id", Some(':')) => self.value().map(Term::Id),
             ("file", Some(':')) => self.value().map(Term::File),
             ("model", Some(':')) => self.value().map(Term::Model),

@@ -67,6 +67,7 @@ impl fmt::Display for Term {
             Self::Before(when) => write!(f, "before:{when}"),
             Self::Role(speaker) => write!(f, "role:{speaker}"),
             Self::Lane(name) => write!(f, "lane:{}", value(name)),
+            Self::Session(name) => write!(f, "session:{}", value(name)),
             Self::Id(id) => write!(f, "id:{}", value(id)),
             Self::File(path) => write!(f, "file:{}", value(path)),
             Self::Model(name) => write!(f, "model:{}", value(name)),

@@ -69,6 +69,7 @@ impl Filter {
             | Term::Took(..)
             | Term::Role(_)
             | Term::Lane(_)
+            | Term::Session(_)
             | Term::File(_) => false,
         }
     }

@@ -12,6 +12,7 @@ use super::seat::Seat;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
 use crate::model::entry::{Entry, Piece};
+use crate::model::meta::Meta;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -33,7 +34,11 @@ type Request = (Key, Option<Timestamp>, u64);
 /// One of them.
 struct Part {
     seat: Seat,
-    label: Text,
+    /// The name of its file, until it has a title, and that of its format.
+    name: Name,
+    format: &'static str,
+    /// Its titles; nothing else is taken in.
+    meta: Meta,
     tally: Tally,
     /// What is known of it before all are.
     waiting: Vec<(Option<Timestamp>, Edit)>,
@@ -47,12 +52,14 @@ struct Part {
 }
 
 impl Merge {
-    /// Sessions with these names.
-    pub(crate) fn new(names: &[String]) -> Self {
+    /// Sessions with these names and formats.
+    pub(crate) fn new(names: &[(String, &'static str)]) -> Self {
         let of = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let part = |(number, name): (u32, &String)| Part {
+        let part = |(number, (name, format)): (u32, &(String, &'static str))| Part {
             seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)), root: None },
-            label: Text::clean(name),
+            name: Text::clean(name),
+            format,
+            meta: Meta::default(),
             tally: Tally::default(),
             waiting: Vec::new(),
             notices: Vec::new(),
@@ -112,18 +119,13 @@ impl Merge {
 
     /// Something about a session that its reader should know.
     pub(crate) fn said(&self, number: usize, what: &str) -> String {
-        let name = self.parts.get(number).map_or("", |part| part.label.as_str());
+        let name = self.parts.get(number).map(Part::label).unwrap_or_default();
         format!("{name}: {what}")
     }
 
     fn all(&mut self) -> Vec<Batch> {
-        let names: Vec<&str> = self.parts.iter().map(|part| part.label.as_str()).collect();
-        let title = format!("{} sessions joined: {}", names.len(), names.join(", "));
-        let mut edits = vec![Edit::Meta(MetaEdit::Title { rank: 3, title: Text::clean(&title) })];
-        edits.extend(self.parts.iter().map(|part| {
-            let (name, label) = (part.seat.lane.clone(), part.label.clone());
-            Edit::Meta(MetaEdit::Session { name, label })
-        }));
+        let mut edits = vec![self.title()];
+        edits.extend(self.parts.iter().map(Part::session));
         let mut roots = self.parts.iter().map(|part| part.seat.root.as_ref());
         let first = roots.next().flatten().cloned();
         if let Some(root) = first.filter(|first| roots.all(|root| root == Some(first))) {
@@ -137,10 +139,20 @@ impl Merge {
         self.batches(edits, notices)
     }
 
+    /// What it is called as a whole.
+    fn title(&self) -> Edit {
+        let labels: Vec<Text> = self.parts.iter().map(Part::label).collect();
+        let title = format!("{} sessions joined: {}", labels.len(), labels.join(", "));
+        Edit::Meta(MetaEdit::Title { rank: 3, title: Text::clean(&title) })
+    }
+
     fn rest(&mut self, number: usize) -> Vec<Batch> {
         let Some(part) = self.parts.get_mut(number) else { return Vec::new() };
-        let edits = part.waiting.drain(..).map(|(_, edit)| edit).collect();
+        let mut edits: Vec<Edit> = part.waiting.drain(..).map(|(_, edit)| edit).collect();
         let notices = std::mem::take(&mut part.notices);
+        if edits.iter().any(|edit| matches!(edit, Edit::Meta(MetaEdit::Session { .. }))) {
+            edits.push(self.title());
+        }
         self.batches(edits, notices)
     }
 
@@ -197,7 +209,26 @@ impl Part {
         }
     }
 
+    /// What to call it: by its title, as everywhere else, with its format.
+    fn label(&self) -> Text {
+        let name = self.meta.title().unwrap_or(&self.name);
+        Text::clean(&format!("{name} ({})", self.format))
+    }
+
+    /// That its lane is a session with such a name.
+    fn session(&self) -> Edit {
+        Edit::Meta(MetaEdit::Session { name: self.seat.lane.clone(), label: self.label() })
+    }
+
     fn add(&mut self, edit: Edit, requests: &mut HashMap<Request, u32>) {
+        if let Edit::Meta(title @ MetaEdit::Title { .. }) = edit {
+            let before = self.label();
+            self.meta.take(title);
+            if self.label() != before {
+                self.waiting.push((None, self.session()));
+            }
+            return;
+        }
         let (own, lane, at) = match &edit {
             Edit::Entry(entry) => (Some(request_of(entry)), entry.lane.clone(), entry.at),
             Edit::Result { lane, .. } => (None, lane.clone(), None),

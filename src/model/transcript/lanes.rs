@@ -63,11 +63,11 @@ impl Lanes {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in that a lane is a session by itself. Answers whether that is new.
+    /// Takes in that a lane is a session by itself, and its name. Answers whether either is new.
     pub(super) fn note_session(&mut self, name: &Name, label: Text) -> bool {
         let lane = self.of(name);
-        lane.label = label;
-        !std::mem::replace(&mut lane.is_session, true)
+        let is_new = !std::mem::replace(&mut lane.is_session, true);
+        std::mem::replace(&mut lane.label, label) != lane.label || is_new
     }
 
     /// Takes in what is known of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
@@ -111,9 +111,13 @@ impl Transcript {
 
     /// Which of several sessions an entry belongs to, with its number; none if there is only one.
     pub(crate) fn session_of(&self, id: EntryId) -> Option<(usize, &LaneFacts)> {
-        let first = self.lanes().first().filter(|lane| lane.is_session);
-        let lane = self.lane(self.lane_at(id).filter(|_| first.is_some())?)?;
-        let top = self.top_lane(lane)?;
+        self.session_of_lane(self.lane_at(id)?)
+    }
+
+    /// Which of several sessions a lane belongs to, with its number; none if there is only one.
+    pub(crate) fn session_of_lane(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
+        self.lanes().first().filter(|lane| lane.is_session)?;
+        let top = self.top_lane(self.lane(lane)?)?;
         let mut sessions = self.lanes().iter().take_while(|lane| lane.is_session);
         Some((sessions.position(|session| session.name == top.name)?, top))
     }

@@ -29,6 +29,7 @@ fn facts_are_read() {
     assert_eq!(term("since:2026-01-31"), Term::Since(When::Timestamp(day)));
     assert_eq!(term("role:you"), Term::Role(Speaker::User));
     assert_eq!(term("lane:\"the mate\""), Term::Lane("the mate".into()));
+    assert_eq!(term("session:reef"), Term::Session("reef".into()));
     assert_eq!(term("id:toolu_1"), Term::Id("toolu_1".into()));
     assert_eq!(term("file:*.rs"), Term::File("*.rs".into()));
     assert_eq!(term("model:opus"), Term::Model("opus".into()));
@@ -173,6 +174,7 @@ fn terms() -> impl Strategy<Value = Term> {
         when().prop_map(Term::Before),
         sample::select(vec![Speaker::User, Speaker::Bot, Speaker::Sys, Speaker::Note]).prop_map(Term::Role),
         words().prop_map(Term::Lane),
+        words().prop_map(Term::Session),
         words().prop_map(Term::Id),
         words().prop_map(Term::File),
         words().prop_map(Term::Model),

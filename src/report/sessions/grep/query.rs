@@ -71,6 +71,7 @@ fn is_local(term: &Term) -> bool {
         | Term::Tokens(..)
         | Term::Took(..)
         | Term::Lane(_)
+        | Term::Session(_)
         | Term::Id(_)
         | Term::Model(_)
         | Term::Agent(_)
