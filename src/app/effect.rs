@@ -77,6 +77,13 @@ pub enum Effect {
     EndSeeking,
     /// Read what a session is about.
     Preview(Box<Found>),
+    /// Look for sessions whose text has all of these words in one line, and no longer for others.
+    SearchTexts {
+        /// For which answers are awaited.
+        generation: u32,
+        /// The words; none ends it.
+        words: Vec<String>,
+    },
     /// Follow all sessions of the last hours.
     FollowAll,
     /// Follow them no longer.
@@ -89,6 +96,15 @@ pub enum Effect {
     CountAnew(Question),
     /// Open a session in place of this one.
     Open(Place),
+    /// The same, at this entry and with this text searched for.
+    OpenAt {
+        /// The session.
+        place: Place,
+        /// The key of the entry.
+        entry: String,
+        /// The text.
+        text: String,
+    },
     /// Leave the session for the picker, or the wall.
     Leave,
     /// Notify the reader that something came about that was watched.

@@ -10,6 +10,7 @@
 
 pub mod actions;
 pub(crate) mod sieve;
+pub mod texts;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,7 +18,8 @@ use std::collections::HashMap;
 use tui_input::{Input, InputRequest};
 
 use self::sieve::{Grist, Sieve};
-use crate::model::found::{Found, Place, Preview, Sighting};
+use self::texts::{Progress, TextHits};
+use crate::model::found::{Found, Place, Preview, Sighting, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -41,8 +43,9 @@ pub struct Picker {
     /// In the order in which they came.
     sessions: Vec<Candidate>,
     by_place: HashMap<Place, usize>,
-    /// Those that fit, the best first, else the newest.
-    shown: Vec<usize>,
+    /// Those that fit, the best first, else the newest; below them those whose text does.
+    shown: Vec<Shown>,
+    texts: TextHits,
     is_stale: bool,
     chosen: Option<Place>,
     /// The row of the chosen one when it was last in sight.
@@ -62,6 +65,22 @@ pub struct Previewed {
     pub modified: Option<Timestamp>,
     /// What it is about, once that is known.
     pub preview: Option<Preview>,
+}
+
+/// A row: a session by its number, or a hit in the text of one.
+#[derive(Clone, Copy)]
+enum Shown {
+    Session(usize),
+    Hit(usize),
+}
+
+/// A row of the list.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    /// The session.
+    pub found: &'a Found,
+    /// What of its text has what is typed, where nothing else of it does.
+    pub hit: Option<&'a TextHit>,
 }
 
 struct Candidate {
@@ -100,21 +119,51 @@ pub enum Pane {
 }
 
 impl Picker {
-    /// How many sessions fit what is typed, and how many there are.
+    /// How many sessions fit what is typed by their facts, and how many there are.
     pub fn counts(&self) -> (usize, usize) {
-        (self.shown.len(), self.sessions.len())
+        (self.shown.len() - self.hits(), self.sessions.len())
+    }
+
+    /// How many fit by their text alone.
+    pub fn hits(&self) -> usize {
+        self.shown.iter().filter(|shown| matches!(shown, Shown::Hit(_))).count()
+    }
+
+    /// How far looking through texts is.
+    pub fn progress(&self) -> Progress {
+        self.texts.progress
     }
 
     /// The sessions in sight, and whether each is the chosen one.
-    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (&Found, bool)> {
-        let chosen = self.chosen_index();
-        let rows = self.shown.iter().skip(self.top).take(lines);
-        rows.filter_map(move |index| Some((&self.sessions.get(*index)?.found, Some(*index) == chosen)))
+    pub fn in_sight(&self, lines: usize) -> impl Iterator<Item = (Row<'_>, bool)> {
+        let rows = self.shown.iter().skip(self.top).take(lines).filter_map(|shown| self.row_of(*shown));
+        rows.map(|row| (row, self.is_chosen(row.found)))
     }
 
     /// The session that is chosen.
-    pub fn chosen(&self) -> Option<&Found> {
-        Some(&self.sessions.get(self.chosen_index()?)?.found)
+    pub fn chosen(&self) -> Option<Row<'_>> {
+        self.row_of(*self.shown.get(self.chosen_row()?)?)
+    }
+
+    fn row_of(&self, shown: Shown) -> Option<Row<'_>> {
+        match shown {
+            Shown::Session(index) => Some(Row { found: &self.sessions.get(index)?.found, hit: None }),
+            Shown::Hit(index) => {
+                let hit = self.texts.hits.get(index)?;
+                // What the list knows of it is newer.
+                let known = self.known(&hit.found).map(|candidate| &candidate.found);
+                Some(Row { found: known.unwrap_or(&hit.found), hit: Some(hit) })
+            }
+        }
+    }
+
+    fn known(&self, found: &Found) -> Option<&Candidate> {
+        self.sessions.get(*self.by_place.get(&found.place())?)
+    }
+
+    fn is_chosen(&self, found: &Found) -> bool {
+        let is_it = |place: &Place| place.path == found.path && place.session == found.session;
+        self.chosen.as_ref().is_some_and(is_it)
     }
 
     /// Whether not all sessions were matched yet.
@@ -122,15 +171,12 @@ impl Picker {
         self.matched < self.sessions.len()
     }
 
-    fn chosen_index(&self) -> Option<usize> {
-        self.by_place.get(self.chosen.as_ref()?).copied()
-    }
-
     /// A new look at all places begins.
     pub(crate) fn begin(&mut self) {
         self.round += 1;
         self.is_complete = false;
         self.refused.clear();
+        self.texts.stop();
     }
 
     /// Takes what was seen.
@@ -170,6 +216,7 @@ impl Picker {
     }
 
     fn remove(&mut self, place: &Place) {
+        self.texts.remove(place);
         let Some(index) = self.by_place.remove(place) else { return };
         self.sessions.swap_remove(index);
         // The last one has taken its place, matched or not.
@@ -190,6 +237,7 @@ impl Picker {
     /// What is typed has changed: the best that fits is the chosen one.
     fn sift(&mut self) {
         self.sieve.set(self.input.value());
+        self.texts.set(self.sieve.words());
         self.matched = 0;
         self.chosen = None;
         (self.top, self.row) = (0, 0);
@@ -220,21 +268,56 @@ impl Picker {
         });
         let mut fitting: Vec<_> = fitting.collect();
         fitting.sort_unstable();
-        self.shown = fitting.into_iter().map(|(_, _, _, index)| index).collect();
+        self.shown = fitting.into_iter().map(|(_, _, _, index)| Shown::Session(index)).collect();
+        let hits = self.hits_alone();
+        self.shown.extend(hits);
         if !self.is_at_work() && self.chosen_row().is_none() {
             // Where the chosen one has gone, the one in its row takes its place.
             self.choose(self.row.min(self.shown.len().saturating_sub(1)));
         }
     }
 
+    /// The hits in texts of sessions that do not fit by their facts, the newest first.
+    fn hits_alone(&mut self) -> Vec<Shown> {
+        if self.is_at_work() {
+            return Vec::new();
+        }
+        let mut alone = Vec::new();
+        for (index, hit) in self.texts.hits.iter().enumerate() {
+            let known = self.by_place.get(&hit.found.place()).and_then(|index| self.sessions.get(*index));
+            let passes = match known {
+                Some(known) => known.score.is_none() && self.sieve.lets_pass(&known.grist),
+                None => self.sieve.lets_pass(&Grist::of(&hit.found)),
+            };
+            let modified = known.map_or(hit.found.modified, |known| known.found.modified);
+            alone.extend(passes.then_some((Reverse(modified), &hit.found.path, index)));
+        }
+        alone.sort_unstable();
+        alone.into_iter().map(|(_, _, index)| Shown::Hit(index)).collect()
+    }
+
+    /// Takes a hit in a text.
+    pub(crate) fn take_hit(&mut self, generation: u32, hit: TextHit) {
+        self.texts.take(generation, hit);
+        self.is_stale = true;
+    }
+
+    /// The texts were looked through.
+    pub(crate) fn end_of_texts(&mut self, generation: u32, is_all: bool, failures: usize) {
+        self.texts.end(generation, is_all, failures);
+    }
+
     fn chosen_row(&self) -> Option<usize> {
-        let index = self.chosen_index()?;
-        self.shown.iter().position(|shown| *shown == index)
+        let index = self.by_place.get(self.chosen.as_ref()?);
+        self.shown.iter().position(|shown| match shown {
+            Shown::Session(session) => Some(session) == index,
+            Shown::Hit(hit) => self.texts.hits.get(*hit).is_some_and(|hit| self.is_chosen(&hit.found)),
+        })
     }
 
     fn choose(&mut self, row: usize) {
-        let found = self.shown.get(row).and_then(|index| self.sessions.get(*index));
-        self.chosen = found.map(|candidate| candidate.found.place());
+        let row = self.shown.get(row).and_then(|shown| self.row_of(*shown));
+        self.chosen = row.map(|row| row.found.place());
     }
 
     pub(crate) fn move_by(&mut self, by: isize) {
@@ -253,7 +336,7 @@ impl Picker {
 
     /// What must be asked for, so that the preview can be shown.
     fn ask(&mut self) -> Option<Found> {
-        let found = self.chosen()?;
+        let found = self.chosen()?.found;
         let known = self.previewed.as_ref().filter(|known| known.place == found.place());
         if known.is_some_and(|known| known.modified == found.modified) {
             return None;

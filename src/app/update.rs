@@ -22,7 +22,7 @@ use crate::model::body::{Held, Tree};
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::entry::details::Details;
-use crate::model::found::{Place, Preview, Sighting};
+use crate::model::found::{Place, Preview, Sighting, TextHit};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::WasPacked;
@@ -95,6 +95,17 @@ pub enum Event {
     Seen(Sighting),
     /// What a session is about.
     Previewed(Place, Preview),
+    /// A session whose text has what is looked for.
+    TextHit(u32, Box<TextHit>),
+    /// The texts of sessions were looked through.
+    TextsSearched {
+        /// For which search.
+        generation: u32,
+        /// Whether all of them were; else there were hits enough before.
+        is_all: bool,
+        /// How many sessions could not be read.
+        failures: usize,
+    },
     /// Something of all sessions that are followed.
     News(Box<News>),
     /// What all sessions came to, as far as it is counted.
@@ -176,6 +187,10 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         }
         Event::Seen(sighting) => app.picker.see(sighting),
         Event::Previewed(place, preview) => app.picker.take(&place, preview),
+        Event::TextHit(generation, hit) => app.picker.take_hit(generation, *hit),
+        Event::TextsSearched { generation, is_all, failures } => {
+            app.picker.end_of_texts(generation, is_all, failures);
+        }
         Event::News(news) => return wall::actions::take(app, *news),
         Event::Counted(counted) => app.ledger.take(*counted),
         Event::Inspected(records) => app.reader.inspector.take(records),

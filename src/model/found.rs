@@ -2,6 +2,7 @@
 //!
 //! Invariant: a [`Place`] names one session; what is known of it changes while its agent writes.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::text::Text;
@@ -60,6 +61,19 @@ impl Found {
     pub fn place(&self) -> Place {
         Place { path: self.path.clone(), session: self.session.clone() }
     }
+}
+
+/// The first line of a session's text that has what is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextHit {
+    /// The session.
+    pub found: Found,
+    /// The key of the entry.
+    pub entry: Text,
+    /// The line, or what of it is around the hit.
+    pub line: Text,
+    /// Where in it the hit is, in bytes.
+    pub at: Range<usize>,
 }
 
 /// What whoever looks for sessions comes by.

@@ -14,6 +14,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Columns between tab stops; less of them where tabs indent, and the content alone says how deep.
 const TAB: usize = 8;
 const INDENT_TAB: usize = 4;
+/// Bytes of a match, and of a line on each side of it, that are looked at.
+const LONGEST_MATCH: usize = 4_000;
 /// Marks without a width of their own that one cell may hold; more is vandalism.
 const MARKS_PER_CELL: usize = 8;
 
@@ -225,6 +227,26 @@ fn beginning(spans: &[Piece], width: usize) -> Vec<Piece> {
         out.push(Span::styled(part.to_owned(), span.style));
     }
     out
+}
+
+/// What of a line fits into so many columns, with a match in it.
+pub fn fit_match(
+    line: &str,
+    found: Range<usize>,
+    width: usize,
+    [plain, matched]: [Style; 2],
+    cut: &'static str,
+) -> Vec<Piece> {
+    let part = |range: Range<usize>| line.get(range).unwrap_or_default().replace(['\t', '\n'], " ");
+    let behind = line.get(found.end..).map_or("", |behind| head(behind, LONGEST_MATCH));
+    let start = found.start - line.get(..found.start).map_or(0, |before| tail(before, LONGEST_MATCH).len());
+    let (before, behind) = (part(start..found.start), behind.replace(['\t', '\n'], " "));
+    let found = head(&part(found), LONGEST_MATCH).to_owned();
+    let fits = self::width(&before) + self::width(&found) + self::width(&behind) <= width;
+    // Of a line that is too long less stands in front of the match than behind it.
+    let before = if fits { before } else { fit_end(&before, width / 4, cut) };
+    let spans = [Span::styled(before, plain), Span::styled(found, matched), Span::styled(behind, plain)];
+    fit(&spans, width, cut)
 }
 
 /// A logical line as one string, with its styles by byte ranges.

@@ -17,6 +17,7 @@ use crate::app::effect::Effect;
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
 use crate::app::state::CameFrom;
+use crate::app::text::moving;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::Search;
 use crate::ingest::{self, Target};
@@ -49,10 +50,9 @@ impl Viewer {
                 self.seeking = Some(Discovery::start(search));
             }
             Effect::EndSeeking => self.seeking = None,
-            Effect::Preview(found) => {
-                if let Some(seeking) = &self.seeking {
-                    seeking.preview(*found);
-                }
+            Effect::Preview(found) => self.seek(|seeking| seeking.preview(*found)),
+            Effect::SearchTexts { generation, words } => {
+                self.seek(|seeking| seeking.look_for(generation, words));
             }
             Effect::FollowAll => self.follow_all(),
             Effect::LeaveAll => self.fleet = None,
@@ -63,7 +63,8 @@ impl Viewer {
             }
             Effect::Count(question) => self.count(question, false),
             Effect::CountAnew(question) => self.count(question, true),
-            Effect::Open(place) => self.open(Target::of(place)),
+            Effect::Open(place) => drop(self.open(Target::of(place))),
+            Effect::OpenAt { place, entry, text } => self.open_at(Target::of(place), entry, text)?,
             Effect::Join(path) => self.join_named(&path),
             Effect::Leave => self.leave()?,
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
@@ -93,6 +94,12 @@ impl Viewer {
         }
     }
 
+    fn seek(&self, order: impl FnOnce(&Discovery)) {
+        if let Some(seeking) = &self.seeking {
+            order(seeking);
+        }
+    }
+
     /// Follows all sessions, unless that is done already.
     fn follow_all(&mut self) {
         if self.fleet.is_some() {
@@ -118,12 +125,12 @@ impl Viewer {
         }
     }
 
-    /// Opens a session that was chosen.
-    fn open(&mut self, target: Target) {
+    /// Opens a session that was chosen. Says whether it is shown.
+    fn open(&mut self, target: Target) -> bool {
         if self.opened.as_ref().is_some_and(|opened| opened.target == target) {
             self.app.mode = Mode::Normal;
             self.seeking = None;
-            return;
+            return true;
         }
         match ingest::open(&target) {
             Ok(session) => {
@@ -135,9 +142,24 @@ impl Viewer {
                 };
                 self.begin(session, target);
                 self.app.came_from = from;
+                true
             }
-            Err(error) => self.app.reader.screen.say(Text::clean(&error.to_string()).to_string()),
+            Err(error) => {
+                self.app.reader.screen.say(Text::clean(&error.to_string()).to_string());
+                false
+            }
         }
+    }
+
+    /// The same at an entry, with a text searched for from there on.
+    fn open_at(&mut self, target: Target, entry: String, text: String) -> anyhow::Result<()> {
+        if !self.open(target) {
+            return Ok(());
+        }
+        let places = &mut self.app.reader.text.places;
+        (places.wanted, places.sought) = (Some(entry), Some(text));
+        let effects = self.app.reader.with_text(moving::go_to_wanted);
+        effects.into_iter().try_for_each(|effect| self.carry_out(effect).map(drop))
     }
 
     /// Reads one more session as one with what is shown.

@@ -97,7 +97,9 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
                 viewer.join(&target, [named].into_iter().chain(&config.joined).cloned().collect());
             }
             viewer.app.reader.text.places.wanted.clone_from(&config.entry);
-            viewer.app.reader.with_text(moving::go_to_wanted);
+            for effect in viewer.app.reader.with_text(moving::go_to_wanted) {
+                viewer.carry_out(effect)?;
+            }
         }
         None if config.start == Start::Wall => viewer.show_all(Action::Wall)?,
         None => viewer.show_all(Action::Sessions)?,

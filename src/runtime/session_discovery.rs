@@ -1,9 +1,12 @@
-//! The threads behind the picker: one looks for sessions, one reads what they are about.
+//! The threads behind the picker: one looks for sessions, one reads what they are about, one looks through their texts.
 //!
-//! Invariant: dropping this ends both.
+//! Invariant: dropping this ends them all; of texts only what was asked for last is looked for.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
@@ -13,6 +16,10 @@ use crate::app::update::Event;
 use crate::ingest::find::{self, Environment, Search, Watch};
 use crate::model::found::{Found, Sighting};
 use crate::model::text::Text;
+use crate::report::sessions::grep::first_of_each;
+
+/// Words that change faster than this are still being typed.
+const TYPING: Duration = Duration::from_millis(60);
 
 /// A search for sessions that goes on.
 pub(crate) struct Discovery {
@@ -21,9 +28,17 @@ pub(crate) struct Discovery {
     _watch: Watch,
     environment: Environment,
     wanted: Sender<Found>,
-    /// What they are about.
+    words: Sender<Words>,
+    generation: Arc<AtomicU32>,
+    /// What they are about, and which of them have some words.
     pub(crate) previews: Receiver<Event>,
     _say: Sender<Event>,
+}
+
+/// What is looked for in texts; nothing ends that.
+struct Words {
+    generation: u32,
+    words: Vec<String>,
 }
 
 /// What the picker of this viewer looks for.
@@ -45,9 +60,13 @@ impl Discovery {
         let (say, previews) = unbounded();
         let read_out = say.clone();
         thread::spawn(move || read(&wanted_in, &read_out));
+        let (words, words_in) = unbounded();
+        let generation = Arc::new(AtomicU32::new(0));
+        let (places, events, current) = (search.clone(), say.clone(), Arc::clone(&generation));
+        thread::spawn(move || look_through(&places, &words_in, &current, &events));
         let watch = find::watch(search, now);
         let sightings = watch.sightings.clone();
-        Self { sightings, _watch: watch, environment, wanted, previews, _say: say }
+        Self { sightings, _watch: watch, environment, wanted, words, generation, previews, _say: say }
     }
 
     /// A sighting as an event: folders as people write them. Without a sighting the search has ended.
@@ -58,8 +77,7 @@ impl Discovery {
         };
         Some(Event::Seen(match sighting {
             Sighting::Found(mut found) => {
-                let shorten = |cwd: Text| Text::clean(&self.environment.shortened(Path::new(cwd.as_str())));
-                found.cwd = found.cwd.map(shorten);
+                shorten(&mut found, &self.environment);
                 Sighting::Found(found)
             }
             other @ (Sighting::Gone(_) | Sighting::Refused(_) | Sighting::Complete) => other,
@@ -69,6 +87,43 @@ impl Discovery {
     /// Reads what a session is about.
     pub(crate) fn preview(&self, found: Found) {
         let _ = self.wanted.send(found);
+    }
+
+    /// Looks for sessions whose text has these words, and no longer for others.
+    pub(crate) fn look_for(&self, generation: u32, words: Vec<String>) {
+        self.generation.store(generation, Ordering::Relaxed);
+        let _ = self.words.send(Words { generation, words });
+    }
+}
+
+impl Drop for Discovery {
+    fn drop(&mut self) {
+        self.generation.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Folders as people write them.
+fn shorten(found: &mut Found, environment: &Environment) {
+    let short = |cwd: Text| Text::clean(&environment.shortened(Path::new(cwd.as_str())));
+    found.cwd = found.cwd.take().map(short);
+}
+
+/// Looks for one line of words after the other.
+fn look_through(places: &Search, asked: &Receiver<Words>, current: &AtomicU32, say: &Sender<Event>) {
+    while let Ok(mut newest) = asked.recv() {
+        while let Ok(newer) = asked.recv_timeout(TYPING) {
+            newest = newer;
+        }
+        let Words { generation, words } = newest;
+        let is_wanted = || current.load(Ordering::Relaxed) == generation;
+        if words.is_empty() || !is_wanted() {
+            continue;
+        }
+        let (is_all, failures) = first_of_each(places, &words, now(), is_wanted, |mut hit| {
+            shorten(&mut hit.found, &places.environment);
+            let _ = say.send(Event::TextHit(generation, Box::new(hit)));
+        });
+        let _ = say.send(Event::TextsSearched { generation, is_all, failures });
     }
 }
 

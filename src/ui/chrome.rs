@@ -13,6 +13,7 @@ use crate::app::input::action::View;
 use crate::app::input::action::{Action, Change, Kind, Way};
 use crate::app::mode::{Mode, WallLine};
 use crate::app::panes::Pane;
+use crate::app::picker::texts::Progress;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
@@ -205,10 +206,22 @@ fn left_words(reader: &Reader) -> String {
     parts.join("  ")
 }
 
-/// `12 of 1234`, or just how many sessions there are.
+/// `12 of 1234, 5 by text`, or just how many sessions there are.
 fn fitting(app: &App) -> String {
     let (fitting, all) = app.picker.counts();
-    if fitting == all { figures::count(all as u64, "session") } else { format!("{fitting} of {all}") }
+    let own =
+        if fitting == all { figures::count(all as u64, "session") } else { format!("{fitting} of {all}") };
+    let hits = app.picker.hits();
+    let texts = match app.picker.progress() {
+        Progress::Idle => String::new(),
+        Progress::Underway => format!(", {hits} by text{}", app.reader.screen.theme.glyphs().ellipsis),
+        Progress::Done { is_all, failures } => {
+            let more = if is_all { "" } else { "+" };
+            let unread = if failures > 0 { format!(", {failures} not read") } else { String::new() };
+            format!(", {hits}{more} by text{unread}")
+        }
+    };
+    own + &texts
 }
 
 fn hits(reader: &Reader) -> String {
@@ -301,6 +314,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
                 (true, false) => "quit",
             };
             fixed(&[
+                ("letters", "title or text"),
                 ("enter", "open"),
                 ("up/down", "choose"),
                 ("tab", "preview"),

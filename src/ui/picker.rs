@@ -15,7 +15,9 @@ use ratatui::text::{Line, Span};
 
 use super::chrome;
 use crate::analysis::phrases;
+use crate::app::picker::Row;
 use crate::app::picker::actions::divide;
+use crate::app::picker::texts::Progress;
 use crate::app::picker::{Pane, Picker};
 use crate::app::reader::Reader;
 use crate::app::state::App;
@@ -42,10 +44,10 @@ pub fn paint(app: &App, frame: &mut Frame<'_>) {
     let list = Rect { y: screen.y + top, height: parts.lines, width: parts.columns, ..screen };
     let columns = Wrapping::of(usize::from(list.width));
     let rows = app.picker.in_sight(usize::from(list.height));
-    for ((found, is_chosen), y) in rows.zip(list.y..list.bottom()) {
-        buffer.set_line(list.x, y, &columns.row(&app.reader, found, is_chosen), list.width);
+    for ((row, is_chosen), y) in rows.zip(list.y..list.bottom()) {
+        buffer.set_line(list.x, y, &columns.row(&app.reader, row, is_chosen), list.width);
     }
-    if app.picker.counts().0 == 0 {
+    if app.picker.counts().0 + app.picker.hits() == 0 {
         paint_nothing(app, list, buffer);
     }
     match parts.pane {
@@ -117,6 +119,9 @@ fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
         (_, 0, true) => nowhere(picker),
         (_, 0, false) => format!("Looking for sessions{}", app.reader.screen.theme.glyphs().ellipsis),
         (_, _, _) if picker.is_at_work() => String::new(),
+        (_, _, _) if picker.progress() == Progress::Underway => {
+            format!("Looking through their texts{}", app.reader.screen.theme.glyphs().ellipsis)
+        }
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
     };
     let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
@@ -138,6 +143,8 @@ struct Wrapping {
     cwd: usize,
     model: usize,
     size: usize,
+    /// All of them, with the gaps between.
+    all: usize,
 }
 
 impl Wrapping {
@@ -153,18 +160,25 @@ impl Wrapping {
         let taken = [agent, cwd, model, size, AGE].into_iter().filter(|column| *column > 0);
         let taken: usize = taken.map(|column| column + GAP).sum();
         // The mark, the dot and the blank behind them; one column of air at the right.
-        Self { title: width.saturating_sub(taken + 4).max(1), agent, cwd, model, size }
+        let all = width.saturating_sub(4);
+        Self { title: all.saturating_sub(taken).max(1), agent, cwd, model, size, all }
     }
 
-    fn row(&self, reader: &Reader, found: &Found, is_chosen: bool) -> Line<'static> {
+    /// Of a row that shows a hit.
+    fn title_of_hit(&self) -> usize {
+        self.all / 3
+    }
+
+    fn row(&self, reader: &Reader, Row { found, hit }: Row<'_>, is_chosen: bool) -> Line<'static> {
         let theme = &reader.screen.theme;
         let glyphs = theme.glyphs();
         let (mark, dot) = (if theme.ascii { ">" } else { "▌" }, if theme.ascii { "*" } else { "●" });
         let cut = glyphs.cut;
         let style = if is_chosen { theme.focus } else { theme.text };
+        let width = hit.map_or(self.title, |_| self.title_of_hit());
         let title = match &found.title {
-            Some(title) => fit(title, self.title, cut, style),
-            None => fit("(no title)", self.title, cut, if is_chosen { theme.focus } else { theme.dim }),
+            Some(title) => fit(title, width, cut, style),
+            None => fit("(no title)", width, cut, if is_chosen { theme.focus } else { theme.dim }),
         };
         let agent = match &found.agent {
             Some(agent) => format!("{}/{agent}", found.format),
@@ -179,11 +193,23 @@ impl Wrapping {
             Span::raw(" "),
         ];
         spans.extend(title);
+        let age = (fit(&format!("{:>AGE$}", age(reader, found)), AGE, cut, theme.dim), AGE);
+        if let Some(hit) = hit {
+            let room = self.all.saturating_sub(self.title_of_hit() + AGE + GAP * 2);
+            let styles = [theme.dim, theme.dim.patch(theme.hit.any)];
+            let text = wrap::fit_match(&hit.line, hit.at.clone(), room, styles, cut);
+            let rest = room - wrap::width_of(&text).min(room);
+            spans.push(Span::raw(" ".repeat(GAP)));
+            spans.extend(text);
+            spans.push(Span::raw(" ".repeat(rest + GAP)));
+            spans.extend(age.0);
+            return Line::from(spans);
+        }
         let facts = [
             (fit(&agent, self.agent, cut, theme.tool), self.agent),
             (fit(&cwd, self.cwd, cut, theme.dim), self.cwd),
             (fit(&model, self.model, cut, theme.dim), self.model),
-            (fit(&format!("{:>AGE$}", age(reader, found)), AGE, cut, theme.dim), AGE),
+            age,
             (fit(&format!("{:>width$}", size, width = self.size), self.size, cut, theme.dim), self.size),
         ];
         for (cell, _) in facts.into_iter().filter(|(_, width)| *width > 0) {
@@ -218,7 +244,7 @@ fn fit(text: &str, width: usize, cut: &'static str, style: Style) -> Vec<Span<'s
 
 /// Facts, first prompt and last answer of the chosen session.
 fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
-    let Some(found) = app.picker.chosen() else { return };
+    let Some(Row { found, hit }) = app.picker.chosen() else { return };
     let place = found.place();
     let known = app.picker.previewed.as_ref().filter(|known| known.place == place);
     let preview = known.and_then(|known| known.preview.as_ref());
@@ -230,6 +256,11 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
         let line = wrap::fit(&[Span::styled(line, theme.dim)], usize::from(area.width), theme.glyphs().cut);
         buffer.set_line(area.x, y, &Line::from(line), area.width);
         y += 1;
+    }
+    if let Some(hit) = hit.filter(|_| y + 2 < area.bottom()) {
+        buffer.set_stringn(area.x, y + 1, "has it in this line", usize::from(area.width), theme.hit.any);
+        let third = Rect { height: (y + 2 - area.y) + (area.bottom() - y) / 3, ..area };
+        y = paint_text(&hit.line, theme.text, y + 2, third, buffer);
     }
     let Some(Preview { prompt, answer, .. }) = preview else { return };
     // Where both are long, each has its half.

@@ -4,7 +4,7 @@ use proptest::prelude::{any, proptest};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
-use tv::model::found::{Found, Place, Preview, Sighting};
+use tv::model::found::{Found, Place, Preview, Sighting, TextHit};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
@@ -86,12 +86,12 @@ fn chosen(stage: &Stage) -> String {
         .app
         .picker
         .chosen()
-        .and_then(|found| found.title.clone())
+        .and_then(|row| row.found.title.clone())
         .map_or_else(String::new, |t| t.to_string())
 }
 
 fn rows(stage: &Stage) -> Vec<String> {
-    stage.app.picker.in_sight(1_000).map(|(found, _)| found.id.to_string()).collect()
+    stage.app.picker.in_sight(1_000).map(|(row, _)| row.found.id.to_string()).collect()
 }
 
 fn last(stage: &Stage) -> &Effect {
@@ -162,6 +162,8 @@ fn typing_narrows_at_once_and_enter_opens() {
         last(&stage)
     );
     stage.press("ctrl-u").type_in("nothing like it");
+    assert!(stage.picture().contains("Looking through their texts"));
+    stage.happen(Event::TextsSearched { generation: sought(&stage).0, is_all: true, failures: 0 });
     assert!(stage.picture().contains("No session fits \"nothing like it\"."));
     let asked = stage.asked.len();
     stage.press("enter");
@@ -326,6 +328,76 @@ fn ten_thousand_sessions_are_matched_in_steps() {
     );
 }
 
+/// A session whose text has such a line.
+fn hit(found: Found, line: &str, word: &str) -> Box<TextHit> {
+    let at = line.find(word).expect("the line has the word");
+    Box::new(TextHit { found, entry: Text::from("e7"), line: Text::from(line), at: at..at + word.len() })
+}
+
+/// What was asked for last: the number of the search, and its words.
+fn sought(stage: &Stage) -> (u32, Vec<String>) {
+    let search = stage.asked.iter().rev().find_map(|effect| match effect {
+        Effect::SearchTexts { generation, words } => Some((*generation, words.clone())),
+        _ => None,
+    });
+    search.expect("texts are searched")
+}
+
+#[test]
+fn sessions_whose_text_has_it_stand_below_those_that_fit() {
+    let mut stage = picker((100, 24));
+    see_all(&mut stage, boats());
+    stage.type_in("ta");
+    assert_eq!(stage.asked.len(), 1, "two letters are in all texts");
+    stage.type_in("llow");
+    let (number, words) = sought(&stage);
+    assert_eq!(words, ["tallow"]);
+    assert!(stage.picture().contains("Looking through their texts"));
+    stage.happen(Event::TextHit(number - 1, hit(boats().remove(0), "old tallow", "tallow")));
+    stage.happen(Event::TextHit(number, hit(boats().remove(1), "Dry the Tallow first.", "Tallow")));
+    stage.happen(Event::TextHit(number, hit(found("lost", "Wax", 1), "no tallow, no light", "tallow")));
+    see_all(&mut stage, [found("w", "Melt the tallow", 9_999)]);
+    assert_eq!(rows(&stage), ["w", "lost", "a5cd40eb-0001"], "the first fits by its title");
+    assert!(stage.picture().contains("1 of 6, 2 by text…"), "{}", stage.picture());
+    stage.happen(Event::TextsSearched { generation: number, is_all: true, failures: 1 });
+    stage.arrange();
+    assert!(stage.picture().contains("1 of 6, 2 by text, 1 not read"));
+    stage.press("down down");
+    insta::assert_snapshot!("picker-by-text", stage.picture());
+    stage.press("enter");
+    assert!(
+        matches!(last(&stage), Effect::OpenAt { place, entry, text }
+            if *place == boats()[1].place() && entry == "e7" && text == "tallow"),
+        "{:?}",
+        last(&stage)
+    );
+    // What the next word belies goes at once; what is gone has no text.
+    stage.type_in(" dry");
+    assert_eq!((rows(&stage), sought(&stage).1), (vec!["a5cd40eb-0001".to_owned()], words_of("tallow dry")));
+    stage.type_in(" !codex");
+    assert!(rows(&stage).is_empty(), "{:?}", rows(&stage));
+    stage.press("ctrl-w backspace");
+    see(&mut stage, [Sighting::Gone(boats()[1].place())]);
+    assert!(rows(&stage).is_empty());
+    stage.press("esc");
+    assert_eq!((sought(&stage).1, rows(&stage).len()), (Vec::new(), 5));
+}
+
+fn words_of(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
+}
+
+#[test]
+fn opened_again_it_looks_through_texts_again() {
+    let mut stage = picker((80, 24));
+    see_all(&mut stage, boats());
+    stage.type_in("tallow");
+    let (number, words) = sought(&stage);
+    stage.app.mode = tv::app::mode::Mode::Normal;
+    stage.press("s");
+    assert_eq!(sought(&stage), (number + 1, words));
+}
+
 proptest! {
     #![proptest_config(crate::fixtures::cases(60))]
 
@@ -333,6 +405,7 @@ proptest! {
     fn any_session_fits_any_screen(
         texts in proptest::collection::vec((any::<String>(), any::<String>(), any::<String>()), 0..6),
         typed in "[a-z 日é!^$']{0,6}",
+        line in any::<String>(),
         columns in 1_u16..220,
         lines in 1_u16..50,
     ) {
@@ -345,9 +418,15 @@ proptest! {
         see_all(&mut stage, texts.into_iter().enumerate().map(session));
         stage.picture();
         stage.type_in(&typed);
+        for generation in 0..8 {
+            let line = Text::clean(&line);
+            let hit = TextHit { found: found("beside", "", 1), entry: Text::from("e"), line, at: 1..5 };
+            stage.happen(Event::TextHit(generation, Box::new(hit)));
+        }
         stage.press("down pgdn up");
         let (fitting, all) = stage.app.picker.counts();
-        assert!(fitting <= all && (fitting == 0) == stage.app.picker.chosen().is_none());
+        let shown = fitting + stage.app.picker.hits();
+        assert!(fitting <= all && (shown == 0) == stage.app.picker.chosen().is_none());
         stage.picture();
     }
 }

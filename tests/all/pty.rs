@@ -623,6 +623,27 @@ fn an_entry_is_opened_by_its_link() {
     console.wait_for_exit();
 }
 
+#[test]
+fn the_picker_finds_a_word_in_a_text_and_opens_the_session_there() {
+    let home = home();
+    let folder = home.path().to_str().expect("a plain path");
+    let path = home.path().join(".pi/agent/sessions/--work--/2026-03-02_s2.jsonl");
+    for number in 3..200 {
+        append(&path, &line("assistant", &format!("SENTENCE {number}."), number));
+    }
+    let environment = [("HOME", folder), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
+    let mut console = Console::start(&[], &environment);
+    console.wait_for("PAINT the boat");
+    console.send("sentence\\ 40.");
+    console.wait_for("1 by text ");
+    console.send("\r");
+    console.wait_for("SENTENCE 40.");
+    console.wait("the search stands", |console| console.text().contains("/sentence 40."));
+    assert!(!console.text().contains("SENTENCE 199."));
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+}
+
 /// What is written to the terminal when an alarm rings.
 fn rung_with(command: &str, environment: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().expect("a folder");

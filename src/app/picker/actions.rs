@@ -2,7 +2,7 @@
 
 use tui_input::InputRequest;
 
-use super::{Division, Pane, Picker};
+use super::{Division, Pane, Picker, Row};
 use crate::app::effect::Effect;
 use crate::app::screen::Screen;
 use crate::model::found::{Place, Preview};
@@ -44,18 +44,26 @@ pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
     picker.match_on(STEP);
     picker.order();
     picker.scroll(usize::from(parts.lines));
-    if parts.pane == Pane::Hidden {
-        return Vec::new();
-    }
-    picker.ask().map(|found| Effect::Preview(Box::new(found))).into_iter().collect()
+    let wanted = if parts.pane == Pane::Hidden { None } else { picker.ask() };
+    let preview = wanted.map(|found| Effect::Preview(Box::new(found)));
+    picker.texts.ask().into_iter().chain(preview).collect()
 }
 
 impl Picker {
-    /// Opens the chosen session.
+    /// Opens the chosen session, at what its text has of what is typed.
     pub(crate) fn accept(&mut self) -> Vec<Effect> {
         self.match_on(usize::MAX);
         self.order();
-        self.chosen().map(|found| Effect::Open(found.place())).into_iter().collect()
+        let word = self.texts.word().cloned();
+        let open = |Row { found, hit }: Row<'_>| match hit {
+            None => Effect::Open(found.place()),
+            Some(hit) => Effect::OpenAt {
+                place: found.place(),
+                entry: hit.entry.to_string(),
+                text: word.clone().unwrap_or_default(),
+            },
+        };
+        self.chosen().map(open).into_iter().collect()
     }
 
     /// Whether giving up leads back to the session behind: nothing is typed, and there is one.

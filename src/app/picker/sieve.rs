@@ -59,11 +59,26 @@ impl Sieve {
         self.words = pattern.atoms.into_iter().map(word).collect();
     }
 
+    /// The words that a session must have.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let wanted = self.words.iter().filter(|(atom, _)| !atom.negative);
+        wanted.map(|(atom, _)| atom.needle_text().to_string()).collect()
+    }
+
     /// How well a session fits. `None`: not at all.
     pub(crate) fn score(&mut self, grist: &Grist) -> Option<u32> {
+        self.score_of(grist, |_| true)
+    }
+
+    /// Whether a session has none of the words that it must not have.
+    pub(crate) fn lets_pass(&mut self, grist: &Grist) -> bool {
+        self.score_of(grist, |atom| atom.negative).is_some()
+    }
+
+    fn score_of(&mut self, grist: &Grist, counts: impl Fn(&Atom) -> bool) -> Option<u32> {
         let matcher = &mut self.matcher;
         let mut sum = 0;
-        for (atom, letters) in &self.words {
+        for (atom, letters) in self.words.iter().filter(|(atom, _)| counts(atom)) {
             let length = u32::try_from(letters.chars().count()).unwrap_or(u32::MAX);
             let least = if atom.negative { 0 } else { length.saturating_mul(LETTER) };
             let mut fits = |fact: &Utf32String| {

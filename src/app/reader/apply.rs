@@ -21,7 +21,7 @@ impl Reader {
             effects.extend(self.note(change));
         }
         effects.extend(self.look_out());
-        self.with_text(super::go_to_wanted);
+        effects.extend(self.with_text(super::go_to_wanted));
         effects
     }
 

@@ -1,8 +1,10 @@
 //! Motions: from item to item, to landmarks and back, and following.
 
+use super::find::search;
 use super::landmarks::Nearest;
 use super::viewport::{Focus, Motion, focus_of};
 use super::{branches, landmarks};
+use crate::app::effect::Effect;
 use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
@@ -154,8 +156,8 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
 }
 
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
-pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let Some(wanted) = &text.places.wanted else { return };
+pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(wanted) = &text.places.wanted else { return Vec::new() };
     let by_call = || scene.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
     if let Some(entry) = scene.session.transcript.find(wanted).or_else(by_call) {
         text.places.wanted = None;
@@ -164,5 +166,9 @@ pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) {
         let words = format!("no entry is called {}", Key::clean(wanted));
         text.places.wanted = None;
         scene.say(words);
+    } else {
+        return Vec::new();
     }
+    let sought = text.places.sought.take();
+    sought.map_or_else(Vec::new, |sought| search::begin(text, scene, &sought))
 }

@@ -39,6 +39,8 @@ pub struct Places {
     pub(crate) news: Option<News>,
     /// The key of an entry that the reader asked for, until it has come.
     pub wanted: Option<String>,
+    /// What is to be searched for from there.
+    pub(crate) sought: Option<String>,
     trail: Trail,
     /// The last entry: what joins it may be new, too.
     pub(crate) tail: Tail,

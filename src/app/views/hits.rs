@@ -30,8 +30,6 @@ const COLUMNS: &[Column] = &[
 ];
 /// The column of the line that was found.
 const FOUND: usize = 4;
-/// Bytes of a line beside the match that are looked at.
-const LONGEST: usize = 4_000;
 /// What its keys do.
 const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 
@@ -116,15 +114,11 @@ fn line(scene: &PageScene<'_>, table: &Table, hit: Hit, is_chosen: bool) -> Opti
     let cut = theme.glyphs().cut;
     match texts::first_match(&search.pattern, &texts::of_block(entry, block, hit.focus.block)) {
         Some((text, found)) => {
-            let head = text.get(..found.start).unwrap_or_default().trim_start();
-            let tail = text.get(found.end..).unwrap_or_default();
-            let matched = text.get(found).unwrap_or_default();
-            let spans = [
-                Span::styled(wrap::fit_end(wrap::tail(head, LONGEST), room / 3, cut), plain),
-                Span::styled(wrap::head(matched, LONGEST).to_owned(), plain.patch(theme.hit.any)),
-                Span::styled(wrap::head(tail, LONGEST).to_owned(), plain),
-            ];
-            line.spans.extend(wrap::fit(&spans, room, cut));
+            let indent = (text.len() - text.trim_start().len()).min(found.start);
+            let found = found.start - indent..found.end - indent;
+            let text = text.get(indent..).unwrap_or_default();
+            let styles = [plain, plain.patch(theme.hit.any)];
+            line.spans.extend(wrap::fit_match(text, found, room, styles, cut));
         }
         None => line.spans.push(Span::styled("being read from the file", theme.dim)),
     }

@@ -6,6 +6,7 @@
 //!
 //! Invariant: hits come in the order in which sessions were found and entries were written, whoever finds them first.
 
+mod first;
 mod options;
 mod print;
 mod query;
@@ -13,6 +14,7 @@ mod search;
 
 use std::io::Write;
 
+pub(crate) use self::first::first_of_each;
 pub use self::options::{Asked, Case, Form, Options};
 use self::print::Printer;
 use self::query::Query;

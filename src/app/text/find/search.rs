@@ -208,6 +208,13 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
     start(text, scene, search, Some(seeks))
 }
 
+/// Looks for a text from where the reader is on.
+pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, sought: &str) -> Vec<Effect> {
+    scene.asks.push(Ask::Keep(Kind::Search, sought.to_owned()));
+    let search = Search::new(sought, true, text.find.next_generation());
+    start(text, scene, search, Some(Seek::Nearest))
+}
+
 /// Takes the hits of a portion over. The view goes to the one that is sought.
 pub fn found(
     text: &mut TextPane,

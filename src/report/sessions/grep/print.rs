@@ -26,8 +26,6 @@ use crate::report::rows::Paper;
 /// Columns of a line's number and of who speaks.
 const LINE: usize = 7;
 const SPEAKER: usize = 8;
-/// Of a line that is too long so much stands in front of the hit, of 4 parts of the room.
-const IN_FRONT: usize = 1;
 
 /// A hit as JSON.
 #[derive(Serialize)]
@@ -156,12 +154,8 @@ impl<'a> Printer<'a> {
 
     /// What of a line fits into so many columns, with the hit in it.
     fn excerpt(&self, text: &str, found: Range<usize>, room: usize) -> Vec<Span<'static>> {
-        let part = |range: Range<usize>| text.get(range).unwrap_or_default().replace(['\t', '\n'], " ");
-        let (before, hit, behind) = (part(0..found.start), part(found.clone()), part(found.end..text.len()));
-        let fits = wrap::width(&before) + wrap::width(&hit) + wrap::width(&behind) <= room;
-        let before = if fits { before } else { wrap::fit_end(&before, room * IN_FRONT / 4, self.cut()) };
         let style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-        wrap::fit(&[Span::raw(before), Span::styled(hit, style), Span::raw(behind)], room, self.cut())
+        wrap::fit_match(text, found, room, [Style::new(), style], self.cut())
     }
 
     fn cut(&self) -> &'static str {

@@ -1,5 +1,6 @@
 //! What is sought: a pattern as in the viewer's search, narrowed by conditions as in its filter.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use regex::Regex;
@@ -14,6 +15,8 @@ use crate::model::timestamp::Timestamp;
 /// What is sought, ready to be found.
 pub(super) struct Query {
     pub(super) pattern: Regex,
+    /// What must stand in the line besides.
+    others: Vec<Regex>,
     prefilter: LiteralPrefilter,
     pub(super) scope: Option<Scope>,
     pub(super) filter: Option<Expr>,
@@ -47,7 +50,23 @@ impl Query {
         let is_local = scope != Some(Scope::Errors)
             && filter.as_ref().is_none_or(|filter| filter.terms().into_iter().all(is_local));
         let prefilter = LiteralPrefilter::of(text, is_literal, ignores_case);
-        Ok((Self { pattern, prefilter, scope, filter, since, is_local }, said))
+        Ok((Self { pattern, others: Vec::new(), prefilter, scope, filter, since, is_local }, said))
+    }
+
+    /// What has all of these words in one line.
+    pub(super) fn of_words(words: &[String]) -> Option<Self> {
+        let mut words: Vec<&String> = words.iter().collect();
+        words.sort_by_key(|word| Reverse(word.len()));
+        let (longest, others) = words.split_first()?;
+        let pattern = texts::pattern(longest, true)?;
+        let others = others.iter().filter_map(|word| texts::pattern(word, true)).collect();
+        let prefilter = texts::prefilter(longest, true);
+        Some(Self { pattern, others, prefilter, scope: None, filter: None, since: None, is_local: true })
+    }
+
+    /// Whether a line with a match has all else that it must have.
+    pub(super) fn has_others(&self, line: &str) -> bool {
+        self.others.iter().all(|other| other.is_match(line))
     }
 
     /// The lines of a text that may hold a match.

@@ -253,7 +253,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     .flatten()
             };
             texts::each_line(&query.pattern, &text, &mut read, &mut |piece, line, found| {
-                let origin = origin_of(entry, block, piece);
+                let origin = origin_of(entry, block, piece).filter(|_| query.has_others(line));
                 lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
                     let (text, found) = around(line, found);
                     (piece, origin, text, found)
