@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::calls::Place;
 use super::index::Index;
 use crate::model::edit::saturating_u32;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -61,8 +61,7 @@ impl Index for Files {
         if place == 0 {
             self.root.clone_from(&transcript.meta().root);
         }
-        let Some(entry) = transcript.get(id) else { return };
-        for (used, one) in self.uses_of(place, id, entry) {
+        for (used, one) in self.uses_of(transcript, place, id) {
             self.file_of(used).append(one);
         }
     }
@@ -70,8 +69,7 @@ impl Index for Files {
     /// An entry has changed, or its bodies were read again. Mostly that says nothing new of its files, which then
     /// need not be judged anew: one may have been used ten thousand times.
     fn change(&mut self, transcript: &Transcript, place: usize, id: EntryId) -> bool {
-        let Some(entry) = transcript.get(id) else { return true };
-        let uses_now = self.uses_of(place, id, entry);
+        let uses_now = self.uses_of(transcript, place, id);
         let known: Vec<(Named, Text)> =
             self.of_entry(id).map(|(named, path)| (*named, path.clone())).collect();
         if !known.iter().eq(uses_now.iter().map(|(used, _)| used)) {
@@ -136,16 +134,21 @@ impl Files {
     }
 
     /// How the calls of an entry use files.
-    fn uses_of(&self, place: usize, id: EntryId, entry: &Entry) -> Vec<((Named, Text), Use)> {
+    fn uses_of(&self, transcript: &Transcript, place: usize, id: EntryId) -> Vec<((Named, Text), Use)> {
         let mut uses = Vec::new();
-        if entry.marks.copy {
-            return uses;
-        }
+        let Some(entry) = transcript.get(id).filter(|entry| !entry.marks.copy) else { return uses };
+        // Of sessions that began in different folders, each has its own.
+        let session = transcript.session_of(id).and_then(|(_, session)| session.root.as_ref());
+        let folder = session.filter(|folder| self.root.as_ref() != Some(*folder));
         let order = saturating_u32(place);
         for (block, kind) in entry.blocks.iter().enumerate() {
             let BlockKind::Call(call) = &kind.kind else { continue };
             let used = paths::used_by(call, self.root.as_deref());
             for (number, (path, op, by_shell)) in used.into_iter().enumerate() {
+                let path = match folder.filter(|_| paths::is_relative(&path)) {
+                    Some(folder) => paths::normal(&format!("{folder}/{path}"), self.root.as_deref()),
+                    None => path,
+                };
                 let path = Text::from(path.as_str());
                 // One name for all uses of a file.
                 let path = self.known.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());

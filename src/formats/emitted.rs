@@ -97,9 +97,8 @@ impl Emitted {
             | MetaEdit::Helper(text) => self.phrase(text),
             MetaEdit::Fact { value, .. } => self.phrase(value),
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
-            MetaEdit::Session { name, label } => {
-                self.phrase(name);
-                self.phrase(label);
+            MetaEdit::Session { name, label, root } => {
+                [name, label].into_iter().chain(root).for_each(|text| self.phrase(text));
             }
             MetaEdit::Limit(limit) => {
                 self.count(Some(limit.minutes));

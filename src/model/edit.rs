@@ -112,6 +112,8 @@ pub enum MetaEdit {
         name: Name,
         /// What to call it for readers.
         label: Text,
+        /// Where its agent began, as far as that is known.
+        root: Option<Text>,
     },
     /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
     Helper(Name),

@@ -107,6 +107,8 @@ pub struct LaneFacts {
     pub(crate) is_helper: bool,
     /// Whether it is a session by itself: one of several that are read as one.
     pub(crate) is_session: bool,
+    /// Where the agent of such a session began, as far as that is known.
+    pub(crate) root: Option<Text>,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }

@@ -179,6 +179,23 @@ fn a_filter_shows_one_of_the_sessions() {
 }
 
 #[test]
+fn a_path_is_that_of_the_folder_where_its_session_began() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut stage = Stage::made((120, 40));
+    let lines = [calls("m1", "Edit", "src/a.rs", "10:00:00"), answers("m1", "done", "10:00:01")];
+    let there = lines.clone().map(|line| line.replace("\"/work\"", "\"/other\"").replace("m1", "m2"));
+    let (one, two) = (write(dir.path(), "one.jsonl", &lines), write(dir.path(), "two.jsonl", &there));
+    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
+        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    }
+    stage.arrange();
+    let files = stage.app.reader.outline.sections.iter().find(|section| section.part == SectionKind::Files);
+    let rows: Vec<String> =
+        files.expect("files are listed").rows.iter().map(|row| row.title.clone()).collect();
+    assert_eq!(rows, ["/other/src/a.rs", "/work/src/a.rs"]);
+}
+
+#[test]
 fn what_two_sessions_call_the_same_stays_paired_within_each() {
     let dir = tempfile::tempdir().unwrap();
     let lines = |said: &str, at: &str| {

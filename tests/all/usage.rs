@@ -284,6 +284,12 @@ fn limits_are_those_that_were_recorded_last() {
         "secondary": null, "plan_type": "plus"}),
     );
     rollout(5, Value::Null);
+    // A window that it was not told.
+    rollout(
+        6,
+        json!({"primary_used_percent": 0.0, "secondary_used_percent": 0.0,
+        "primary_window_minutes": 0, "secondary_window_minutes": 0}),
+    );
     let limit = |minutes: u64, used: f64, resets: &str, recorded: &str| {
         json!({"schema": "tv.limits/1", "agent": "codex", "minutes": minutes, "used_percent": used,
             "resets": resets, "recorded": recorded})

@@ -24,6 +24,11 @@ pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
     below(&clean, cwd).to_owned()
 }
 
+/// Whether a path says nothing of where its folder is.
+pub(super) fn is_relative(path: &str) -> bool {
+    !path.starts_with(['/', '~', '\\']) && !path.get(1..).is_some_and(|rest| rest.starts_with(':'))
+}
+
 fn without_detours(path: &str) -> Cow<'_, str> {
     let is_plain = !path.contains("./") && !path.contains("//") && !path.ends_with("/..");
     if is_plain {

@@ -65,8 +65,10 @@ pub(crate) fn limits(recorded: &Json<'_>, at: Option<Timestamp>) -> impl Iterato
         let later = own.get("resets_in_seconds").int();
         let later =
             later.zip(at).map(|(seconds, at)| Timestamp(at.0.saturating_add(seconds.saturating_mul(1_000))));
+        let minutes = own.get("window_minutes").count().or_else(|| flat("window_minutes").count());
         Some(Limit {
-            minutes: own.get("window_minutes").count().or_else(|| flat("window_minutes").count())?,
+            // The first versions wrote 0 for a window that they were not told.
+            minutes: minutes.filter(|minutes| *minutes > 0)?,
             used: own.get("used_percent").number().or_else(|| flat("used_percent").number())?,
             resets: own.get("resets_at").moment().or(later),
             recorded: at,

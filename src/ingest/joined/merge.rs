@@ -37,7 +37,7 @@ struct Part {
     /// The name of its file, until it has a title, and that of its format.
     name: Name,
     format: &'static str,
-    /// Its titles; nothing else is taken in.
+    /// Its titles and folders; nothing else is taken in.
     meta: Meta,
     tally: Tally,
     /// What is known of it before all are.
@@ -56,7 +56,7 @@ impl Merge {
     pub(crate) fn new(names: &[(String, &'static str)]) -> Self {
         let of = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let part = |(number, (name, format)): (u32, &(String, &'static str))| Part {
-            seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)), root: None },
+            seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)) },
             name: Text::clean(name),
             format,
             meta: Meta::default(),
@@ -126,7 +126,7 @@ impl Merge {
     fn all(&mut self) -> Vec<Batch> {
         let mut edits = vec![self.title()];
         edits.extend(self.parts.iter().map(Part::session));
-        let mut roots = self.parts.iter().map(|part| part.seat.root.as_ref());
+        let mut roots = self.parts.iter().map(|part| part.meta.root.as_ref());
         let first = roots.next().flatten().cloned();
         if let Some(root) = first.filter(|first| roots.all(|root| root == Some(first))) {
             edits.push(Edit::Meta(MetaEdit::Cwd(root)));
@@ -215,17 +215,19 @@ impl Part {
         Text::clean(&format!("{name} ({})", self.format))
     }
 
-    /// That its lane is a session with such a name.
+    /// That its lane is a session, and what is known of that.
     fn session(&self) -> Edit {
-        Edit::Meta(MetaEdit::Session { name: self.seat.lane.clone(), label: self.label() })
+        let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
+        Edit::Meta(MetaEdit::Session { name, label, root })
     }
 
     fn add(&mut self, edit: Edit, requests: &mut HashMap<Request, u32>) {
-        if let Edit::Meta(title @ MetaEdit::Title { .. }) = edit {
-            let before = self.label();
-            self.meta.take(title);
-            if self.label() != before {
-                self.waiting.push((None, self.session()));
+        if let Edit::Meta(fact @ (MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
+            let before = self.session();
+            self.meta.take(fact);
+            let session = self.session();
+            if session != before {
+                self.waiting.push((None, session));
             }
             return;
         }

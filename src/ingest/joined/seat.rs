@@ -18,8 +18,6 @@ pub(crate) struct Seat {
     pub(crate) of: u32,
     /// The name of the lane that its main lane is.
     pub(crate) lane: Name,
-    /// Where its agent began.
-    pub(crate) root: Option<Text>,
 }
 
 impl Seat {
@@ -40,7 +38,7 @@ impl Seat {
     }
 
     /// Makes an edit its own; nothing comes of what is known of the session as a whole.
-    pub(crate) fn take(&mut self, mut edit: Edit) -> Option<Edit> {
+    pub(crate) fn take(&self, mut edit: Edit) -> Option<Edit> {
         match &mut edit {
             Edit::Entry(entry) => self.entry(entry),
             Edit::Result { call, result, lane } => {
@@ -62,7 +60,7 @@ impl Seat {
         Some(edit)
     }
 
-    fn fact(&mut self, fact: &MetaEdit) -> Option<MetaEdit> {
+    fn fact(&self, fact: &MetaEdit) -> Option<MetaEdit> {
         match fact {
             MetaEdit::Lane { name, label, call } => Some(MetaEdit::Lane {
                 name: self.lane(Some(name)),
@@ -73,11 +71,8 @@ impl Seat {
             MetaEdit::Kept { compaction, first } => {
                 Some(MetaEdit::Kept { compaction: self.key(compaction), first: self.key(first) })
             }
-            MetaEdit::Cwd(folder) => {
-                self.root.get_or_insert_with(|| folder.clone());
-                None
-            }
             MetaEdit::Id(_)
+            | MetaEdit::Cwd(_)
             | MetaEdit::Title { .. }
             | MetaEdit::Agent(_)
             | MetaEdit::Version(_)

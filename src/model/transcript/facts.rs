@@ -53,7 +53,7 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
-            MetaEdit::Session { name, label } => return self.lanes.note_session(&name, label),
+            MetaEdit::Session { name, label, root } => return self.lanes.note_session(&name, label, root),
             MetaEdit::Helper(name) => return self.lanes.note_helper(&name),
             MetaEdit::LinkedTree => self.lineage.link_all(),
             MetaEdit::Kept { compaction, first } => {

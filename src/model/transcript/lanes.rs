@@ -35,6 +35,7 @@ impl Lanes {
                 call: None,
                 is_helper: false,
                 is_session: false,
+                root: None,
                 entries: Vec::new(),
             });
             self.list.len() - 1
@@ -53,7 +54,8 @@ impl Lanes {
     /// Whether these are the same sub-agents, whatever their entries are.
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
-            (lane.name.clone(), lane.label.clone(), lane.call.clone(), (lane.is_helper, lane.is_session))
+            let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
+            (names, lane.is_helper, lane.is_session, lane.root.clone())
         };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
@@ -63,11 +65,12 @@ impl Lanes {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in that a lane is a session by itself, and its name. Answers whether either is new.
-    pub(super) fn note_session(&mut self, name: &Name, label: Text) -> bool {
+    /// Takes in that a lane is a session by itself, its name, and where it began. Answers whether any is new.
+    pub(super) fn note_session(&mut self, name: &Name, label: Text, root: Option<Text>) -> bool {
         let lane = self.of(name);
-        let is_new = !std::mem::replace(&mut lane.is_session, true);
-        std::mem::replace(&mut lane.label, label) != lane.label || is_new
+        let is_new = (lane.is_session, &lane.label, &lane.root) != (true, &label, &root);
+        (lane.is_session, lane.label, lane.root) = (true, label, root);
+        is_new
     }
 
     /// Takes in what is known of a sub-agent. Answers whether it is another one now, or belongs elsewhere.
