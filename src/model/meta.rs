@@ -112,3 +112,11 @@ pub struct LaneFacts {
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }
+
+impl LaneFacts {
+    /// What it is and what it is called.
+    pub(crate) fn title(&self) -> String {
+        let what = if self.is_session { "session" } else { "sub-agent" };
+        format!("{what} {}", self.label)
+    }
+}

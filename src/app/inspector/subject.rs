@@ -11,6 +11,7 @@ use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::figures;
+use crate::model::meta::LaneFacts;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -161,8 +162,8 @@ impl<'a> Subject<'a> {
             spans.push(Span::styled(format!("turn {}  ", turn.number), theme.text));
         }
         let lane = self.entry.lane.as_ref();
-        let label = lane.map(|name| transcript.lane(name).map_or(name.clone(), |lane| lane.label.clone()));
-        let lane = label.map_or_else(|| "main lane".to_owned(), |label| format!("sub-agent {label}"));
+        let lane = lane.and_then(|name| transcript.lane(name));
+        let lane = lane.map_or_else(|| "main lane".to_owned(), LaneFacts::title);
         spans.push(Span::styled(format!("{lane}  "), theme.text));
         let parent = self.entry.parent.as_ref();
         let target = parent.and_then(|key| above(transcript, key));

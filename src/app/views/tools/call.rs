@@ -7,7 +7,7 @@ use crate::analysis::lint::{Finding, Severity};
 use crate::app::views::page::PageScene;
 use crate::model::entry::Entry;
 use crate::model::figures::duration;
-use crate::model::text::Text;
+use crate::model::meta::LaneFacts;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, Took, ToolCall};
 use crate::model::usage::{Scope, Usage};
@@ -108,10 +108,9 @@ impl<'a> PlacedCall<'a> {
         }
     }
 
-    /// The sub-agent that made it, by its label.
-    pub(crate) fn lane(&self, scene: &PageScene<'a>) -> Option<&'a Text> {
-        let name = self.entry.lane.as_ref()?;
-        Some(scene.transcript.lane(name).map_or(name, |lane| &lane.label))
+    /// The sub-agent that made it.
+    pub(crate) fn lane(&self, scene: &PageScene<'a>) -> Option<&'a LaneFacts> {
+        scene.transcript.lane(self.entry.lane.as_ref()?)
     }
 }
 

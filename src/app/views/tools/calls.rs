@@ -87,7 +87,7 @@ pub(crate) fn sorted(scene: &PageScene<'_>, places: Vec<Place>, sort: Sort) -> V
         NUMBER => places.into_iter().rev().collect(),
         TOOL => sort.sort(places, |place| placed(place).map(|placed| placed.call.name.as_str())),
         ARGUMENT => sort.sort(places, |place| placed(place).map(|placed| placed.argument(scene))),
-        LANE => sort.sort(places, |place| placed(place)?.lane(scene)),
+        LANE => sort.sort(places, |place| placed(place)?.lane(scene).map(|lane| &lane.label)),
         STATUS => sort.sort(places, |place| placed(place).map(|placed| placed.status(scene))),
         FOUND => sort.sort(places, |place| placed(place)?.marks(scene)),
         column => sort.sort(places, |place| {
@@ -136,7 +136,9 @@ pub(crate) fn cells(
         ),
         found.unwrap_or_default(),
         Span::styled(
-            placed.lane(scene).map_or_else(|| "main".to_owned(), |label| wrap::head(label, 200).to_owned()),
+            placed
+                .lane(scene)
+                .map_or_else(|| "main".to_owned(), |lane| wrap::head(&lane.label, 200).to_owned()),
             theme.dim,
         ),
     ]

@@ -70,7 +70,7 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
             Span::styled(wrap::head(&call.name, 200).to_owned(), theme.tool),
         ],
         turn.map(|turn| dim(format!("turn {}", turn + 1))).unwrap_or_default(),
-        placed.lane(scene).map(|label| dim(format!("sub-agent {label}"))).unwrap_or_default(),
+        placed.lane(scene).map(|lane| dim(lane.title())).unwrap_or_default(),
         left.map(|branch| dim(format!("on branch {}, which was left", branch.number))).unwrap_or_default(),
         if record > 0 { dim(format!("line {record}")) } else { Vec::new() },
         dim(call.key.to_string()),
