@@ -728,3 +728,22 @@ fn an_alarm_runs_the_command_of_the_reader_with_no_word_of_the_session_in_it() {
     assert!(parts[0].ends_with("session.jsonl"), "{text}");
     assert_eq!(&parts[1..], ["\"WORD\"", "model"]);
 }
+
+#[test]
+fn a_session_is_joined_while_another_is_open_and_both_are_followed() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let [one, two] = folders.each_ref().map(|folder| session(folder.path()));
+    append(&two, &line("user", "SECOND PROMPT", 3));
+    let mut console = Console::start(&[one.to_str().expect("a plain path")], &[]);
+    console.wait_for("FIRST ANSWER");
+    console.send(&format!(":join {}\r", two.display()));
+    console.wait_for("2 sessions joined");
+    console.wait_for("SECOND PROMPT");
+    append(&one, &line("assistant", "ONE GOES ON", 4));
+    console.wait_for("ONE GOES ON");
+    append(&two, &line("assistant", "TWO GOES ON", 5));
+    console.wait_for("TWO GOES ON");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+    console.assert_restored();
+}
