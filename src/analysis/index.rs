@@ -12,6 +12,9 @@ use crate::model::transcript::{Touched, Transcript};
 pub mod lanes;
 pub mod places;
 
+/// Entries that are taken in for a batch at most: no batch brings so many.
+const AT_ONCE: usize = 1 << 14;
+
 /// What is kept of the entries of a session. An entry that comes or changes must cost no more than its own content,
 /// however long the session is.
 pub trait Index: Default {
@@ -102,9 +105,10 @@ impl<I: Index> Live<I> {
     }
 
     /// Takes in all that is new, for a session that is read in the background: entries are at hand when they come, and
-    /// may be on disk later. Says whether that was all.
+    /// may be on disk later. What begins again has some batches for it: all entries unpacked take much room. Says
+    /// whether that was all.
     pub(crate) fn keep_up(&mut self, transcript: &Transcript, reads: &I::Reads) -> bool {
-        self.take_in(transcript, reads, usize::MAX, I::IN_BACKGROUND)
+        self.take_in(transcript, reads, AT_ONCE, I::IN_BACKGROUND)
     }
 
     fn take_in(&mut self, transcript: &Transcript, reads: &I::Reads, read: usize, settle: usize) -> bool {

@@ -26,7 +26,7 @@ use std::collections::HashMap;
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
-use super::entry::glance::Glance;
+use super::entry::glance::{Boundary, Glance};
 use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::ByKey;
 use super::meta::Meta;
@@ -196,6 +196,11 @@ impl Transcript {
     /// The sub-agent that the entry belongs to; it costs little, too.
     pub fn lane_at(&self, id: EntryId) -> Option<&Name> {
         self.entries.lane(id.index())
+    }
+
+    /// What it is to the calls before it; it costs little, too.
+    pub(crate) fn boundary(&self, id: EntryId) -> Option<Boundary> {
+        self.entries.boundary(id.index())
     }
 
     /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being

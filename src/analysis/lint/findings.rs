@@ -203,8 +203,7 @@ impl Findings {
             self.queue.extend(self.waiting.take_recorded(transcript));
         }
         for id in touched {
-            let waiting = transcript.get(id).map(|entry| self.waiting.take_for(entry));
-            self.queue.extend(waiting.into_iter().flatten());
+            self.queue.extend(self.waiting.take_for(transcript, id));
             self.see_compaction(transcript, id);
             self.queue.extend(self.watched.get(&id).into_iter().flatten());
             if self.is_judged(transcript, id) {

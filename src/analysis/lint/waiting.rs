@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::scene::Wait;
+use crate::model::entry::EntryId;
 use crate::model::entry::glance::Boundary;
-use crate::model::entry::{Entry, EntryId};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -52,11 +52,12 @@ impl Waiting {
         }
     }
 
-    /// Who waits for what this entry is.
-    pub(super) fn take_for(&mut self, entry: &Entry) -> BTreeSet<EntryId> {
-        let mut found = self.next.remove(&entry.lane).unwrap_or_default();
-        if Boundary::of(entry) != Boundary::None {
-            found.extend(self.answer.remove(&entry.lane).unwrap_or_default());
+    /// Who waits for what this entry is. It stays packed: of a session that is judged anew each one is asked for.
+    pub(super) fn take_for(&mut self, transcript: &Transcript, id: EntryId) -> BTreeSet<EntryId> {
+        let lane = transcript.lane_at(id).cloned();
+        let mut found = self.next.remove(&lane).unwrap_or_default();
+        if transcript.boundary(id).is_some_and(|boundary| boundary != Boundary::None) {
+            found.extend(self.answer.remove(&lane).unwrap_or_default());
         }
         found
     }

@@ -4,6 +4,8 @@
 //! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
 //! next entry, which takes its name.
 
+use std::collections::VecDeque;
+
 use super::deeds::Deeds;
 use super::line::Line;
 use super::replay::Replay;
@@ -48,7 +50,10 @@ pub(crate) struct Thread {
     pub(crate) setup: String,
     request: Option<Request>,
     next_key: Option<Key>,
-    turns: Vec<Vec<(Key, Role, Marks)>>,
+    /// The entries of each turn, packed: a long session has hundreds of thousands.
+    turns: Vec<Vec<u8>>,
+    /// The newest of them.
+    newest: VecDeque<Key>,
     has_prompt: bool,
 }
 
@@ -97,10 +102,14 @@ impl Thread {
         if self.turns.is_empty() {
             self.turns.push(Vec::new());
         }
-        let newest = self.turns.iter().rev().take(2).flat_map(|turn| turn.iter().rev()).take(NEWEST);
-        let is_known = newest.into_iter().any(|(key, ..)| *key == entry.key);
+        let is_known = self.newest.contains(&entry.key);
         if let Some(turn) = self.turns.last_mut().filter(|_| !is_known) {
-            turn.push((entry.key.clone(), entry.role, entry.marks));
+            let packed = postcard::to_extend(&(&entry.key, entry.role, entry.marks), std::mem::take(turn));
+            *turn = packed.unwrap_or_default();
+            if self.newest.len() == NEWEST {
+                self.newest.pop_front();
+            }
+            self.newest.push_back(entry.key.clone());
         }
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
@@ -132,11 +141,17 @@ impl Thread {
     pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
         let count = usize::try_from(turns).unwrap_or(usize::MAX).min(self.turns.len().saturating_sub(1));
         let from = self.turns.len() - count;
-        for (key, role, marks) in self.turns.drain(from..).flatten() {
-            let mut entry = out.new_entry(key, role, None);
-            entry.lane.clone_from(&self.lane);
-            entry.marks = Marks { undone: true, ..marks };
-            out.entry(entry);
+        for turn in self.turns.drain(from..) {
+            let mut rest = turn.as_slice();
+            while let Ok(((key, role, marks), behind)) = postcard::take_from_bytes::<(Key, Role, Marks)>(rest)
+            {
+                rest = behind;
+                self.newest.retain(|known| *known != key);
+                let mut entry = out.new_entry(key, role, None);
+                entry.lane.clone_from(&self.lane);
+                entry.marks = Marks { undone: true, ..marks };
+                out.entry(entry);
+            }
         }
         self.request = None;
     }

@@ -46,6 +46,9 @@ impl Pages {
             return Vec::new();
         }
         let pages = self.list.len().saturating_sub(RECENT);
+        // What was only looked at needs nobody to pack it.
+        let unchanged = self.list.iter_mut().take(pages).filter(|page| page.packed.is_some());
+        unchanged.for_each(|page| drop(page.entries.take()));
         if self.list.iter().filter(|page| page.is_given).count() > GIVEN {
             let mut packer = Packer::default();
             let own = self.list.iter_mut().take(pages).filter(|page| page.waits() && !page.holds_bodies());
@@ -76,9 +79,6 @@ impl Pages {
 
 impl Page {
     fn give(&mut self, number: usize, print: Printing<'_>) -> Option<ToPack> {
-        if self.packed.is_some() {
-            self.entries.take();
-        }
         if self.is_given || self.holds_bodies() {
             return None;
         }

@@ -224,6 +224,22 @@ fn what_changed_while_somebody_packed_it_stays_changed() {
 }
 
 #[test]
+fn what_was_only_looked_at_closes_however_slow_the_others_are_packed() {
+    const PACKED: usize = OPEN + RECENT + 10;
+    let mut pages = filled(PAGE * PACKED);
+    pages.pack(&print);
+    let more = GIVEN + RECENT + 1;
+    (PAGE * PACKED..PAGE * (PACKED + more)).for_each(|number| pages.push(full(number)));
+    let given = pages.hand_out(&print);
+    assert_eq!(given.len(), GIVEN + 1);
+    for number in 0..PACKED {
+        assert_same(pages.get(number * PAGE), &full(number * PAGE));
+    }
+    assert!(pages.hand_out(&print).is_empty());
+    assert_eq!(pages.open_pages(), more, "those that were packed before are closed");
+}
+
+#[test]
 fn who_packs_too_slowly_is_not_waited_for() {
     let mut pages = Pages::default();
     let mut given = Vec::new();
