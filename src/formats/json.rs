@@ -314,7 +314,8 @@ pub fn parse(text: &str) -> Result<Json<'_>, Damage> {
 
 /// Byte ranges of the JSON values that stand one after the other in a text, up to the first damage.
 pub fn split(text: &str) -> Vec<std::ops::Range<usize>> {
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let text = damage::without_python(text);
+    let mut stream = serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>();
     let mut ranges = Vec::new();
     let mut start = 0;
     while let Some(Ok(_)) = stream.next() {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper is only skipped.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -24,6 +25,7 @@ pub struct Damage {
 
 /// What is wrong with a text; `None` if it is one JSON value.
 pub(super) fn find(text: &str) -> Option<Damage> {
+    let text = &*without_python(text);
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let read = Seed::default().deserialize(&mut deserializer).and_then(|()| deserializer.end());
     let error = read.err()?;
@@ -33,6 +35,30 @@ pub(super) fn find(text: &str) -> Option<Damage> {
         trailing: error.to_string().starts_with("trailing characters"),
         unfinished: error.is_eof(),
     })
+}
+
+/// The numbers that Python writes and JSON has no words for.
+const PYTHON: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The text with an empty array as wide in the place of each number that only the lexer takes.
+pub(super) fn without_python(text: &str) -> Cow<'_, str> {
+    if !PYTHON.iter().any(|word| text.contains(word)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let (mut in_string, mut is_escaped) = (false, false);
+    while let Some(rest) = text.get(out.len()..).filter(|rest| !rest.is_empty()) {
+        let word = PYTHON.iter().find(|word| !in_string && rest.starts_with(**word));
+        if let Some(word) = word {
+            out.push_str(&format!("[{:1$}]", "", word.len() - 2));
+            continue;
+        }
+        let Some(c) = rest.chars().next() else { break };
+        in_string ^= c == '"' && !is_escaped;
+        is_escaped = in_string && c == '\\' && !is_escaped;
+        out.push(c);
+    }
+    Cow::Owned(out)
 }
 
 fn offset_of(text: &str, error: &serde_json::Error) -> usize {

@@ -34,6 +34,14 @@ fn two_values_on_a_line_are_split() {
 }
 
 #[test]
+fn damage_is_where_the_lexer_stops_whatever_python_wrote_before() {
+    let text = r#"{"NaN \" é":NaN,"b":[-Infinity,Infinity],"c":tru}"#;
+    assert_eq!(parse(text).unwrap_err().at, text.len() - 1);
+    assert!(parse(&text.replace("tru", "true")).is_ok());
+    assert_eq!(split("{\"a\":NaN}{\"b\":2}").len(), 2);
+}
+
+#[test]
 fn the_last_of_repeated_keys_counts() {
     assert_eq!(parse("{\"a\":1,\"a\":2}").unwrap().get("a"), &Json::Integer(2));
 }
@@ -78,6 +86,8 @@ fn nearly_json() -> impl Strategy<Value = String> {
         Just("\"\\ud83d\\ude00\""),
         Just("\"\\ud83d\""),
         Just("\"\\ude00\""),
+        Just("NaN"),
+        Just("-Infinity"),
         Just("\\u12"),
         Just("\\q"),
         Just("\"\\/\\b\\f\\r\\t\\\\\""),
