@@ -29,6 +29,10 @@ pub(crate) use string::Str;
 /// Deeper values are kept as their source text.
 const MAX_DEPTH: u8 = 96;
 
+/// So many values in a tree take sixty bytes each; of fewer than `SHORT` bytes each of them, their source is enough.
+const MANY: usize = 1 << 12;
+const SHORT: usize = 12;
+
 /// A JSON value that borrows from its record. Objects keep the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
@@ -46,7 +50,7 @@ pub enum Json<'a> {
     Array(Vec<Self>),
     /// An object. Of repeated keys the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
-    /// Too deep to be worth taking apart: its source.
+    /// Too deep, or with too many values, to be worth taking apart: its source.
     Deep(&'a str),
 }
 
@@ -185,9 +189,10 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The value as a tree for the model.
+    /// The value as a tree for the model. What would take many times the room of its source stays text.
     pub fn to_tree(&self) -> Tree {
         match self {
+            Self::Array(_) | Self::Object(_) if self.is_dense() => Tree::Text(Text::clean(&self.to_source())),
             Self::Null => Tree::Null,
             Self::Bool(flag) => Tree::Bool(*flag),
             Self::Number(n) => Tree::Number(Text::clean(&n.to_string())),
@@ -198,6 +203,20 @@ impl<'a> Json<'a> {
                 Tree::Map(members.iter().map(|(k, v)| (Text::clean(k), v.to_tree())).collect())
             }
             Self::Deep(source) => Tree::Text(Text::clean(source)),
+        }
+    }
+
+    /// Whether it is many values of a few bytes each.
+    fn is_dense(&self) -> bool {
+        let values = self.values();
+        values > MANY && values * SHORT > self.weight()
+    }
+
+    fn values(&self) -> usize {
+        match self {
+            Self::Array(items) => 1 + items.iter().map(Self::values).sum::<usize>(),
+            Self::Object(members) => 1 + members.iter().map(|(_, value)| value.values()).sum::<usize>(),
+            _ => 1,
         }
     }
 

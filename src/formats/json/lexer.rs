@@ -3,7 +3,8 @@
 //! It takes what the parser of [`super::damage`] takes, and besides the numbers that Python writes and JSON has no words
 //! for, as texts; why it does not take a text is asked of that one.
 //!
-//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text.
+//! Invariant: nothing recurses deeper than `MAX_DEPTH`; what lies deeper stays text, and so does what has more than
+//! `MOST` values.
 
 use std::borrow::Cow;
 
@@ -14,12 +15,20 @@ use super::escape::{end_of_string, has_controls};
 use super::string::Str;
 use super::{Json, MAX_DEPTH};
 
+/// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
+const MOST: usize = 1 << 20;
+
 /// The value that a text is; `None` if it is none.
 pub(super) fn read(text: &str) -> Option<Json<'_>> {
     // Strings hold no bare control characters; where there are none at all, strings need no second look.
     let has_controls = has_controls(text.as_bytes());
-    let mut lexer = Lexer { text, at: 0, has_controls, items: Vec::new(), members: Vec::new() };
-    let value = lexer.value(0)?;
+    let mut lexer = Lexer { text, at: 0, has_controls, values: 0, items: Vec::new(), members: Vec::new() };
+    let value = lexer.value(0);
+    if lexer.values > MOST {
+        drop(lexer);
+        return serde_json::from_str(text).ok().map(|raw: &RawValue| Json::Deep(raw.get()));
+    }
+    let value = value?;
     lexer.skip_space();
     (lexer.at == text.len()).then_some(value)
 }
@@ -30,6 +39,8 @@ struct Lexer<'a> {
     text: &'a str,
     at: usize,
     has_controls: bool,
+    /// How many values were begun.
+    values: usize,
     /// Items of the arrays that are being read, so that each is made with its true size.
     items: Vec<Json<'a>>,
     /// Members of the objects that are being read.
@@ -59,6 +70,10 @@ impl<'a> Lexer<'a> {
         self.skip_space();
         if depth >= MAX_DEPTH {
             return self.deep();
+        }
+        self.values += 1;
+        if self.values > MOST {
+            return None;
         }
         match self.peek()? {
             b'"' => {
