@@ -30,6 +30,7 @@ use super::entry::glance::{Boundary, Glance};
 use super::entry::{Entry, EntryId, Marks};
 use super::fingerprint::ByKey;
 use super::meta::Meta;
+use super::record::Origin;
 use super::tally::Tally;
 use super::text::Name;
 use super::totals::Totals;
@@ -167,6 +168,12 @@ impl Transcript {
         self.entries.get(id.index())
     }
 
+    /// The record that an entry came from, if another one came from it before: what else it holds is told there.
+    pub(crate) fn shown_above(&self, id: EntryId) -> Option<Origin> {
+        let before = self.get(EntryId(id.0.checked_sub(1)?)).filter(|before| !before.blocks.is_empty())?;
+        (before.origin == self.get(id)?.origin).then_some(before.origin)
+    }
+
     /// A look at one entry after the other, which leaves packed what is packed.
     pub(crate) fn passing(&self) -> Passing<'_> {
         self.entries.passing()
@@ -188,6 +195,11 @@ impl Transcript {
         self.entries.marks(id.index())
     }
 
+    /// What it is to the calls before it; it costs little, too.
+    pub(crate) fn boundary(&self, id: EntryId) -> Option<Boundary> {
+        self.entries.boundary(id.index())
+    }
+
     /// How many blocks it has; it costs little, too.
     pub(crate) fn blocks_of(&self, id: EntryId) -> usize {
         self.entries.blocks(id.index())
@@ -196,11 +208,6 @@ impl Transcript {
     /// The sub-agent that the entry belongs to; it costs little, too.
     pub fn lane_at(&self, id: EntryId) -> Option<&Name> {
         self.entries.lane(id.index())
-    }
-
-    /// What it is to the calls before it; it costs little, too.
-    pub(crate) fn boundary(&self, id: EntryId) -> Option<Boundary> {
-        self.entries.boundary(id.index())
     }
 
     /// Packs entries that nobody looked at for a while. To be called now and then, while no entry is being

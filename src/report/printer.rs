@@ -21,6 +21,7 @@ use crate::model::entry::details::{Details, Of};
 use crate::model::entry::rewording;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
+use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -130,10 +131,11 @@ impl<'a> Printer<'a> {
     fn whole_with_details(
         &mut self,
         entry: &Entry,
+        above: Option<Origin>,
         is_whole: bool,
         mut pager: Option<&mut Pager>,
     ) -> (Entry, Vec<(usize, Of, Details)>) {
-        let mut details = reading::details(entry, is_whole, pager.as_deref_mut());
+        let mut details = reading::details(entry, above, is_whole, pager.as_deref_mut());
         if let Some(mask) = &mut self.mask {
             for (_, _, details) in &mut details {
                 rewording::details(details, &mut |text: &Text| mask.text(text));
@@ -234,7 +236,7 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let (entry, details) = self.whole_with_details(entry, false, reading.pager.as_mut());
+        let (entry, details) = self.whole_with_details(entry, None, false, reading.pager.as_mut());
         let line = json::line(&entry::of(id, &entry, &details, reading))?;
         self.write_line(line, out)
     }
@@ -252,7 +254,8 @@ impl<'a> Printer<'a> {
         let (entry, details) = if self.options.level < Level::Full {
             (self.whole(entry, pager.as_mut()), Vec::new())
         } else {
-            self.whole_with_details(entry, self.options.level == Level::Raw, pager.as_mut())
+            let above = transcript.shown_above(id);
+            self.whole_with_details(entry, above, self.options.level == Level::Raw, pager.as_mut())
         };
         let details: Vec<(usize, Arc<Details>)> =
             details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();

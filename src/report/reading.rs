@@ -231,10 +231,15 @@ pub fn whole(entry: &Entry, pager: Option<&mut Pager>) -> Entry {
 }
 
 /// What the records of an entry hold that its blocks do not show, or all of them, by block.
-pub(crate) fn details(entry: &Entry, is_whole: bool, pager: Option<&mut Pager>) -> Vec<(usize, Of, Details)> {
+pub(crate) fn details(
+    entry: &Entry,
+    above: Option<Origin>,
+    is_whole: bool,
+    pager: Option<&mut Pager>,
+) -> Vec<(usize, Of, Details)> {
     let Some(pager) = pager else { return Vec::new() };
     let below = |block| records_below(entry, block).into_iter().map(move |(of, origin)| (block, of, origin));
-    let all = (0..entry.blocks.len()).flat_map(below);
+    let all = (0..entry.blocks.len()).flat_map(below).filter(|(_, _, origin)| Some(*origin) != above);
     let found = all.map(|(block, of, origin)| (block, of, pager.details(origin, is_whole)));
     found.filter(|(_, _, details)| !details.is_empty()).collect()
 }

@@ -50,11 +50,17 @@ impl KnownDetails {
         }
     }
 
-    /// What is known of these blocks of an entry.
-    pub fn of(&self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<(usize, Arc<Details>)> {
+    /// What is known of these blocks of an entry, but for a record that was told of before.
+    pub fn of(
+        &self,
+        entry: &Entry,
+        blocks: std::ops::Range<usize>,
+        above: Option<Origin>,
+    ) -> Vec<(usize, Arc<Details>)> {
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
         let below = |block| records_below(entry, block).into_iter().map(move |(_, origin)| (block, origin));
-        let known = blocks.flat_map(below).filter_map(|(block, origin)| {
+        let below = blocks.flat_map(below).filter(|(_, origin)| Some(*origin) != above);
+        let known = below.filter_map(|(block, origin)| {
             let details = self.known.get(&origin).filter(|details| !details.is_empty())?;
             Some((block, Arc::clone(details)))
         });

@@ -109,3 +109,17 @@ fn level_5_is_the_records_as_trees() {
     stage.press("z 4");
     assert!(!stage.picture().contains("isError:"), "{}", stage.picture());
 }
+
+#[test]
+fn a_record_of_several_entries_is_told_of_once() {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/otel-genai/traces.jsonl");
+    for level in ["4", "5"] {
+        let full = shown(&["--level", level], &path);
+        assert_eq!(full.matches("gen_ai.response.finish_reasons").count(), 1, "level {level}:\n{full}");
+    }
+    let mut stage = Stage::open(&path, (180, 120), Theme::dark());
+    stage.press("z 4 g");
+    let picture = stage.picture();
+    assert_eq!(picture.matches("gen_ai.response.finish_reasons").count(), 1, "{picture}");
+}

@@ -277,7 +277,9 @@ impl Layouts<'_> {
         self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
         let plans: Vec<(usize, &Body)> = earlier.iter().map(|(block, _, input)| (*block, *input)).collect();
         let details = match self.look.level {
-            Level::Full | Level::Raw => self.details.of(entry, within.clone()),
+            Level::Full | Level::Raw => {
+                self.details.of(entry, within.clone(), self.transcript.shown_above(id))
+            }
             Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
         };
         let run = self.run(id).iter().filter_map(|id| self.transcript.get(*id));
