@@ -90,9 +90,23 @@ pub(crate) fn lay_out_as(
         details::lay_out(&mut sheet, index, detail);
     }
     if end >= item.entry.blocks.len() {
+        spent_below(&mut sheet);
         air(&mut sheet);
     }
     sheet.finish()
+}
+
+/// What an answer without words cost, which has no head row to stand beside.
+fn spent_below(sheet: &mut Sheet<'_>) {
+    let item = sheet.item;
+    let says = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
+    let is_folded = sheet.detail(item.entry.blocks.len().saturating_sub(1)) == Detail::Closed;
+    let is_shown = sheet.look.level >= Level::Full && item.only.is_none() && !is_folded;
+    if let Some(spent) =
+        item.spent.filter(|spent| is_shown && !spent.is_empty() && !item.entry.blocks.iter().any(says))
+    {
+        sheet.note(spent, sheet.look.theme.dim);
+    }
 }
 
 /// A sentence that says what the call behind it is for: in the outline the two are one row. Whatever the reader opened,

@@ -123,3 +123,18 @@ fn a_record_of_several_entries_is_told_of_once() {
     let picture = stage.picture();
     assert_eq!(picture.matches("gen_ai.response.finish_reasons").count(), 1, "{picture}");
 }
+
+#[test]
+fn an_answer_without_words_says_below_its_calls_what_it_cost() {
+    let (_dir, path) = session();
+    let usage = r#""usage":{"input":700,"output":90,"cacheRead":0,"cacheWrite":0},"model":"m-1""#;
+    let spent = LINES.replacen(r#""model":"m-1""#, usage, 1);
+    let silent = spent.replacen(r#"{"type":"text","text":"It is there."},"#, "", 1);
+    for (lines, at) in [(spent, "bot"), (silent, "")] {
+        fs::write(&path, lines).unwrap();
+        let full = shown(&["--level", "4"], &path);
+        let rows: Vec<&str> = full.lines().filter(|row| row.contains("↑700 ↓90")).collect();
+        assert!(rows.len() == 1 && rows[0].contains(at), "{full}");
+        assert_eq!(rows[0].trim() == "↑700 ↓90", at.is_empty(), "a row of its own:\n{full}");
+    }
+}
