@@ -93,6 +93,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) glyphs: &'a Glyphs,
     /// What is wrong with the session, or may be.
     pub(crate) checks: &'a Checks,
+    /// How long the newest turn has been going on since its last sign, in ms.
+    pub(crate) goes_on_ms: u64,
 }
 
 impl Outline {
@@ -229,8 +231,10 @@ impl Outline {
 
     fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let row = self.row(wanted, key);
+        let is_open = matches!(key, Key::Turn(turn) if turn + 1 == wanted.transcript.turns().len());
         match wanted.then {
             Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
+            None if is_open && wanted.goes_on_ms > 0 => row::going_on(row, wanted.goes_on_ms),
             None => row,
         }
     }

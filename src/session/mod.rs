@@ -321,6 +321,12 @@ impl Session {
         !self.ends.is_beginning && self.status.is_at_work(now)
     }
 
+    /// How long the newest turn has been going on since the last sign of its main lane, in ms.
+    pub(crate) fn goes_on_ms(&self, now: Timestamp) -> u64 {
+        let is_open = self.status.activity.is_work() && !self.ends.is_beginning;
+        self.indexes.account.last_sign().filter(|_| is_open).map_or(0, |last| now.since(last))
+    }
+
     /// Whether open calls of an entry are still waited for: the agent is at work, and results may come.
     pub fn is_at_work_on(&self, id: EntryId, now: Timestamp) -> bool {
         self.is_at_work(now) && Awaited::of(&self.transcript).has(&self.transcript, id)

@@ -473,3 +473,26 @@ fn of_several_sub_agents_none_opens_and_folded_ones_have_clocks() {
     let shown = shown(&stage);
     assert!(!shown.contains(&"m1".to_owned()) && !shown.contains(&"k1".to_owned()), "{shown:?}");
 }
+
+#[test]
+fn the_time_of_a_turn_goes_on_while_only_its_sub_agent_works() {
+    let mut stage = Stage::made((140, 40));
+    stage.app.reader.screen.now = Timestamp(START + 65_000);
+    stage.add([
+        says("p", 0, Role::User, "ask around"),
+        calls("a", 1, "task", ToolKind::Delegate, "ask the mate"),
+        lane("mate", "a"),
+        in_lane(calls("m1", 3, "bash", ToolKind::Run, "look below"), "mate"),
+    ]);
+    stage.feed(Feed::CaughtUp);
+    stage.happen(Event::Written(Timestamp(START + 64_000)));
+    let turn = |stage: &mut Stage| {
+        let picture = stage.wait(1_000).picture();
+        picture.lines().find(|row| row.contains("1 ask around")).unwrap().to_owned()
+    };
+    assert!(turn(&mut stage).contains("1:06"), "{}", stage.picture());
+    assert!(turn(&mut stage).contains("1:07"), "{}", stage.picture());
+    stage.add([result_at("a", 70, "he knows nothing", Verdict::Done)]);
+    stage.add([says("b", 71, Role::Assistant, "nobody")]);
+    assert!(turn(&mut stage).contains("1:11"), "{}", stage.picture());
+}

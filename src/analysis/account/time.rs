@@ -36,6 +36,12 @@ impl<'a> Judged<'a> {
 }
 
 impl Account {
+    /// The last sign of the main lane that time was judged by.
+    pub(crate) fn last_sign(&self) -> Option<Timestamp> {
+        let reaches = self.lanes.track(None)?.pages().filter_map(|page| page.reach);
+        reaches.last().map(|(_, last)| last)
+    }
+
     /// Time of a lane between two timestamps, spans that reach beyond them in part.
     pub(crate) fn time_within(&self, lane: Option<&Name>, from: Timestamp, to: Timestamp) -> Sums {
         let mut sums = Sums::default();

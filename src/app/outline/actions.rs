@@ -32,6 +32,7 @@ impl SidePane for Outline {
             account: &scene.session.indexes.account,
             then: text.as_of.then(),
             checks: scene.checks,
+            goes_on_ms: scene.session.goes_on_ms(scene.screen.now),
         });
         Vec::new()
     }

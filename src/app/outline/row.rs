@@ -95,6 +95,8 @@ pub struct OutlineRow {
     pub(crate) is_path: bool,
     /// Figures at the right.
     pub(crate) figures: Vec<String>,
+    /// How long a turn took so far, in ms, if that is known.
+    pub(crate) took: Option<u64>,
     /// Whether it is secondary.
     pub(crate) is_dim: bool,
     /// Whether the focused item belongs to it.
@@ -113,6 +115,7 @@ pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -
         sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title,
         figures: spent(&figures, is_known),
+        took: figures.took_ms().filter(|_| is_known),
         is_dim: transcript.branches().abandoned.contains(&prompt),
         ..OutlineRow::default()
     })
@@ -155,6 +158,14 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
     }
     let took = spent.took_ms().filter(|ms| *ms >= 1_000).map(figures::elapsed).unwrap_or_default();
     vec![cost_words(&spent.cost()), took]
+}
+
+/// The row of a turn that has been going on for so many ms since its last sign: its time does not wait for the next one.
+pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
+    if let (Some(took), Some(words)) = (row.took, row.figures.last_mut()) {
+        *words = figures::elapsed(took.saturating_add(ms));
+    }
+    row
 }
 
 /// The row of a turn or a sub-agent with what it had come to at the cursor; one that was still to come is dim.
