@@ -244,7 +244,10 @@ fn environment() -> Environment {
     let is_stray = |name: &str, value: &Path| FOLDERS.contains(&name) && !value.is_absolute();
     let named = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, PathBuf::from(value)));
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty()).filter_map(named);
-    let variables = set.filter(|(name, value)| !is_stray(name, value)).collect();
+    let set = set.filter(|(name, value)| !is_stray(name, value));
+    // Not every program that starts another one keeps this up to date.
+    let here = std::env::current_dir().ok().map(|folder| ("PWD".to_owned(), folder));
+    let variables = set.filter(|(name, _)| name != "PWD").chain(here).collect();
     Environment { home: folder_variable("HOME"), variables }
 }
 

@@ -7,14 +7,17 @@
 //! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
 
 use std::ops::Range;
+use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
+use super::roots::{Holds, Named, Root, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// How a run begins; the time behind it is that of a clock on the wall.
@@ -25,6 +28,13 @@ const TOOL: &str = "> ";
 const MESSAGE: usize = 400;
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
+
+/// Aider keeps the history in the folder of the repository, or where it was started
+/// (aider.chat/docs/config/options.html).
+const ROOTS: &[Root] = &[
+    Root { variables: &[("AIDER_CHAT_HISTORY_FILE", "")], home: "", holds: &[Holds::Files("")] },
+    Root { variables: &[("PWD", "")], home: "", holds: &[Holds::Above(".aider.chat.history.md")] },
+];
 
 /// The format.
 pub(crate) struct Aider;
@@ -56,6 +66,15 @@ impl Format for Aider {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(AiderDecoder::default())
+    }
+
+    fn roots(&self) -> &'static [Root] {
+        ROOTS
+    }
+
+    /// The name of its project: all histories have the same name.
+    fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
+        Some(Named::id(folder_name(path)))
     }
 }
 
@@ -176,7 +195,8 @@ impl Decoder for AiderDecoder {
 impl AiderDecoder {
     fn start(&mut self, text: &str, out: &mut Batch) -> Fate {
         (self.answer, self.said) = (None, None);
-        let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        let at = text.trim().strip_prefix(START).and_then(Timestamp::parse_local);
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
         let words = Text::clean(text.trim().trim_start_matches("# "));
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Resumed(words))));
         out.entry(entry);

@@ -28,6 +28,8 @@ pub(crate) enum Holds {
     Beside(&'static str),
     /// Databases of sessions. The empty pattern is the root itself.
     Databases(&'static str),
+    /// A session that has this name in the root or in a folder above it, as the folder where one works has them.
+    Above(&'static str),
 }
 
 /// What the environment says of roots.
@@ -54,8 +56,15 @@ impl Root {
 impl Holds {
     /// The pattern below a place.
     pub(crate) fn pattern(self, place: &Path) -> PathBuf {
-        let (Self::Files(pattern) | Self::Beside(pattern) | Self::Databases(pattern)) = self;
+        let (Self::Files(pattern) | Self::Beside(pattern) | Self::Databases(pattern) | Self::Above(pattern)) =
+            self;
         below_of(place, pattern)
+    }
+
+    /// The patterns below a place, and of what lies above it.
+    pub(crate) fn patterns(self, place: &Path) -> Vec<PathBuf> {
+        let above = if matches!(self, Self::Above(_)) { usize::MAX } else { 1 };
+        place.ancestors().take(above).map(|folder| self.pattern(folder)).collect()
     }
 }
 
@@ -103,7 +112,7 @@ impl<'p> Named<'p> {
 
     /// By the file's name up to its first dot.
     pub(crate) fn stem(path: &'p Path) -> Option<Self> {
-        let id = file_name(path).split('.').next().unwrap_or_default();
+        let id = file_name(path).trim_start_matches('.').split('.').next().unwrap_or_default();
         (!id.is_empty()).then(|| Self::id(id))
     }
 }

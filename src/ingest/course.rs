@@ -96,7 +96,7 @@ impl<'f> Course<'f> {
         }
         let is_anew = seen.anew.is_some();
         if is_anew {
-            self.reread = seen.anew;
+            self.reread = seen.anew.filter(|why| !why.is_empty());
         }
         let is_clear = !(self.plan.is_provisional && seen.has_grown);
         let next = if is_anew || !is_clear { self.plan.again() } else { None };

@@ -41,7 +41,7 @@ pub struct Seen {
     pub(crate) links: Vec<LinkState>,
     /// The opened file has new bytes.
     pub(crate) has_grown: bool,
-    /// It is another text now, and why.
+    /// It is another text now, and why. Nothing to say if it was only written again with more.
     pub(crate) anew: Option<String>,
 }
 
@@ -316,16 +316,20 @@ impl<'o> Reader<'o> {
                     Change::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
             },
-            Main::Document { file, content, .. } => match file.poll(now, is_whole_of(self.plan.shape)) {
-                Look::Quiet => {}
-                Look::Content(bytes) | Look::Broken(bytes) => {
-                    seen.anew = Some("rewritten".to_owned());
-                    *content = Some(bytes);
+            Main::Document { file, content, .. } => {
+                let before = file.len();
+                match file.poll(now, is_whole_of(self.plan.shape)) {
+                    Look::Quiet => {}
+                    Look::Content(bytes) | Look::Broken(bytes) => {
+                        let why = if file.len() < before { "rewritten" } else { "" };
+                        seen.anew = Some(why.to_owned());
+                        *content = Some(bytes);
+                    }
+                    Look::Gone => seen.links.push(LinkState::Gone),
+                    Look::Back => seen.links.push(LinkState::Live),
+                    Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
                 }
-                Look::Gone => seen.links.push(LinkState::Gone),
-                Look::Back => seen.links.push(LinkState::Live),
-                Look::Unreadable(why) => seen.links.push(LinkState::Unreadable(Text::clean(&why))),
-            },
+            }
             Main::Rows(rows) => {
                 let (links, anew) = rows.poll(&mut self.emitter, now);
                 seen.links.extend(links);

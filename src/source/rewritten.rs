@@ -78,6 +78,11 @@ impl Rewritten {
         &self.path
     }
 
+    /// How many bytes it had at the last reading.
+    pub(crate) fn len(&self) -> u64 {
+        self.stamp.map_or(0, |stamp| stamp.len)
+    }
+
     /// When it should be looked at again without any event.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
         self.doubt.as_ref()?.retry

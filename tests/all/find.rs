@@ -236,6 +236,26 @@ fn variables_move_roots() {
 }
 
 #[test]
+fn a_history_in_a_project_is_found_from_its_folders() {
+    let home = Home::new();
+    let history = include_str!("../fixtures/aider/aider.chat.history.md");
+    home.file("work/mill/.aider.chat.history.md", 1, history);
+    home.file("work/mill/src/main.rs", 1, "");
+    let mut search = home.search();
+    let found = |search: &Search| -> Vec<(String, bool)> {
+        let all = find::sessions(search, LATER).map(Result::unwrap);
+        all.map(|found| (found.id.to_string(), found.started.is_some())).collect()
+    };
+    for (folder, expected) in [("work", vec![]), ("work/mill/src", vec![("mill".to_owned(), true)])] {
+        search.environment.variables.insert("PWD".into(), home.path().join(folder));
+        assert_eq!(found(&search), expected, "{folder}");
+    }
+    search.environment.variables.clear();
+    search.paths = vec![home.path().join("work")];
+    assert_eq!(found(&search), [("mill".to_owned(), true)]);
+}
+
+#[test]
 fn a_session_is_opened_by_its_id_its_beginning_or_its_key() {
     let home = full_home();
     for (name, words) in [

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use tv::ingest::{Target, WatchMode};
+use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Break, Entry};
 use tv::model::transcript::Transcript;
 
@@ -192,6 +193,8 @@ fn a_session_that_grows_ends_as_one_that_is_read_whole() {
             });
             followed.until(&format!("as {name}"), |followed| all_words(&followed.whole) == all_words(&whole));
             assert_eq!(followed.whole.totals().sum(), whole.totals().sum(), "{name}");
+            let is_said = followed.links.iter().any(|link| matches!(link, LinkState::Reread(_)));
+            assert!(!is_said, "{name} was only appended to: {:?}", followed.links);
             followed.end();
         }
     }

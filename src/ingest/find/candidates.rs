@@ -42,7 +42,9 @@ impl Search {
 
 /// The roots that are there; all of them if none is.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let known = registry().flat_map(Format::roots);
+    // Where one works is no place of an agent.
+    let is_its_own = |root: &&Root| !root.holds.iter().any(|holds| matches!(holds, Holds::Above(_)));
+    let known = registry().flat_map(Format::roots).filter(is_its_own);
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     // Agents that keep sessions in each project have all of the home folder for a root: that names no place.
     let names_one =
@@ -161,10 +163,12 @@ fn of_format(
     let (mut found, mut beside) = (Vec::new(), Vec::new());
     for (place, holds) in format.roots().iter().filter_map(place) {
         for holds in holds {
-            let lying = named_by(&holds.pattern(&place)).into_iter();
+            let lying = holds.patterns(&place).into_iter().flat_map(|pattern| named_by(&pattern));
             let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
             match holds {
-                Holds::Files(_) => found.extend(lying.filter_map(|lying| of_file(lying, Some(format)))),
+                Holds::Files(_) | Holds::Above(_) => {
+                    found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
+                }
                 Holds::Beside(_) => beside.extend(lying),
                 // One that holds no sessions has none to list.
                 Holds::Databases(_) => found
