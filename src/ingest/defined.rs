@@ -136,7 +136,11 @@ pub(crate) fn draft(samples: &[PathBuf]) -> Result<String, OpenError> {
     for text in &texts {
         let lines: Vec<Json<'_>> =
             text.lines().filter_map(|line| json::read(line.trim())).filter(Json::is_object).collect();
-        if lines.len() > 1 || !text.trim_start().starts_with(['[', '{']) {
+        // Of a document over several lines some may be values, too, but not the first.
+        let begins = text.trim_start();
+        let has_lines =
+            lines.len() > 1 && begins.lines().next().is_some_and(|line| json::read(line).is_some());
+        if has_lines || !begins.starts_with(['[', '{']) {
             records.extend(lines);
             continue;
         }

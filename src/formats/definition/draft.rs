@@ -28,6 +28,9 @@ type Kind = Vec<(&'static str, Option<String>)>;
 
 /// Writes a definition.
 pub(crate) fn draft(records: &[Json<'_>], name: &str, is_document: bool) -> String {
+    let whole: Items<'_, '_> = records.iter().collect();
+    let within = conversation(&whole);
+    let records = within.as_ref().map_or(&whole, |(_, records)| records);
     let mut apart: Vec<&'static str> = KIND.into_iter().filter(|path| tells_apart(records, path)).collect();
     let mut groups = grouped(records, &apart);
     while groups.len() > KINDS && apart.len() > 1 {
@@ -38,11 +41,34 @@ pub(crate) fn draft(records: &[Json<'_>], name: &str, is_document: bool) -> Stri
     for group in groups.values() {
         ids.note(group, 0);
     }
-    let mut out = head(records, &apart, name, is_document);
+    let list = within.as_ref().map(|(list, _)| list);
+    let mut out = head(records, (&apart, list), name, is_document);
+    if let Some(list) = list {
+        let [has, path] = [list, &format!("{list}[]")].map(|path| toml(path));
+        let _ = write!(
+            out,
+            "\n# Its items are records.\n[[record]]\nwhen = {{ has = {has} }}\nrecords = {path}\n"
+        );
+    }
     for (kind, group) in &groups {
         rule(&mut out, kind, group, &ids);
     }
     out
+}
+
+/// The list in records that is most of them, and whose items say who speaks; and its items.
+fn conversation<'r, 'a>(records: &[&'r Json<'a>]) -> Option<(String, Items<'r, 'a>)> {
+    let weight = |items: &[&Json<'_>]| items.iter().map(|item| item.weight()).sum::<usize>();
+    let says_who = |item: &&Json<'_>| {
+        let mut roles = ROLE.iter().filter(|path| **path != "type");
+        let word = roles.find_map(|path| at(item, path).filled()).unwrap_or_default().to_lowercase();
+        USERS.contains(&word.as_str()) || ASSISTANTS.contains(&word.as_str())
+    };
+    let mut lists = fields::lists(records).into_iter().filter(|(path, _)| !path.is_empty());
+    lists.find(|(_, items)| {
+        items.iter().filter(|item| says_who(item)).count() * 2 > items.len()
+            && weight(items) * 2 > weight(records)
+    })
 }
 
 fn word_at(record: &Json<'_>, path: &str) -> Option<String> {
@@ -51,13 +77,13 @@ fn word_at(record: &Json<'_>, path: &str) -> Option<String> {
 }
 
 /// Whether a field is there, with few values.
-fn tells_apart(records: &[Json<'_>], path: &str) -> bool {
+fn tells_apart(records: &[&Json<'_>], path: &str) -> bool {
     let words: std::collections::BTreeSet<String> =
         records.iter().filter_map(|record| word_at(record, path)).collect();
     (1..=KINDS).contains(&words.len())
 }
 
-fn grouped<'r, 'a>(records: &'r [Json<'a>], apart: &[&'static str]) -> BTreeMap<Kind, Items<'r, 'a>> {
+fn grouped<'r, 'a>(records: &[&'r Json<'a>], apart: &[&'static str]) -> BTreeMap<Kind, Items<'r, 'a>> {
     let mut groups: BTreeMap<Kind, Items<'r, 'a>> = BTreeMap::new();
     for record in records {
         let kind = apart.iter().map(|path| (*path, word_at(record, path))).collect();
@@ -66,8 +92,13 @@ fn grouped<'r, 'a>(records: &'r [Json<'a>], apart: &[&'static str]) -> BTreeMap<
     groups
 }
 
-fn head(records: &[Json<'_>], apart: &[&str], name: &str, is_document: bool) -> String {
-    let some: Items<'_, '_> = records.iter().take(SEEN).collect();
+fn head(
+    records: &[&Json<'_>],
+    (apart, list): (&[&str], Option<&String>),
+    name: &str,
+    is_document: bool,
+) -> String {
+    let some: Items<'_, '_> = records.iter().take(SEEN).copied().collect();
     let all = fields::of(&some);
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
@@ -80,10 +111,11 @@ fn head(records: &[Json<'_>], apart: &[&str], name: &str, is_document: bool) -> 
         out.push_str("shape = \"document\"\n");
     }
     let shared = all.iter().filter(|(path, field)| !path.contains(['.', '[']) && field.values >= some.len());
-    let has: Vec<String> = shared.map(|(path, _)| toml(path)).take(4).collect();
+    let has = shared.map(|(path, _)| toml(path)).take(4);
+    let has: Vec<String> = list.map_or_else(|| has.collect(), |list| vec![toml(list)]);
     out.push_str("\n# Say what no other agent writes.\n[detect]\n");
     let mut marks: Vec<String> = Vec::new();
-    if let Some(path) = apart.first() {
+    if let Some(path) = apart.first().filter(|_| list.is_none()) {
         let words: std::collections::BTreeSet<String> =
             records.iter().filter_map(|record| word_at(record, path)).collect();
         let words: Vec<String> = words.iter().map(|word| toml(word)).collect();

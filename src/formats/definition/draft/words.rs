@@ -60,8 +60,18 @@ pub(super) const OFFERS: [&str; 6] =
     ["tools", "tool_definitions", "functions", "models", "variables", "attachments"];
 pub(super) const NAME: [&str; 8] =
     ["name", "tool", "toolname", "tool_name", "function_name", "fn", "function", "action"];
-pub(super) const INPUT: [&str; 9] =
-    ["input", "arguments", "args", "parameters", "params", "tool_input", "with", "rawinput", "command"];
+pub(super) const INPUT: [&str; 10] = [
+    "input",
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "tool_input",
+    "with",
+    "rawinput",
+    "command",
+    "action",
+];
 pub(super) const ID: [&str; 11] = [
     "call_id",
     "callid",
