@@ -22,7 +22,7 @@ const SHORT_BYTES: usize = 200;
 static NAMES: &[(ToolKind, &str)] = &[
     (
         ToolKind::Run,
-        "bash sh zsh shell exec cmd command terminal powershell process run runcommand executecommand \
+        "bash sh zsh shell exec execute cmd command terminal powershell process run runcommand executecommand \
          runterminalcmd runterminalcommand runinterminal runshellcommand shellcommand localshell \
          localshellcall containerexec runcommands execcommand executebash writestdin bashoutput \
          killbash killshell python ipython executeipythoncell codeinterpreter executecode eval repl",
