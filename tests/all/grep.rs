@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
@@ -327,6 +328,15 @@ fn what_cannot_be_read_is_named() {
     let (code, _, error) = home.grep(&["keel", path.to_str().unwrap()]);
     assert_eq!(code, 2);
     assert!(error.contains("a named pipe"), "{error}");
+    let locked = home.path("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+    // Nothing is closed to root.
+    if fs::read_dir(&locked).is_err() {
+        let (code, _, error) = home.grep(&["keel", "locked"]);
+        assert_eq!(code, 2);
+        assert!(error.contains("locked: no permission to read it"), "{error}");
+    }
 }
 
 /// What is said in a session: a few words each that stand side by side.

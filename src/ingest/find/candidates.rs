@@ -1,6 +1,6 @@
 //! What may be a session, by its place and its name alone.
 //!
-//! Invariant: opens no file but databases, whose rows are the sessions.
+//! Invariant: opens no file but those that the reader names, and databases, whose rows are the sessions.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -17,6 +17,7 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by};
+use crate::source::regular;
 use crate::source::rows::{Failure, State};
 
 /// How deep a folder that the reader names is searched.
@@ -199,6 +200,9 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
 fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
+    // Somewhere below much may be closed, but whoever names a place wants to know what is in it.
+    let looked = if metadata.is_dir() { fs::read_dir(path).map(drop) } else { regular::open(path).map(drop) };
+    looked.map_err(|error| open::cannot_open(path, &error))?;
     if metadata.is_dir() {
         return Ok(in_folder(path, search, databases));
     }
