@@ -88,8 +88,9 @@ pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Siev
     let home = format.filter(|_| own.len() > 1).map(|format| format.home(path));
     let fence = home.map(|home| Fence::around(&[home])).unwrap_or_default();
     for file in &own {
-        let opened = if file == path { regular::open(file) } else { fence.open(file) };
-        let found = match opened.and_then(|opened| sift_file(&opened, sieve, may_grow)) {
+        let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
+        let opened = if file == path { regular::open_stamped(file) } else { within() };
+        let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, may_grow)) {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
             Err(_) => continue,
@@ -150,8 +151,7 @@ enum Found {
     Something,
 }
 
-fn sift_file(file: &File, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
-    let len = Stamp::of_file(file)?.len;
+fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
     let middle = if len > WORTH_A_THREAD { line_from(file, len / 2, len)? } else { len };
     let (first, second) = thread::scope(|scope| {
         let second = || sift_part(file, middle..len, sieve, may_grow);

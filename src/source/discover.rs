@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use super::pattern::expand;
 use super::stamp::Stamp;
@@ -26,9 +27,23 @@ impl Lying {
     }
 }
 
+/// Of so many files two threads ask for the stamps.
+const MANY: usize = 512;
+
 /// The files that a pattern names.
 pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    expand(pattern).files.into_iter().map(Lying::at).collect()
+    let mut first = expand(pattern).files;
+    let look = |files: Vec<PathBuf>| files.into_iter().map(Lying::at).collect::<Vec<_>>();
+    if first.len() < MANY {
+        return look(first);
+    }
+    let second = first.split_off(first.len() / 2);
+    thread::scope(|scope| {
+        let second = scope.spawn(|| look(second));
+        let mut found = look(first);
+        found.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        found
+    })
 }
 
 /// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked

@@ -84,7 +84,10 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
         if is_deep && kind.is_dir() && depth > 0 {
             walk(path, components, depth - 1, found);
         } else if matching && !is_deep && !rest.is_empty() {
-            walk(path, rest, depth, found);
+            // Nothing lies in a file, and to ask for it is to look its path up.
+            if !kind.is_file() {
+                walk(path, rest, depth, found);
+            }
         } else if matching && rest.is_empty() && is_file() {
             found.files.push(path);
         }

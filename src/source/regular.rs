@@ -19,12 +19,18 @@ pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// Opens a regular file; nothing else is waited for or read.
 pub fn open(path: &Path) -> io::Result<File> {
+    open_stamped(path).map(|(_, file)| file)
+}
+
+/// The same, with its stamp.
+pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
     // Already the opening of some devices does something.
     expect_regular(fs::metadata(path)?.file_type())?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    expect_regular(file.metadata()?.file_type())?;
-    Ok(file)
+    let metadata = file.metadata()?;
+    expect_regular(metadata.file_type())?;
+    Ok((Stamp::from(&metadata), file))
 }
 
 fn expect_regular(kind: FileType) -> io::Result<()> {

@@ -25,8 +25,10 @@ pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
     let mut databases = Databases::default();
     let (candidates, mut failures) = candidates::files(search, &mut databases);
     failures.extend(databases.unreadable.iter().map(Unreadable::failure));
-    // In a folder that the reader names, files beside sessions are come by as well.
-    let known = candidates.iter().filter(|_| !search.paths.is_empty());
+    // In a folder that the reader names, files beside sessions are come by as well, with no format that claims them.
+    let may_lie_beside = |candidate: &Candidate| candidate.format.is_none() && !candidate.is_asked;
+    let has_some = candidates.iter().any(may_lie_beside);
+    let known = candidates.iter().filter(|_| has_some);
     let beside = known.filter_map(|candidate| Some(sift::companions(&candidate.path, candidate.format?)));
     let beside: HashSet<PathBuf> = beside.flatten().collect();
     let is_wanted = |candidate: &Candidate| match candidate.format {
