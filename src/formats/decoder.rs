@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::counting::Counting;
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
@@ -75,6 +76,12 @@ pub trait Format: Sync {
     /// what other records or files complete. A search decodes all other records with a hit by themselves, and with
     /// what they are paired with. `None`: in this format entries are made of what stands around them.
     fn entangled(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// Which records of a file counting can do without, by their bytes. `None`: each may count.
+    fn counting(&self, place: Place<'_>) -> Option<Counting> {
+        let _ = place;
         None
     }
 
@@ -364,7 +371,7 @@ pub(crate) fn is_blank(bytes: &[u8]) -> bool {
 }
 
 /// A record without what may stand around its value.
-fn trimmed(text: &str) -> &str {
+pub(crate) fn trimmed(text: &str) -> &str {
     unframed(started(text).trim_end())
 }
 

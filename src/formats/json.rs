@@ -316,7 +316,12 @@ fn null<'j, 'a>() -> &'j Json<'a> {
 
 /// The value that a text is, if it is one JSON value.
 pub fn read(text: &str) -> Option<Json<'_>> {
-    lexer::read(text)
+    lexer::read(text, None)
+}
+
+/// As [`read`], but arrays and objects that are the value of a member of this name are strings, as they are written.
+pub(crate) fn read_without<'a>(text: &'a str, closed: &'static str) -> Option<Json<'a>> {
+    lexer::read(text, Some(closed))
 }
 
 /// As [`read`], and why not.

@@ -14,6 +14,7 @@ pub mod claude;
 pub mod claude_stream;
 pub mod cline;
 pub(crate) mod codex;
+pub(crate) mod counting;
 pub mod decoder;
 pub mod definition;
 pub mod details;

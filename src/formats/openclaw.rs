@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use self::children::Children;
 use self::index::Index;
 use self::name::FileName;
+use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
@@ -72,6 +73,10 @@ impl Format for Openclaw {
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
         Some(&[])
+    }
+
+    fn counting(&self, _: Place<'_>) -> Option<Counting> {
+        Some(counting::of_pi())
     }
 
     fn has_deltas(&self) -> bool {

@@ -18,7 +18,8 @@ pub mod usage;
 
 use std::path::Path;
 
-use super::decoder::{Confidence, Decoder, Format, Probe, Verdict};
+use super::counting::{self, Counting};
+use super::decoder::{Confidence, Decoder, Format, Place, Probe, Verdict};
 use super::json::Json;
 use super::openclaw::marks;
 use super::roots::{Named, Root};
@@ -66,6 +67,10 @@ impl Format for Pi {
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
         Some(&[])
+    }
+
+    fn counting(&self, _: Place<'_>) -> Option<Counting> {
+        Some(counting::of_pi())
     }
 
     fn has_deltas(&self) -> bool {

@@ -11,6 +11,7 @@ use std::{io, thread};
 use crossbeam_channel::bounded;
 use memchr::memrchr;
 
+use crate::formats::counting::{Counting, Need};
 use crate::formats::decoder::value_of;
 use crate::formats::json::Json;
 use crate::source::follow::Follower;
@@ -33,12 +34,32 @@ pub(crate) struct Portion<'r> {
     pub(crate) lines: Vec<(Line<'r>, Option<Json<'r>>)>,
 }
 
+impl Portion<'_> {
+    /// Takes the JSON of the lines apart; of what is counted only that of lines which may count is left.
+    fn take_apart(&mut self, counting: Option<&mut Counting>) {
+        let Some(counting) = counting else {
+            self.lines.iter_mut().for_each(|(line, value)| *value = value_of(line.record().bytes));
+            return;
+        };
+        self.first.take_if(|first| counting.need(first.line().record().bytes) == Need::Nothing);
+        self.lines.retain_mut(|(line, value)| {
+            let bytes = line.record().bytes;
+            let need = counting.need(bytes);
+            if need != Need::Nothing {
+                *value = need.value_of(bytes);
+            }
+            need != Need::Nothing
+        });
+    }
+}
+
 /// Reads on until the room is full or the file ends, and emits one portion after the other. Returns how
 /// many bytes it read.
 pub(crate) fn read_portions<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
+    counting: &mut Option<Counting>,
     mut each: impl FnMut(Portion<'r>),
 ) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
@@ -46,7 +67,10 @@ pub(crate) fn read_portions<'r>(
     let left = follower.len().saturating_sub(follower.offset());
     // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
     if left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
-        return read_each(follower, buffer, room, |portion| {
+        return read_each(follower, buffer, room, |mut portion| {
+            if let Some(counting) = counting {
+                portion.take_apart(Some(counting));
+            }
             each(portion);
             true
         });
@@ -55,9 +79,7 @@ pub(crate) fn read_portions<'r>(
         let (send, portions) = bounded(AHEAD);
         let ahead = scope.spawn(move || {
             read_each(follower, buffer, room, |mut portion| {
-                for (line, value) in &mut portion.lines {
-                    *value = value_of(line.record().bytes);
-                }
+                portion.take_apart(counting.as_mut());
                 send.send(portion).is_ok()
             })
         });

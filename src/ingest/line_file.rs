@@ -10,6 +10,8 @@ use super::ahead::read_portions;
 use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
+use super::plan::Plan;
+use crate::formats::counting::Counting;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::json;
 use crate::model::edit::LinkState;
@@ -42,6 +44,8 @@ pub(crate) struct LineFile {
     /// Where it is read.
     pub(crate) follower: Follower,
     buffer: LineBuffer,
+    /// Which lines are needed, if all that is asked is what counts.
+    counting: Option<Counting>,
     shown: Option<Shown>,
     last_bytes: Instant,
 }
@@ -58,7 +62,14 @@ impl LineFile {
     pub(crate) fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
-        Ok(Self { id, kind, follower, buffer: LineBuffer::new(id), shown: None, last_bytes: now })
+        let buffer = LineBuffer::new(id);
+        Ok(Self { id, kind, follower, buffer, counting: None, shown: None, last_bytes: now })
+    }
+
+    /// Passes over what counting does not need, if that is all that is planned.
+    pub(crate) fn planned(mut self, plan: &Plan) -> Self {
+        self.counting = plan.counting(self.kind.place(self.follower.path(), 0));
+        self
     }
 
     /// Begins at a line in the middle.
@@ -97,13 +108,13 @@ impl LineFile {
 
     /// Reads on and emits what lines it read. Returns how many bytes that were.
     pub(crate) fn read(&mut self, emitter: &mut Emitter<'_>, allowance: Allowance<'_>) -> io::Result<usize> {
-        let Self { kind, follower, buffer, shown, .. } = self;
+        let Self { kind, follower, buffer, counting, shown, .. } = self;
         let (path, len) = (follower.path().to_owned(), follower.len());
         // What was shown is the line that was not finished, so the first one that is settles it.
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
-        let read = read_portions(follower, buffer, allowance.room, |portion| {
+        let read = read_portions(follower, buffer, allowance.room, counting, |portion| {
             if let Some(first) = portion.first.as_ref().map(Ended::line) {
                 emitter.leave_bodies(allowance.bodies.away_at(first.record().origin.at, len));
                 if is_wanted(first, emitter) {

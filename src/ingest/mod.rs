@@ -51,7 +51,7 @@ use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
 use self::sift::Picked;
-use crate::formats::decoder::Verdict;
+use crate::formats::decoder::{Place, Verdict};
 use crate::formats::named;
 use crate::formats::survey::Sums;
 use crate::model::coverage::Coverage;
@@ -151,6 +151,21 @@ impl Session {
                 let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
                 read_files(&self.plan, &self.files, bodies, outlet);
             }
+        });
+    }
+
+    /// As [`Session::read_whole`], with bodies left on disk and without what counting does not need: what was spent, when
+    /// and on what is all there, what was said is not.
+    pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) {
+        self.plan.is_counted = true;
+        let is_partly = self.plan.counting(Place::Line).is_some();
+        self.read_whole(true, &mut |mut feed| {
+            if let Feed::Batch { batch, .. } = &mut feed
+                && is_partly
+            {
+                batch.forget_contents();
+            }
+            sink(feed);
         });
     }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::plan::{Head, Plan, Verdicts, read_head};
 use super::target::{OpenError, SessionHead, Target};
 use super::{catalog, probe};
-use crate::formats::decoder::{Confidence, Format, Pattern, Verdict};
+use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
 use crate::formats::{Asked, Detection, json};
 use crate::model::record::Shape;
@@ -122,8 +122,8 @@ pub(crate) fn is_database(path: &Path) -> bool {
 
 /// The session that one file of a folder belongs to.
 fn session_of(path: &Path, head: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(head);
-    let named = json::parse(&text).ok().and_then(|file| file.get("sessionID").str().map(str::to_owned));
+    let text = text_of(head);
+    let named = json::read(&text).and_then(|file| file.get("sessionID").str().map(str::to_owned));
     named.or_else(|| stem(path))
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::probe::{self, HEAD};
 use crate::formats::Detection;
-use crate::formats::decoder::{Decoder, Format, Verdict};
+use crate::formats::counting::Counting;
+use crate::formats::decoder::{Decoder, Format, Place, Verdict};
 use crate::formats::survey::{Sums, Surveyed};
 use crate::model::edit::Opened;
 use crate::model::record::Shape;
@@ -33,6 +34,8 @@ pub(crate) struct Plan {
     pub(crate) opened: Opened,
     /// Where it is found out what of the records is shown, if somebody asks.
     pub(crate) survey: Option<Sums>,
+    /// Whether only what counts is asked for.
+    pub(crate) is_counted: bool,
 }
 
 /// What the formats that were asked say of a file, by their names.
@@ -64,6 +67,7 @@ impl Plan {
             packing: None,
             opened,
             survey: None,
+            is_counted: false,
         }
     }
 
@@ -82,6 +86,11 @@ impl Plan {
             Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
             None => decoder,
         }
+    }
+
+    /// Which records of a file are needed, if only what counts is asked for.
+    pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
+        self.format.counting(place).filter(|_| self.is_counted)
     }
 
     /// The plan for the file as it is now. `None` if it cannot be read or is nothing that is known:

@@ -30,6 +30,8 @@ use crate::source::watch::Hints;
 
 /// How much of a line file is read at once.
 const ROOM: usize = 1 << 20;
+/// Of small files no more than they have: who goes through thousands would clear a mebibyte for each.
+const LEAST_ROOM: usize = 64 << 10;
 /// Small files beyond this sum leave their bodies on disk, and all of them where there are so many.
 const SMALL_SUM: u64 = 32 << 20;
 const MANY_SMALLS: usize = 2_000;
@@ -109,7 +111,7 @@ impl<'o> Reader<'o> {
             Shape::Folder => Main::Folder,
             Shape::Rows => Main::Rows(Box::new(Rows::open(plan, files, bodies)?)),
             Shape::Lines | Shape::Stream => {
-                let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?;
+                let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?.planned(plan);
                 Main::Lines { line_file: Box::new(line_file), has_more: true }
             }
         };
@@ -142,7 +144,6 @@ impl<'o> Reader<'o> {
 
     /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
-        self.room.resize(ROOM, 0);
         if let Some(part) = self.earlier.pop_front() {
             self.read_earlier(&part, between);
             return true;
@@ -371,7 +372,8 @@ impl<'o> Reader<'o> {
     fn step_main(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         match &mut self.main {
             Main::Lines { line_file, has_more: has_more @ true } => {
-                let allowance = Allowance { room: &mut self.room, bodies: self.bodies, now, between };
+                let room = room_for(line_file.follower.len(), &mut self.room);
+                let allowance = Allowance { room, bodies: self.bodies, now, between };
                 match line_file.read(&mut self.emitter, allowance) {
                     Ok(read) => *has_more = read > 0,
                     Err(error) => {
@@ -395,7 +397,8 @@ impl<'o> Reader<'o> {
 
     fn read_line_file(&mut self, index: usize, now: Instant, between: &mut dyn FnMut()) {
         let Some(line_file) = self.line_files.get_mut(index) else { return };
-        let allowance = Allowance { room: &mut self.room, bodies: self.bodies, now, between };
+        let room = room_for(line_file.follower.len(), &mut self.room);
+        let allowance = Allowance { room, bodies: self.bodies, now, between };
         match line_file.read(&mut self.emitter, allowance) {
             Ok(0) => line_file.follower.rest(),
             Ok(_) => self.queue.push_front(Todo::LineFile(index)),
@@ -435,7 +438,8 @@ impl<'o> Reader<'o> {
         let emitter = &mut self.emitter;
         let mut buffer = LineBuffer::new(id);
         let end = text.and_then(|mut text| {
-            while let Some(bytes) = read_some(&mut text, &mut self.room)? {
+            let room = room_for(u64::MAX, &mut self.room);
+            while let Some(bytes) = read_some(&mut text, room)? {
                 buffer.feed(bytes, |line| emit_line(line, kind, path, emitter));
                 between();
             }
@@ -472,6 +476,13 @@ impl<'o> Reader<'o> {
         self.emitter.leave_bodies(away);
         small.emit(&mut self.emitter, &bytes);
     }
+}
+
+/// Room for a file of this length, or for much of it.
+fn room_for(len: u64, room: &mut Vec<u8>) -> &mut [u8] {
+    let wanted = usize::try_from(len).unwrap_or(ROOM).clamp(LEAST_ROOM, ROOM);
+    room.resize(room.len().max(wanted), 0);
+    room
 }
 
 /// The next bytes; `None` at the end.

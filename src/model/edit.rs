@@ -348,6 +348,19 @@ impl Batch {
         self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
+    /// Leaves out what was said; what came of calls, for without these each result would stand alone; and how records
+    /// hang together.
+    pub(crate) fn forget_contents(&mut self) {
+        self.notices.clear();
+        for edit in &mut self.edits {
+            let Edit::Entry(entry) = edit else { continue };
+            let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
+            bodies.for_each(|body| body.stub = Text::default());
+        }
+        self.edits
+            .retain(|edit| !matches!(edit, Edit::Result { .. } | Edit::State { .. } | Edit::Link { .. }));
+    }
+
     /// Whether there is nothing to send.
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append

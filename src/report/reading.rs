@@ -47,6 +47,11 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     })
 }
 
+/// As [`read`], of what was spent only; nothing else that is there of the session can be relied on.
+pub fn count(target: &Target) -> Result<Reading, OpenError> {
+    read_as(target, |session, reading| session.read_counted(&mut |feed| drop(reading.take(feed))))
+}
+
 /// As [`read`], with what each format says of it, and how much of the strings of its records is shown.
 pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> {
     let mut coverage = Coverage::default();

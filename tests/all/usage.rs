@@ -6,6 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tv::ingest::{OpenError, Target};
+use tv::model::found::Found;
+use tv::report::reading::{self, Reading};
+use tv::report::sessions::usage::spender;
 
 struct Home(tempfile::TempDir);
 
@@ -216,6 +220,10 @@ fn times_places_and_forms() {
     let (code, out, error) = home.usage(&["missing"]);
     assert_eq!((code, out.as_str()), (2, "nothing was spent\n"));
     assert!(error.contains("missing"), "{error}");
+    assert!(Command::new("mkfifo").arg(home.0.path().join("pipe")).status().unwrap().success());
+    let (code, _, error) = home.usage(&["pipe"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("a named pipe"), "{error}");
 }
 
 #[test]
@@ -475,4 +483,50 @@ fn a_session_under_two_names_is_one() {
     let (_, out, _) = home.usage(&["--by", "day"]);
     assert!(!out.contains("are counted there"), "{out}");
     assert_eq!(home.rows(&["--by", "day"])[0]["sessions"], 1);
+}
+
+/// What a session spent, told by all of its records and by those that counting needs, and how many records that are.
+fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
+    let found = || Found {
+        path: target.path.clone(),
+        session: target.session.clone(),
+        format: "any",
+        id: "id".into(),
+        key: None,
+        agent: None,
+        title: None,
+        cwd: None,
+        model: None,
+        started: None,
+        modified: None,
+        size: None,
+        live: None,
+    };
+    let tell = |read: Result<Reading, OpenError>| {
+        let reading = read.ok()?;
+        Some((format!("{:#?}", spender(found(), &reading)), reading.transcript.tally().records()))
+    };
+    Some([tell(reading::read(target, true))?, tell(reading::count(target))?])
+}
+
+/// Counting passes over records that say nothing of what was spent, and comes to the same.
+#[test]
+fn counting_comes_to_what_all_records_tell() {
+    for corpus in crate::corpus::corpora() {
+        let (mut spent, mut passed, mut differing) = (0, 0, Vec::new());
+        let targets = corpus.files().into_iter().map(|path| Target { path, session: None });
+        let sessions = targets.flat_map(|target| reading::sessions(&target).unwrap_or_default());
+        for target in sessions {
+            let Some([(whole, all), (counted, needed)]) = both_ways(&target) else { continue };
+            passed += all - needed;
+            spent += whole.matches("Spent {").count();
+            if whole != counted {
+                let pairs = whole.lines().zip(counted.lines()).find(|(whole, counted)| whole != counted);
+                differing.push(format!("{}: {pairs:?}", target.path.display()));
+            }
+        }
+        assert!(spent > corpus.least(500, 5_000), "{spent}");
+        assert!(passed > 100, "{passed}");
+        assert!(differing.is_empty(), "{differing:#?}");
+    }
 }

@@ -28,6 +28,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use super::counting::{self, Counting};
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::fields::{self, Fields};
 use super::roots::{Named, Root};
@@ -56,6 +57,10 @@ impl Format for Claude {
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
         Some(&["queue-operation", "queued_command", "tool-results", "\"progress\"", "\"isCompactSummary\""])
+    }
+
+    fn counting(&self, place: Place<'_>) -> Option<Counting> {
+        Some(counting::of_claude(place))
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

@@ -42,6 +42,16 @@ pub(super) fn end_of_string(rest: &[u8]) -> Option<(usize, Option<Figures>)> {
     Some((at, Some(figures)))
 }
 
+/// As [`end_of_string`], of a string that nobody asks for: whatever its escapes are.
+pub(super) fn string_len(rest: &[u8]) -> Option<usize> {
+    let mut at = special(rest)?;
+    while rest.get(at) == Some(&b'\\') {
+        at += 2;
+        at += special(rest.get(at..)?)?;
+    }
+    Some(at)
+}
+
 /// How far the next quote or backslash is. Most are near: looking at a few words first is cheaper than
 /// getting ready for many.
 fn special(rest: &[u8]) -> Option<usize> {

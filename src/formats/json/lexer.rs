@@ -11,18 +11,20 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::escape::{end_of_string, has_controls};
+use super::escape::{end_of_string, has_controls, string_len};
 use super::string::Str;
 use super::{Json, MAX_DEPTH};
 
 /// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
 const MOST: usize = 1 << 20;
 
-/// The value that a text is; `None` if it is none.
-pub(super) fn read(text: &str) -> Option<Json<'_>> {
+/// The value that a text is; `None` if it is none. Arrays and objects that are the value of a member of this name are
+/// not taken apart: each is a string, as it is written.
+pub(super) fn read<'a>(text: &'a str, closed: Option<&'static str>) -> Option<Json<'a>> {
     // Strings hold no bare control characters; where there are none at all, strings need no second look.
     let has_controls = has_controls(text.as_bytes());
-    let mut lexer = Lexer { text, at: 0, has_controls, values: 0, items: Vec::new(), members: Vec::new() };
+    let (items, members) = (Vec::new(), Vec::new());
+    let mut lexer = Lexer { text, at: 0, has_controls, closed, values: 0, items, members };
     let value = lexer.value(0);
     if lexer.values > MOST {
         drop(lexer);
@@ -41,6 +43,7 @@ struct Lexer<'a> {
     has_controls: bool,
     /// How many values were begun.
     values: usize,
+    closed: Option<&'static str>,
     /// Items of the arrays that are being read, so that each is made with its true size.
     items: Vec<Json<'a>>,
     /// Members of the objects that are being read.
@@ -117,6 +120,27 @@ impl<'a> Lexer<'a> {
         Some(Json::Deep(raw))
     }
 
+    /// A value that is not taken apart, unless it holds nothing.
+    fn closed(&mut self, depth: u8) -> Option<Json<'a>> {
+        self.skip_space();
+        if !matches!(self.peek()?, b'[' | b'{') || self.has_controls {
+            return self.value(depth);
+        }
+        let (start, mut open) = (self.at, 0_usize);
+        loop {
+            match self.peek()? {
+                b'"' => self.at += 1 + string_len(self.text.as_bytes().get(self.at + 1..)?)?,
+                b'[' | b'{' => open += 1,
+                b']' | b'}' => open -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if open == 0 {
+                return Some(Json::Str(self.text.get(start..self.at)?.into()));
+            }
+        }
+    }
+
     /// The string whose quote is read.
     fn string(&mut self) -> Option<Str<'a>> {
         let rest = self.text.get(self.at..)?;
@@ -182,7 +206,8 @@ impl<'a> Lexer<'a> {
             if self.next()? != b':' {
                 return None;
             }
-            let value = self.value(depth + 1)?;
+            let is_closed = self.closed.is_some_and(|closed| key == closed);
+            let value = if is_closed { self.closed(depth + 1) } else { self.value(depth + 1) }?;
             self.members.push((key, value));
             match self.next()? {
                 b',' => byte = self.next()?,

@@ -94,7 +94,8 @@ impl Reader<'_> {
             return None;
         }
         match LineFile::open(path, kind, &self.files, now) {
-            Ok(mut line_file) => {
+            Ok(line_file) => {
+                let mut line_file = line_file.planned(&self.plan);
                 line_file.follower.rest();
                 self.unopened.remove(&**path);
                 self.line_file_at.insert(path.to_path_buf(), self.line_files.len());

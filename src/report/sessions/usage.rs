@@ -16,6 +16,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 pub use self::options::{Form, Options};
+pub use self::read::spender;
 use self::read::{Message, read};
 use super::walk::walk;
 use crate::analysis::expression::{When, judge};

@@ -5,9 +5,10 @@ use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
-use crate::ingest::find::{Reader, Unread};
+use crate::ingest::find::{self, Unread};
 use crate::model::entry::{Block, BlockKind, Break};
-use crate::report::reading;
+use crate::model::found::Found;
+use crate::report::reading::{self, Reading};
 
 /// What comes of a session.
 pub(super) enum Message {
@@ -23,7 +24,7 @@ pub(super) enum Message {
 
 /// Reads a session that is listed, or any.
 pub(super) fn read(
-    reader: &mut Reader,
+    reader: &mut find::Reader,
     (number, unread): (usize, &Unread),
     (format, is_listed): (Option<&str>, bool),
     say: &mut dyn FnMut(Message) -> bool,
@@ -37,26 +38,10 @@ pub(super) fn read(
         say(Message::Passed);
         return;
     }
-    match reading::read(&unread.target(), true) {
+    match reading::count(&unread.target()) {
         Ok(reading) => {
-            let transcript = &reading.transcript;
-            let statement = Statement::of(&Live::<Spending>::of(transcript), &reading.account, transcript);
-            let spent = |charge: &Charge| {
-                let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
-                let key = entry.map(|entry| entry.key.clone()).or_else(|| charge.beside.clone());
-                let is_run = charge.what == For::Run;
-                Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount, is_run }
-            };
-            let spender = Spender {
-                id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
-                is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(is_resumed),
-                files: reading.files.values().map(|path| path.to_path_buf()).collect(),
-                spent: statement.charges.iter().map(spent).collect(),
-                limits: transcript.meta().limits.clone(),
-                found,
-            };
             let failure = reading.failure();
-            if say(Message::Session(Box::new(spender)))
+            if say(Message::Session(Box::new(spender(found, &reading))))
                 && let Some(failure) = failure
             {
                 say(Message::Failure(failure));
@@ -67,6 +52,26 @@ pub(super) fn read(
                 say(Message::Passed);
             }
         }
+    }
+}
+
+/// What a session spent.
+pub fn spender(found: Found, reading: &Reading) -> Spender {
+    let transcript = &reading.transcript;
+    let statement = Statement::of(&Live::<Spending>::of(transcript), &reading.account, transcript);
+    let spent = |charge: &Charge| {
+        let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
+        let key = entry.map(|entry| entry.key.clone()).or_else(|| charge.beside.clone());
+        let is_run = charge.what == For::Run;
+        Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount, is_run }
+    };
+    Spender {
+        id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
+        is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(is_resumed),
+        files: reading.files.values().map(|path| path.to_path_buf()).collect(),
+        spent: statement.charges.iter().map(spent).collect(),
+        limits: transcript.meta().limits.clone(),
+        found,
     }
 }
 

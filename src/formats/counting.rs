@@ -1,0 +1,199 @@
+//! What of a session is read by who only counts what was spent: records that can say nothing of it are passed over by
+//! their bytes, and of the others what they say stays as it is written.
+//!
+//! **There is one rule of counting.** What is left goes through the same decoder, and comes to the same.
+//!
+//! Invariant: a record is passed over only if all that counts is the same without it.
+
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::decoder::{Place, trimmed, value_of};
+use super::json::{self, Json};
+
+/// Tells what counting needs of the records of one file.
+pub struct Counting {
+    need: NeedOf,
+    has_begun: bool,
+}
+
+/// What is needed of the record with these bytes.
+type NeedOf = Box<dyn FnMut(&[u8]) -> Need + Send>;
+
+/// What counting needs of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing.
+    Nothing,
+    /// All but what was said.
+    Account,
+    /// All of it.
+    Whole,
+}
+
+/// The member of a record that holds what was said.
+const CONTENT: &str = "content";
+
+impl Counting {
+    /// Asks of one record after the other, in their order.
+    fn new(need: impl FnMut(&[u8]) -> Need + Send + 'static) -> Self {
+        Self { need: Box::new(need), has_begun: false }
+    }
+
+    /// What is needed of a record. Those before the first one that may count say what the file is.
+    pub(crate) fn need(&mut self, record: &[u8]) -> Need {
+        let need = (self.need)(record);
+        self.has_begun |= need == Need::Account;
+        if self.has_begun { need } else { Need::Whole }
+    }
+}
+
+impl Need {
+    /// As [`value_of`], as far as it is needed: what was said stays one text, as it is written.
+    pub(crate) fn value_of(self, bytes: &[u8]) -> Option<Json<'_>> {
+        if self == Self::Whole {
+            return value_of(bytes);
+        }
+        json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), CONTENT)
+    }
+}
+
+/// A word that is looked for in many records.
+struct Word(LazyLock<Finder<'static>>);
+
+impl Word {
+    const fn new(make: fn() -> Finder<'static>) -> Self {
+        Self(LazyLock::new(make))
+    }
+
+    fn find(&self, record: &[u8]) -> Option<usize> {
+        self.0.find(record)
+    }
+
+    fn is_in(&self, record: &[u8]) -> bool {
+        self.find(record).is_some()
+    }
+}
+
+/// Within a string a quote is escaped: with its quotes no word is found in what was said.
+static ANSWER: Word = Word::new(|| Finder::new("\"type\":\"assistant\""));
+static ASSISTANT: Word = Word::new(|| Finder::new("\"assistant\""));
+static FORKED: Word = Word::new(|| Finder::new("\"forkedFrom\""));
+static AGENT: Word = Word::new(|| Finder::new("\"agentId\""));
+static SESSION: Word = Word::new(|| Finder::new("\"sessionId\""));
+static OUTCOME: Word = Word::new(|| Finder::new("\"toolUseResult\""));
+static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
+static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
+static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
+
+/// Claude Code: answers; where another session begins; and results that name a sub-agent, whose file may lie beside. Each
+/// record of a sub-agent's own file names it once.
+pub(crate) fn of_claude(place: Place<'_>) -> Counting {
+    let is_of_agent = matches!(place, Place::CompanionLine(_));
+    let mut session = Vec::new();
+    let mut is_other_session = move |record: &[u8]| {
+        let id = SESSION.find(record).and_then(|at| value_behind(record.get(at..)?));
+        let Some(id) = id.filter(|id| session != *id) else { return false };
+        session = id.to_vec();
+        true
+    };
+    let names_agent = move |record: &[u8]| {
+        let Some(at) = AGENT.find(record) else { return false };
+        !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
+    };
+    Counting::new(move |record| {
+        if is_other_session(record) || FORKED.is_in(record) {
+            Need::Whole
+        } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) {
+            Need::Account
+        } else if ASSISTANT.is_in(record) || names_agent(record) {
+            Need::Whole
+        } else {
+            Need::Nothing
+        }
+    })
+}
+
+/// pi and OpenClaw: all but plain results of tools. In the stream of events each record goes on with the others.
+pub(crate) fn of_pi() -> Counting {
+    Counting::new(|record| {
+        if !record.starts_with(b"{\"type\":\"message\",") {
+            Need::Whole
+        } else if !RESULT.is_in(record) {
+            Need::Account
+        } else if USAGE.is_in(record) || CHILD.is_in(record) {
+            Need::Whole
+        } else {
+            Need::Nothing
+        }
+    })
+}
+
+/// What stands between a member's name, with which the text begins, and the end of its value, if that is a string.
+fn value_behind(member: &[u8]) -> Option<&[u8]> {
+    let mut quotes = memchr::memchr_iter(b'"', member);
+    let (from, end) = (quotes.nth(1)?, quotes.nth(1)?);
+    member.get(from..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counting, Need, of_claude, of_pi};
+    use crate::formats::decoder::Place;
+
+    fn need(counting: &mut Counting, record: &str) -> Need {
+        counting.need(record.as_bytes())
+    }
+
+    #[test]
+    fn what_may_count_is_needed() {
+        let user = |session: &str, more: &str| {
+            format!(r#"{{"type":"user","sessionId":"{session}","content":"Say \"assistant\""{more}}}"#)
+        };
+        let answer = r#"{"sessionId":"a","type":"assistant"}"#;
+        let counting = &mut of_claude(Place::Line);
+        assert_eq!(need(counting, &user("a", "")), Need::Whole, "the first one");
+        assert_eq!(need(counting, &user("a", "")), Need::Whole, "nothing counted yet");
+        assert_eq!(need(counting, answer), Need::Account);
+        assert_eq!(need(counting, &user("a", "")), Need::Nothing);
+        assert_eq!(need(counting, r#"{"type":"summary"}"#), Need::Nothing);
+        assert_eq!(need(counting, &user("b", "")), Need::Whole, "another session");
+        assert_eq!(need(counting, &user("b", "")), Need::Nothing);
+        assert_eq!(need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)), Need::Whole);
+        assert_eq!(need(counting, &user("b", r#","forkedFrom":{}"#)), Need::Whole);
+        assert_eq!(need(counting, &user("b", r#","data":{"role":"assistant"}"#)), Need::Whole);
+    }
+
+    #[test]
+    fn a_sub_agents_own_records_name_it_once() {
+        let counting = &mut of_claude(Place::CompanionLine("agent-1.jsonl".as_ref()));
+        assert_eq!(need(counting, r#"{"type":"assistant","agentId":"1"}"#), Need::Account);
+        assert_eq!(need(counting, r#"{"type":"user","agentId":"1"}"#), Need::Nothing);
+        let outcome = r#"{"type":"user","agentId":"1","toolUseResult":{"agentId":"2"}}"#;
+        assert_eq!(need(counting, outcome), Need::Whole);
+    }
+
+    #[test]
+    fn plain_results_of_tools_are_not_needed() {
+        let counting = &mut of_pi();
+        let result = |more: &str| format!(r#"{{"type":"message","message":{{"role":"toolResult"{more}}}}}"#);
+        assert_eq!(need(counting, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
+        assert_eq!(need(counting, &result("")), Need::Nothing);
+        assert_eq!(need(counting, &result(r#","usage":{}"#)), Need::Whole);
+        assert_eq!(need(counting, &result(r#","details":{"childSessionKey":"k"}"#)), Need::Whole);
+        assert_eq!(need(counting, r#"{"type":"turn_end","message":{"role":"toolResult"}}"#), Need::Whole);
+    }
+
+    #[test]
+    fn what_was_said_stays_as_it_is_written() {
+        let record = br#"{"message":{"content":[{"text":"a \"]\\"}, {"x":[1]}],"usage":{"content":"b\n"}}}"#;
+        let value = Need::Account.value_of(record).unwrap();
+        let content = value.at(&["message", "content"]);
+        assert_eq!(content.str(), Some(r#"[{"text":"a \"]\\"}, {"x":[1]}]"#));
+        assert_eq!(value.at(&["message", "usage", "content"]).str(), Some("b\n"));
+        assert!(Need::Account.value_of(br#"{"content":[{"text":"a}"#).is_none());
+        assert!(Need::Account.value_of(br#"{"content":[1}"#).is_none());
+        assert!(Need::Whole.value_of(record).unwrap().at(&["message", "content"]).str().is_none());
+    }
+}
