@@ -29,6 +29,10 @@ const WINDOW: u64 = 64 << 10;
 const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A file that was not written to for so long is closed until it is: there may be more of them than a process may hold
+/// open. What moves a file away does so while it is at work, or soon after.
+const HELD_MS: u64 = 60_000;
+
 /// What readers have sent, of the one session that is just being read.
 pub(super) type Inbox = RefCell<Vec<Feed>>;
 
@@ -138,6 +142,7 @@ impl<'o> Member<'o> {
             }
         });
         self.take(inbox, now);
+        self.close(now);
     }
 
     fn shut(&mut self) {
@@ -155,6 +160,7 @@ impl<'o> Member<'o> {
         let mut failure = None;
         guarded(outlet, || failure = open.read(slice).err());
         self.take(inbox, now);
+        self.close(now);
         if let Some(failure) = failure {
             self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
             self.is_stale = true;
@@ -169,6 +175,17 @@ impl<'o> Member<'o> {
         guarded(outlet, || has_moved = open.poll(hints));
         self.take(inbox, now);
         self.is_stale |= has_moved;
+        self.close(now);
+    }
+
+    /// Closes files that nobody writes to, as far as they are read.
+    fn close(&mut self, now: Timestamp) {
+        let is_live = self.last_sign().is_some_and(|at| now.since(at) <= HELD_MS);
+        let Way::Open(open) = &mut self.way else { return };
+        open.preview.iter_mut().for_each(Preview::close);
+        if !is_live && let Some(reader) = &mut open.reader {
+            reader.close();
+        }
     }
 
     /// Takes what was sent.

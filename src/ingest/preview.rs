@@ -58,6 +58,11 @@ impl<'o> Preview<'o> {
         Ok(Some(Self { emitter, line_file, room: vec![0; STEP] }))
     }
 
+    /// Lets go of the file until there is something to show.
+    pub(crate) fn close(&mut self) {
+        self.line_file.follower.rest();
+    }
+
     fn read(&mut self, now: Instant) -> io::Result<usize> {
         let (room, between) = (&mut *self.room, &mut || ());
         self.line_file.read(&mut self.emitter, Allowance { room, bodies: Bodies::Kept, now, between })

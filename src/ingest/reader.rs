@@ -142,6 +142,14 @@ impl<'o> Reader<'o> {
         self.room = Vec::new();
     }
 
+    /// Lets go of the opened file until there is something to read: of one that is moved away meanwhile nobody knows
+    /// where to.
+    pub(crate) fn close(&mut self) {
+        if let Main::Lines { line_file, has_more: false } = &mut self.main {
+            line_file.follower.rest();
+        }
+    }
+
     /// Reads on a little, and does `between` every now and then. Answers whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant, between: &mut dyn FnMut()) -> bool {
         if let Some(part) = self.earlier.pop_front() {

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tv::model::timestamp::Timestamp;
@@ -19,9 +19,12 @@ const EACH: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// It is now, as far as a fresh file tells.
+fn made() -> SystemTime {
+    tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap()
+}
+
 fn now() -> Timestamp {
-    let made = tempfile::tempfile().unwrap().metadata().unwrap().modified().unwrap();
-    let since = made.duration_since(std::time::UNIX_EPOCH).unwrap();
+    let since = made().duration_since(SystemTime::UNIX_EPOCH).unwrap();
     Timestamp(i64::try_from(since.as_millis()).unwrap())
 }
 
@@ -347,6 +350,11 @@ type Rows = Arc<Mutex<HashMap<String, Value>>>;
 fn top(home: &Path) -> (Child, Rows) {
     let mut child =
         tv(home, &["top", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let rows = rows_of(&mut child);
+    (child, rows)
+}
+
+fn rows_of(child: &mut Child) -> Rows {
     let out = BufReader::new(child.stdout.take().unwrap());
     let rows = Rows::default();
     let known = Arc::clone(&rows);
@@ -358,7 +366,7 @@ fn top(home: &Path) -> (Child, Rows) {
             known.lock().unwrap().insert(address, row);
         }
     });
-    (child, rows)
+    rows
 }
 
 /// What is the same wherever it is asked.
@@ -487,6 +495,68 @@ fn what_was_deleted_needs_nobody() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(has_asked && is_gone, "{:?}", rows.lock().unwrap());
+}
+
+/// Writes a session to which nothing was written for so long.
+fn resting(script: &[Step], age: Duration) -> PathBuf {
+    script.iter().for_each(Step::write);
+    let path = script[0].path().to_owned();
+    rest(&path, age);
+    path
+}
+
+fn rest(path: &Path, age: Duration) {
+    let file = OpenOptions::new().append(true).open(path).unwrap();
+    file.set_modified(made() - age).unwrap();
+}
+
+#[test]
+fn more_sessions_than_a_process_may_have_open_files_are_followed() {
+    const MOST: usize = 64;
+    let home = tempfile::tempdir().unwrap();
+    let scripts: Vec<Vec<Step>> =
+        (0..3 * MOST).map(|number| claude(home.path(), number, End::Prompt)).collect();
+    let paths: Vec<PathBuf> =
+        scripts.iter().map(|script| resting(script, Duration::from_secs(600))).collect();
+    let within = format!("ulimit -n {MOST} && exec \"$0\" top --json");
+    let mut command = Command::new("sh");
+    command.env_clear().env("HOME", home.path()).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
+    let mut child = command
+        .args(["-c", &within, env!("CARGO_BIN_EXE_tv")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let rows = rows_of(&mut child);
+    let wait = |what: &dyn Fn(&HashMap<String, Value>) -> bool| {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && !what(&rows.lock().unwrap()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        what(&rows.lock().unwrap())
+    };
+    let is_read = wait(&|rows| {
+        rows.len() == paths.len()
+            && rows.values().all(|row| row["complete"] == true && row["problem"].is_null())
+    });
+    // One that was closed is read on from where it ended, and one that another file took the place of is read anew.
+    let more = claude(home.path(), 0, End::Question).pop().unwrap();
+    more.write();
+    let goes_on = wait(&|rows| rows[&more.address()]["needs"] == "answer");
+    let other: String = scripts[1]
+        .iter()
+        .skip(1)
+        .map(|step| match step {
+            Step::Line(_, line) => line.replace("Ground.", "Milled.") + "\n",
+            _ => String::new(),
+        })
+        .collect();
+    fs::write(paths[1].with_extension("new"), other).unwrap();
+    fs::rename(paths[1].with_extension("new"), &paths[1]).unwrap();
+    let is_anew = wait(&|rows| rows[paths[1].to_str().unwrap()]["last"] == "Milled.");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_read && goes_on && is_anew, "{is_read} {goes_on} {is_anew} {:?}", rows.lock().unwrap());
 }
 
 #[test]
