@@ -297,9 +297,10 @@ impl SessionRow {
         let within = match self.need {
             need if need.is_for_somebody() => self.since().cmp(&other.since()),
             Need::Works => newest_first(self.head.started, other.head.started),
-            // What was left in the middle of its work is more than what is done, however long that is past.
+            // What was left in the middle of its work is more than what is done, however long that is past; unless nobody
+            // knows how long.
             _ => {
-                let is_done = |row: &Self| row.activity != Activity::Unclean;
+                let is_done = |row: &Self| row.activity != Activity::Unclean || row.head.ended.is_none();
                 let ended = newest_first(self.head.ended, other.head.ended);
                 is_done(self).cmp(&is_done(other)).then(ended)
             }

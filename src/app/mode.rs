@@ -69,6 +69,8 @@ pub enum WallLine {
     Filter,
     /// What is watched for in all of them.
     Watch,
+    /// A command.
+    Command,
 }
 
 /// What lies below the help.

@@ -87,7 +87,11 @@ fn line(app: &App) -> Option<(&'static str, &Input, String)> {
         Mode::Picker => Some((">", &app.picker.input, format!("  {} ", fitting(app)))),
         Mode::OnWall { line, input } => {
             let mistake = mistake_on_wall(*line, input.value());
-            let sign = if *line == WallLine::Filter { "&" } else { "!" };
+            let sign = match line {
+                WallLine::Filter => "&",
+                WallLine::Watch => "!",
+                WallLine::Command => ":",
+            };
             Some((
                 sign,
                 input,
@@ -112,6 +116,7 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
         _ if typed.is_empty() => None,
         WallLine::Filter => parse_for_sessions(typed).err(),
         WallLine::Watch => typed.parse::<Wish>().err(),
+        WallLine::Command => None,
     }
 }
 
@@ -314,7 +319,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
                 (true, false) => "quit",
             };
             fixed(&[
-                ("letters", "title or text"),
+                ("type", "title or text"),
                 ("enter", "open"),
                 ("up/down", "choose"),
                 ("tab", "preview"),
@@ -326,6 +331,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
         Mode::Ledger => in_ledger(app),
         Mode::OnWall { line: WallLine::Filter, .. } => fixed(TYPING_WHICH),
         Mode::OnWall { line: WallLine::Watch, .. } => fixed(TYPING_ALARM),
+        Mode::OnWall { line: WallLine::Command, .. } => fixed(TYPING_FOR_ALL),
         Mode::Help { is_typing: true, .. } => fixed(&[("enter", "keep"), ("esc", "clear")]),
         Mode::Help { .. } => {
             fixed(&[("j/k", "scroll"), ("space/b", "page"), ("/", "find a key"), ("q", "close")])
@@ -432,6 +438,14 @@ const TYPING_ALARM: Hints = &[
     ("enter", "watch; nothing ends it"),
     ("esc", "give up"),
     ("waiting or err or silent>5m or loop or cost>5 | command", ""),
+    ("ctrl-u", "clear"),
+];
+
+/// While a command is typed on the wall.
+const TYPING_FOR_ALL: Hints = &[
+    ("enter", "do it"),
+    ("esc", "give up"),
+    ("usage, sessions, filter EXPR, watch EXPR, set NAME=VALUE, quit", ""),
     ("ctrl-u", "clear"),
 ];
 

@@ -244,6 +244,39 @@ fn what_was_left_in_the_middle_of_its_work_stands_before_what_is_done() {
     let rows = [("e5", idle(70), 70), ("f6", Activity::Unclean, 150), ("g7", idle(80), 80)];
     tell(&mut stage, rows.map(|(name, activity, minutes)| rested(name, activity, minutes)));
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7"]);
+    // Of one without any time nobody knows how long that is past.
+    let mut timeless = rested("h8", Activity::Unclean, 0);
+    timeless.head.ended = None;
+    tell(&mut stage, [timeless]);
+    assert_eq!(order(&stage), ["b2", "d4", "c3", "a1", "f6", "e5", "g7", "h8"]);
+}
+
+/// What a command asked for, and what it left on the screen.
+fn command(stage: &mut Stage, line: &str) -> (Vec<Effect>, Mode, String) {
+    stage.asked.clear();
+    stage.press(":").type_in(line).press("enter");
+    (stage.asked.clone(), stage.app.mode.clone(), stage.picture())
+}
+
+#[test]
+fn commands_are_of_all_sessions() {
+    let (asked, mode, _) = command(&mut wall((100, 24)), "usage");
+    assert!(matches!((&asked[..], mode), ([Effect::Count(_)], Mode::Ledger)), "{asked:?}");
+    let mut stage = wall((100, 24));
+    let mut run = |line: &str| command(&mut stage, line);
+    assert!(matches!(&run("watch err").0[..], [Effect::WatchAll(all)] if all.len() == 1));
+    assert!(matches!(&run("unwatch").0[..], [Effect::WatchAll(all)] if all.is_empty()));
+    assert!(matches!(&run("set theme=light").0[..], [Effect::Theme(name)] if name == "light"));
+    let (_, _, picture) = run("goto 50%");
+    assert!(picture.contains("goto is of one session"), "{picture}");
+    let (_, _, picture) = run("fly");
+    assert!(picture.contains("no command is called fly"), "{picture}");
+    assert!(matches!(run("filter waiting").1, Mode::Wall));
+    assert!(matches!(run("filter (").1, Mode::OnWall { .. }), "a slip goes on being typed");
+    stage.press("esc");
+    assert!(matches!(command(&mut stage, "help").1, Mode::Help { .. }));
+    stage.press("esc");
+    assert!(matches!(&command(&mut stage, "quit-now").0[..], [Effect::Quit]));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::app::effect::Effect;
 use crate::app::input::command::Command;
 use crate::app::input::history::{Histories, Kind};
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::{Below, Mode};
+use crate::app::mode::{Below, Mode, WallLine};
 use crate::app::picker::Picker;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::palette::Accepted;
@@ -165,6 +165,9 @@ pub(crate) fn accept(app: &mut App) -> Finished {
         Mode::Picker => app.picker.accept(),
         Mode::OnWall { line, input } => {
             let (line, typed) = (*line, input.value().trim().to_owned());
+            if line == WallLine::Command {
+                return wall::actions::command(app, &typed);
+            }
             wall::actions::accept(app, line, &typed)
         }
         Mode::Resume(view) => {

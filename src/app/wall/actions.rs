@@ -8,8 +8,10 @@ use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{Need, News, Rang};
 use crate::app::alarms::{Notice, Wish};
+use crate::app::dispatch::typing::Finished;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, Change, Kind, Quick, View, Way, What};
+use crate::app::input::command::Command;
 use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
@@ -76,7 +78,7 @@ pub(crate) fn act(app: &mut App, action: Action, times: usize) -> Option<Vec<Eff
         // F4 is the money of what is shown.
         Action::View(View::Money) => return Some(ledger::actions::open(app)),
         Action::Palette => {
-            screen.say("commands are of a session: & filters here, w watches for something in all");
+            app.mode = Mode::OnWall { line: WallLine::Command, input: Input::default() };
         }
         // These are the viewer's, wherever it is.
         Action::Sessions
@@ -153,6 +155,8 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
             }
             Err(mistake) => Some(mistake),
         },
+        // It was taken before.
+        WallLine::Command => None,
     };
     // What is wrong is red while it is typed on.
     if mistake.is_some() {
@@ -164,6 +168,31 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     } else {
         Vec::new()
     }
+}
+
+/// A command is finished: what filters or watches is of all sessions here, actions are what their keys do, and settings
+/// are the same everywhere.
+pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
+    let (name, rest) = typed.split_once(' ').unwrap_or((typed, ""));
+    let line = match name {
+        "filter" => Some((WallLine::Filter, rest)),
+        "watch" if !rest.is_empty() => Some((WallLine::Watch, rest)),
+        "unwatch" => Some((WallLine::Watch, "")),
+        _ => None,
+    };
+    app.mode = Mode::Wall;
+    if let Some((line, rest)) = line {
+        // What is wrong goes on being typed, where it is red.
+        app.mode = Mode::OnWall { line, input: Input::new(rest.trim().to_owned()) };
+        return Finished::Effects(accept(app, line, rest.trim()));
+    }
+    match typed.parse() {
+        Ok(command @ (Command::Act(_) | Command::Set(_))) => return Finished::Command(command),
+        Ok(_) => app.reader.screen.say(format!("{name} is of one session; enter opens the chosen one")),
+        Err(_) if typed.is_empty() => {}
+        Err(why) => app.reader.screen.say(why),
+    }
+    Finished::Effects(Vec::new())
 }
 
 /// Takes what comes of the sessions.
