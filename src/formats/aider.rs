@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
-use super::roots::{Holds, Named, Root, folder_name};
+use super::roots::{Holds, Named, Root, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -72,9 +72,9 @@ impl Format for Aider {
         ROOTS
     }
 
-    /// The name of its project: all histories have the same name.
+    /// The name of its project, for all histories have the same name, or one that somebody gave it.
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        Some(Named::id(folder_name(path)))
+        if file_name(path).starts_with('.') { Some(Named::id(folder_name(path))) } else { Named::stem(path) }
     }
 }
 
