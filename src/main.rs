@@ -41,9 +41,7 @@ fn main() -> ExitCode {
             return ExitCode::from(FAILED);
         }
     }
-    if let Some(zone) = surroundings.zone.clone() {
-        zone.install();
-    }
+    surroundings.zone.clone().install();
     surroundings.passed_over.extend(replace_prices(&surroundings));
     let passed_over = surroundings.passed_over.clone();
     prices::install(own_prices(&surroundings));

@@ -51,8 +51,8 @@ pub struct Surroundings {
     pub settings: Option<(PathBuf, Result<String, String>)>,
     /// Path and text of the table of prices that replaces the one of tv, if there is one.
     pub price_table: Option<(PathBuf, Result<String, String>)>,
-    /// The time zone, if the environment names one.
-    pub zone: Option<Zone>,
+    /// The time zone: the one that the environment names, or that of the system.
+    pub zone: Zone,
     /// What of all this is passed over, a sentence each.
     pub passed_over: Vec<String>,
     /// Where agents keep their sessions: `$HOME`, and the variables that move them.
@@ -66,7 +66,7 @@ impl Surroundings {
         let mut passed_over = strays();
         let zone = zone().unwrap_or_else(|why| {
             passed_over.push(why);
-            Some(Zone::utc())
+            Zone::default()
         });
         Self {
             zone,
@@ -203,17 +203,17 @@ fn strays() -> Vec<String> {
     FOLDERS.iter().filter_map(|name| Some(sentence(*name, stray(name)?))).collect()
 }
 
-/// The time zone that `$TZ` names; none if it is not set. The system's own reading of it would read any file.
-fn zone() -> Result<Option<Zone>, String> {
-    let Some(named) = std::env::var_os("TZ") else { return Ok(None) };
+/// The time zone that `$TZ` names, or that of the system. The system's own reading of `$TZ` would read any file.
+fn zone() -> Result<Zone, String> {
+    let Some(named) = std::env::var_os("TZ") else { return Ok(Zone::system()) };
     let text = named.to_string_lossy();
     let name = text.strip_prefix(':').unwrap_or(&text);
     if name.is_empty() {
-        return Ok(Some(Zone::utc()));
+        return Ok(Zone::default());
     }
     let within = name.rsplit_once("zoneinfo/").map_or(name, |(_, within)| within);
     let zone = Zone::named(within).or_else(|| Zone::of_file(&zone_file(Path::new(name))?));
-    zone.map(Some).ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
+    zone.ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
 }
 
 /// The bytes of a file that may be one of a time zone: not of the current folder, regular, and small.

@@ -1,7 +1,7 @@
 //! The reader's time zone: the system's, unless `TZ` names another one.
 //!
-//! Invariant: set once, before any time is shown; only the switch to UTC may follow. No file is read here for what
-//! `TZ` says.
+//! Invariant: set once, before any time is shown; only the switch to UTC may follow. Without it times are those of UTC,
+//! wherever one is. No file is read here for what `TZ` says.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,10 +16,17 @@ static IN_UTC: AtomicBool = AtomicBool::new(false);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(TimeZone);
 
-impl Zone {
-    /// Coordinated universal time.
-    pub(crate) fn utc() -> Self {
+/// Coordinated universal time.
+impl Default for Zone {
+    fn default() -> Self {
         Self(TimeZone::UTC)
+    }
+}
+
+impl Zone {
+    /// That of the system.
+    pub(crate) fn system() -> Self {
+        Self(TimeZone::system())
     }
 
     /// By a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
@@ -48,7 +55,7 @@ pub(super) fn current() -> TimeZone {
     if IN_UTC.load(Ordering::Relaxed) {
         return TimeZone::UTC;
     }
-    ZONE.get().cloned().unwrap_or_else(TimeZone::system)
+    ZONE.get().cloned().unwrap_or(TimeZone::UTC)
 }
 
 #[cfg(test)]
@@ -57,7 +64,7 @@ mod tests {
 
     #[test]
     fn zones_have_names_or_rules() {
-        assert_eq!(Zone::named("UTC"), Some(Zone::utc()));
+        assert_eq!(Zone::named("UTC"), Some(Zone::default()));
         assert!(Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::named("JST-9").is_some());
         for none in ["", "/dev/zero", "../../dev/zero", "no zone", "Europe"] {
             assert_eq!(Zone::named(none), None, "{none}");
