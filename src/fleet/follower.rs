@@ -111,6 +111,9 @@ impl Follower<'_> {
         if self.is_look_due() {
             self.look()?;
         }
+        if self.lookout.has_older() && !self.members.iter().any(Member::is_unread) {
+            self.look_beside();
+        }
         let begun = Instant::now();
         self.poll();
         let is_busy = self.read()?;
@@ -181,6 +184,16 @@ impl Follower<'_> {
         self.watch();
         self.looked = Some((Instant::now(), begun.elapsed()));
         Some(())
+    }
+
+    /// Looks at what lies beside old sessions, once the end of all others is read.
+    fn look_beside(&mut self) {
+        let now = self.now();
+        let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
+        for found in self.lookout.look_beside(from, now) {
+            self.members.push(Member::new(found, &self.options.alarms));
+        }
+        self.watch();
     }
 
     /// Databases that cannot be read stand among the sessions until they can be.

@@ -5,10 +5,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::pattern::expand;
 use super::stamp::Stamp;
+
+/// So many files are asked about together.
+const PORTION: usize = 256;
 
 /// A file that a walk came by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,23 +31,45 @@ impl Lying {
     }
 }
 
-/// Of so many files two threads ask for the stamps.
-const MANY: usize = 512;
-
 /// The files that a pattern names.
 pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    let mut first = expand(pattern).files;
-    let look = |files: Vec<PathBuf>| files.into_iter().map(Lying::at).collect::<Vec<_>>();
-    if first.len() < MANY {
-        return look(first);
-    }
-    let second = first.split_off(first.len() / 2);
-    thread::scope(|scope| {
-        let second = scope.spawn(|| look(second));
-        let mut found = look(first);
-        found.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        found
-    })
+    named_by_each(&[pattern.to_owned()]).into_iter().flatten().collect()
+}
+
+/// The files that each of some patterns names: there may be tens of thousands, so they are asked for on two threads.
+pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Vec<Lying>> {
+    let files = on_two_threads(patterns, |pattern| expand(pattern).files);
+    let counts: Vec<usize> = files.iter().map(Vec::len).collect();
+    let paths: Vec<PathBuf> = files.into_iter().flatten().collect();
+    let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
+    let stamps = on_two_threads(&portions, |portion| {
+        portion.iter().map(|path| Stamp::of(path).ok()).collect::<Vec<_>>()
+    });
+    let stamps: Vec<Option<Stamp>> = stamps.into_iter().flatten().collect();
+    let mut lying = paths.into_iter().zip(stamps).map(|(path, stamp)| Lying { path, stamp });
+    counts.into_iter().map(|count| lying.by_ref().take(count).collect()).collect()
+}
+
+/// What comes of each of these, in their order.
+pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let run = || {
+        let next = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            Some((at, work(items.get(at)?)))
+        };
+        std::iter::from_fn(next).collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let other = (items.len() > 1).then(|| scope.spawn(run));
+        let mut done = run();
+        if let Some(other) = other {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
@@ -86,7 +112,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{below, named_by};
+    use super::{below, named_by, named_by_each};
 
     fn tree(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -129,5 +155,17 @@ mod tests {
             names(tree.path(), found.into_iter().map(|lying| lying.path)),
             ["p/one.jsonl", "q/two.jsonl"]
         );
+    }
+
+    #[test]
+    fn several_patterns_name_what_each_does() {
+        let many: Vec<String> = (0..700).map(|n| format!("p/{n}.jsonl")).collect();
+        let tree =
+            tree(&many.iter().map(String::as_str).chain(["q/two.jsonl", "q/x.txt"]).collect::<Vec<_>>());
+        let patterns = ["p/*.jsonl", "none/*", "q/*.txt", "*/two.jsonl", "*/*/deeper/*"];
+        let patterns = patterns.map(|pattern| tree.path().join(pattern));
+        let each: Vec<_> = patterns.iter().map(|pattern| named_by(pattern)).collect();
+        assert_eq!(each.iter().map(Vec::len).collect::<Vec<_>>(), [700, 0, 1, 1, 0]);
+        assert_eq!(named_by_each(&patterns), each);
     }
 }

@@ -560,6 +560,26 @@ fn more_sessions_than_a_process_may_have_open_files_are_followed() {
 }
 
 #[test]
+fn a_session_counts_whose_sub_agent_alone_writes() {
+    let home = tempfile::tempdir().unwrap();
+    let day = Duration::from_secs(24 * 3600);
+    let waits = resting(&claude(home.path(), 1, End::Tool), day);
+    let rests = resting(&claude(home.path(), 2, End::Tool), day);
+    for (session, age) in [(&waits, Duration::ZERO), (&rests, day)] {
+        let folder = session.with_extension("").join("subagents");
+        fs::create_dir_all(&folder).unwrap();
+        let agent = folder.join("agent-a1b2c3d4.jsonl");
+        fs::copy(session, &agent).unwrap();
+        rest(&agent, age);
+    }
+    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    let paths: Vec<Value> =
+        out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].clone()).collect();
+    assert_eq!(paths, [json!(waits)], "{out}");
+}
+
+#[test]
 fn a_closed_pipe_is_a_clean_end() {
     let home = tempfile::tempdir().unwrap();
     let script = claude(home.path(), 1, End::Tool);

@@ -12,13 +12,14 @@ use crate::formats::roots::{Environment, Holds, Named, Root};
 use crate::formats::{Asked, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
-use crate::ingest::{catalog, open, probe};
+use crate::ingest::{catalog, open, probe, sift};
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::discover::{Lying, below, named_by};
+use crate::source::discover::{Lying, below, named_by, named_by_each};
 use crate::source::regular;
 use crate::source::rows::{Failure, State};
+use crate::source::stamp::Stamp;
 
 /// How deep a folder that the reader names is searched.
 const DEEPEST: usize = 6;
@@ -78,7 +79,7 @@ pub(crate) struct Candidate {
     /// What tells the file from all others, whatever names it has.
     pub(crate) identity: Option<(u64, u64)>,
     /// What its database says of it.
-    pub(crate) row: Option<SessionHead>,
+    pub(crate) row: Option<Box<SessionHead>>,
     /// Whether another session of its database started it.
     pub(crate) is_child: bool,
     /// Whether the reader named this very file.
@@ -86,6 +87,14 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
+    /// When something was last written beside it, if that is known: what lies beside a file that the reader named is known
+    /// only when that is read.
+    pub(crate) fn written_beside(&self) -> Option<Timestamp> {
+        let format = self.format.filter(|_| self.row.is_none())?;
+        let written = |path: PathBuf| Stamp::of(&path).ok().map(|stamp| stamp.moment());
+        sift::companions(&self.path, format).into_iter().filter_map(written).max()
+    }
+
     /// What names it.
     pub(crate) fn place(&self) -> Place {
         Place { path: self.path.clone(), session: self.row.as_ref().map(|row| row.id.clone()) }
@@ -150,21 +159,26 @@ fn under_roots(
     within: Option<&Path>,
     databases: &mut Databases,
 ) -> Vec<Candidate> {
-    let formats = registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted));
-    formats.flat_map(|format| of_format(format, environment, within, databases)).collect()
-}
-
-fn of_format(
-    format: &'static dyn Format,
-    environment: &Environment,
-    within: Option<&Path>,
-    databases: &mut Databases,
-) -> Vec<Candidate> {
+    let formats: Vec<_> =
+        registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted)).collect();
     let place = |root: &'static Root| Some((root.place(environment)?, root.holds));
-    let (mut found, mut beside) = (Vec::new(), Vec::new());
-    for (place, holds) in format.roots().iter().filter_map(place) {
-        for holds in holds {
-            let lying = holds.patterns(&place).into_iter().flat_map(|pattern| named_by(&pattern));
+    let held = |format: &'static dyn Format| {
+        let places = format.roots().iter().filter_map(place);
+        places.flat_map(|(place, holds)| {
+            let patterns = move |holds: &'static Holds| {
+                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern))
+            };
+            holds.iter().flat_map(patterns)
+        })
+    };
+    let patterns: Vec<PathBuf> =
+        formats.iter().flat_map(|format| held(*format)).map(|(_, pattern)| pattern).collect();
+    let mut lying = named_by_each(&patterns).into_iter();
+    let mut all = Vec::new();
+    for format in formats {
+        let (mut found, mut beside) = (Vec::new(), Vec::new());
+        for ((holds, _), lying) in held(format).zip(lying.by_ref()) {
+            let lying = lying.into_iter();
             let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
             match holds {
                 Holds::Files(_) | Holds::Above(_) => {
@@ -176,9 +190,10 @@ fn of_format(
                     .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
             }
         }
+        add_beside(&mut found, beside, format);
+        all.append(&mut found);
     }
-    add_beside(&mut found, beside, format);
-    found
+    all
 }
 
 /// What lies beside sessions that are gone is a session of its own.
@@ -321,7 +336,7 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         size: None,
         identity: lying.stamp.map(|stamp| stamp.identity()),
         is_child: !catalog::is_main(head, &heads),
-        row: Some(head.clone()),
+        row: Some(Box::new(head.clone())),
         is_asked: false,
     };
     Ok(heads.iter().map(row).collect())
@@ -355,8 +370,8 @@ fn written(lying: &Lying) -> Option<Timestamp> {
 /// A file may have several names, by links to it or to a folder above: one session has one of them, its own if that
 /// is among them, unless the reader asked for another one.
 fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
-    let mut kept: Vec<Candidate> = Vec::new();
-    let mut places: HashMap<_, usize> = HashMap::new();
+    let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    let mut places: HashMap<_, usize> = HashMap::with_capacity(candidates.len());
     for candidate in candidates.drain(..) {
         let row = candidate.row.as_ref().map(|row| row.id.clone());
         let path = candidate.identity.is_none().then(|| candidate.path.clone());
@@ -378,6 +393,9 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
 fn leave_out_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
     let rows: HashSet<_> = candidates.iter().filter(|candidate| candidate.row.is_some()).map(name).collect();
+    if rows.is_empty() {
+        return;
+    }
     candidates.retain(|candidate| {
         candidate.row.is_some()
             || candidate.is_archive
@@ -389,14 +407,18 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
 /// Of the files of one session, which its agent keeps in one place, the newest one goes on from the others. A packed
 /// file beside what it was made from is the same.
 fn leave_out_beginnings(candidates: &mut Vec<Candidate>) {
-    let paths: HashSet<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
-    candidates.retain(|candidate| {
-        let is_packed = candidate.path.extension().is_some_and(|extension| extension == "zst");
-        candidate.is_asked || !is_packed || !paths.contains(&candidate.path.with_extension(""))
-    });
+    let is_packed = |it: &Candidate| it.path.extension().is_some_and(|extension| extension == "zst");
+    if candidates.iter().any(is_packed) {
+        let paths: HashSet<PathBuf> = candidates.iter().map(|candidate| candidate.path.clone()).collect();
+        candidates.retain(|it| it.is_asked || !is_packed(it) || !paths.contains(&it.path.with_extension("")));
+    }
+    let mut ids = HashSet::new();
+    let again = candidates.iter().filter(|candidate| !ids.insert(candidate.id.as_str()));
+    let again: HashSet<String> = again.map(|candidate| candidate.id.clone()).collect();
     let mut known = HashSet::new();
     candidates.retain(|candidate| {
-        let Some(format) = candidate.format.filter(|_| candidate.row.is_none() && !candidate.is_asked) else {
+        let may_go_on = candidate.row.is_none() && !candidate.is_asked && again.contains(&candidate.id);
+        let Some(format) = candidate.format.filter(|_| may_go_on) else {
             return true;
         };
         known.insert((

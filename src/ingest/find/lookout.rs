@@ -12,6 +12,7 @@ use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::source::discover::on_two_threads;
 
 /// What is known from earlier looks.
 pub(crate) struct Lookout {
@@ -22,6 +23,8 @@ pub(crate) struct Lookout {
     /// What is no session, or one of another, as it was then.
     passed: HashMap<Place, (Option<Timestamp>, Option<u64>)>,
     refused: HashSet<String>,
+    /// What the last look passed over, because nothing was written to it lately.
+    older: Vec<Candidate>,
     /// All files that may hold a session.
     paths: HashSet<PathBuf>,
 }
@@ -45,6 +48,7 @@ impl Lookout {
             given: HashSet::new(),
             passed: HashMap::new(),
             refused: HashSet::new(),
+            older: Vec::new(),
             paths: HashSet::new(),
         }
     }
@@ -60,29 +64,58 @@ impl Lookout {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         let refused = failures.into_iter().filter(|OpenError(why)| self.refused.insert(why.clone()));
         let refused = refused.map(|OpenError(why)| Text::clean(&why)).collect();
-        self.paths = candidates.iter().map(|candidate| candidate.path.clone()).collect();
-        let mut facts = Facts::new(now);
-        let recent =
-            candidates.into_iter().filter(|candidate| candidate.modified.is_none_or(|at| at >= from));
-        let found = recent.filter_map(|candidate| self.look_at(candidate, &mut facts)).collect();
+        let is_recent = |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from);
+        let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
+        self.older = older;
+        self.paths = recent.iter().map(|candidate| candidate.path.clone()).collect();
+        let found = self.look_at(recent, now);
         let is_recent = |it: &Unreadable| it.found.modified.is_none_or(|at| at >= from);
         let unreadable = std::mem::take(&mut self.databases.unreadable).into_iter().filter(is_recent);
         Look { found, unreadable: unreadable.map(|it| (it.found, it.why)).collect(), refused }
     }
 
-    fn look_at(&mut self, candidate: Candidate, facts: &mut Facts) -> Option<Found> {
-        let place = candidate.place();
-        let stamp = (candidate.modified, candidate.size);
-        if candidate.is_archive || self.given.contains(&place) || self.passed.get(&place) == Some(&stamp) {
-            return None;
-        }
+    /// Whether something was not looked at by the last look that may be a session of interest.
+    pub(crate) fn has_older(&self) -> bool {
+        !self.older.is_empty()
+    }
+
+    /// Of what the last look passed over, the sessions beside which something was written at this time or later: a
+    /// sub-agent may work for long while nothing is said in the session that waits for it.
+    pub(crate) fn look_beside(&mut self, from: Timestamp, now: Timestamp) -> Vec<Found> {
+        let older = std::mem::take(&mut self.older);
+        self.paths.extend(older.iter().map(|candidate| candidate.path.clone()));
+        let recent = older.into_iter().filter_map(|candidate| {
+            let modified = candidate.written_beside().filter(|at| *at >= from)?;
+            Some(Candidate { modified: Some(modified), ..candidate })
+        });
+        self.look_at(recent.collect(), now)
+    }
+
+    /// The sessions among these that are news: read on two threads, for the first rows wait for all of them.
+    fn look_at(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<Found> {
+        let stamp = |candidate: &Candidate| (candidate.modified, candidate.size);
+        candidates.retain(|candidate| {
+            let place = candidate.place();
+            let is_known = self.given.contains(&place) || self.passed.get(&place) == Some(&stamp(candidate));
+            !candidate.is_archive && !is_known
+        });
+        let halves: Vec<&[Candidate]> = candidates.chunks(candidates.len().div_ceil(2).max(1)).collect();
+        let read = on_two_threads(&halves, |half| {
+            let mut facts = Facts::new(now);
+            half.iter().map(|candidate| facts.read(candidate.clone())).collect::<Vec<_>>()
+        });
         let format = self.search.format.as_deref();
-        let found = facts.read(candidate).filter(|found| format.is_none_or(|format| found.format == format));
-        match &found {
-            Some(_) => drop(self.given.insert(place)),
-            None => drop(self.passed.insert(place, stamp)),
+        let mut all = Vec::new();
+        for (candidate, found) in candidates.iter().zip(read.into_iter().flatten()) {
+            match found.filter(|found| format.is_none_or(|format| found.format == format)) {
+                Some(found) => {
+                    self.given.insert(candidate.place());
+                    all.push(found);
+                }
+                None => drop(self.passed.insert(candidate.place(), stamp(candidate))),
+            }
         }
-        found
+        all
     }
 
     /// A session is no longer of interest; it is given out again when it is written to.

@@ -15,7 +15,6 @@ use crate::ingest::sift::{self, Sieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
-use crate::source::stamp::Stamp;
 
 /// A session of which nothing was read yet.
 pub(crate) struct Unread(Candidate);
@@ -52,18 +51,10 @@ impl Unread {
         self.0.path.starts_with(&target.path) && target.session.as_ref().is_none_or(is_named)
     }
 
-    /// Whether something was written to it or beside it at this time or later, as far as anybody knows: what lies beside
-    /// a file that the reader named is known only when that is read.
+    /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
-        let beside = || {
-            let format = self.0.format.filter(|_| self.0.row.is_none());
-            format.map(|format| sift::companions(&self.0.path, format)).unwrap_or_default()
-        };
-        let written = |path: &PathBuf| Stamp::of(path).ok().map(|stamp| stamp.moment());
-        self.0.is_asked
-            || is_since(self.0.modified)
-            || beside().iter().filter_map(written).any(|at| at >= since)
+        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().is_some_and(|at| at >= since)
     }
 
     /// What to open.
