@@ -39,6 +39,8 @@ pub(crate) struct Walk {
     is_dirty: bool,
     /// The table, by its number in the list, and the place up to which older rows were looked at.
     round: Option<(usize, i64)>,
+    /// What a look had found before it failed. It comes before what the next one finds, for it was written earlier.
+    put_off: Vec<Todo>,
     /// A page cannot be read: rows are known by their places alone.
     is_damaged: bool,
 }
@@ -145,14 +147,24 @@ impl Walk {
             Stage::Reading(_) => Ok(News::More(Vec::new())),
             Stage::Known => {
                 self.is_dirty |= look.is_touched;
-                self.look_around(look, edited, known)
+                let mut found = Found { todo: std::mem::take(&mut self.put_off), ..Found::default() };
+                let looked = self.look_around(look, edited, known, &mut found);
+                if looked.is_err() {
+                    // The next one may find the same rows again.
+                    let mut seen = HashSet::new();
+                    found.todo.retain(|todo| match todo {
+                        Todo::Row { table, at, .. } => seen.insert((*table, *at)),
+                        _ => true,
+                    });
+                    self.put_off = std::mem::take(&mut found.todo);
+                }
+                looked.map(|anew| anew.map_or(News::More(found.todo), News::Anew))
             }
         };
         match looked {
             // Each damaged row shows as such then.
             Err(Failure::Damaged(_)) => self.look_at_places(look, edited, known),
             Err(failure) => {
-                // What this look found is found again by the next one.
                 self.is_dirty = true;
                 Err(failure)
             }
@@ -224,8 +236,14 @@ impl Walk {
         Ok(Portion { todo, notice })
     }
 
-    fn look_around(&mut self, look: Look<'_>, edited: &Edited, known: &mut Known) -> Result<News, Failure> {
-        let mut found = Found::default();
+    /// Answers why all must be read again, if so.
+    fn look_around(
+        &mut self,
+        look: Look<'_>,
+        edited: &Edited,
+        known: &mut Known,
+        found: &mut Found,
+    ) -> Result<Option<&'static str>, Failure> {
         let recent = recent(look, edited, known)?;
         let window: Vec<(usize, i64)> = recent.iter().map(|row| (row.table, row.at)).collect();
         for row in recent {
@@ -236,7 +254,7 @@ impl Walk {
         for (table, at) in self.window.iter().filter(|row| !window.contains(row)) {
             let Some(sql) = edited.exists.get(*table) else { continue };
             if look.database.value(sql, &[look.key(), Cell::Int(*at)])?.is_none() {
-                return Ok(News::Anew("rows were removed"));
+                return Ok(Some("rows were removed"));
             }
         }
         self.window = window;
@@ -247,11 +265,11 @@ impl Walk {
             // What was seen of the round while rows were written may be old when it ends.
             self.is_dirty = !look.is_settling;
         }
-        if !self.look_at_piece(look, edited, known, &mut found)? {
-            return Ok(News::Anew("rows were removed"));
+        if !self.look_at_piece(look, edited, known, found)? {
+            return Ok(Some("rows were removed"));
         }
-        compare(look, &mut found, known)?;
-        Ok(News::More(found.todo))
+        compare(look, found, known)?;
+        Ok(None)
     }
 
     /// Looks at some of all rows, in the order of their places. Answers whether none was removed.

@@ -187,6 +187,32 @@ fn a_row_that_is_gone_from_the_end_is_missed_at_once() {
 }
 
 #[test]
+fn new_rows_come_in_their_order_though_a_look_at_the_first_of_them_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.db");
+    let writer = writer(&path);
+    add(&writer, 0..MESSAGES);
+    let mut session = SessionRows::new("s".to_owned(), None);
+    read(&mut session, &path);
+    while !session.is_settled() {
+        look(&mut session, &path, false).unwrap();
+    }
+    let database = Database::open(&path).unwrap();
+    let mut broken = known_to(&database);
+    let Growth::Edited(edited) = &mut broken.growth else { panic!("rows are edited") };
+    edited.beyond.iter_mut().for_each(|(_, sql)| *sql = "SELECT nothing".to_owned());
+    add(&writer, MESSAGES..MESSAGES + 300);
+    assert!(session.look(0, &database, &broken, (true, false)).is_err());
+    add(&writer, MESSAGES + 300..MESSAGES + 700);
+    let todo = look(&mut session, &path, true).unwrap();
+    let mut messages: Vec<i64> =
+        rows(&todo).into_iter().filter_map(|(table, at)| (table == 1).then_some(at)).collect();
+    let mut seen = std::collections::HashSet::new();
+    messages.retain(|at| seen.insert(*at));
+    assert_eq!(messages, (MESSAGES + 1..=MESSAGES + 700).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_was_found_while_the_database_could_not_be_read_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.db");
