@@ -177,6 +177,7 @@ fn span(ms: u64) -> String {
     match minutes {
         0..=119 => format!("{minutes} m"),
         120..=2_879 if minutes.is_multiple_of(60) => format!("{} h", minutes / 60),
+        _ if minutes.is_multiple_of(24 * 60) => format!("{} d", minutes / (24 * 60)),
         _ => figures::spoken(ms),
     }
 }

@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use tv::model::timestamp::Timestamp;
@@ -35,6 +35,17 @@ const LIVE: &str = "live.jsonl";
 /// So many of its lines are there then.
 const LIVE_LINES: usize = 41;
 
+/// Sessions of several agents, and how many seconds ago each of them ended.
+const FLEET: &str = "sessions";
+const OTHERS: [(&str, u64); 6] = [
+    ("claude-code/busy.jsonl", 41 * 60),
+    ("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl", 26 * 3_600),
+    ("codex/rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl", 75 * 3_600),
+    ("pi/headless.jsonl", 95),
+    ("qwen-code/6a000000-0000-4000-8000-00000000000a.jsonl", 100 * 3_600),
+    ("copilot-cli/events.jsonl", 150 * 3_600),
+];
+
 /// To the third prompt and the agents that it led to, with the prompt near the top.
 const AGENTS: &[&str] = &["g", "}", "}", "j", "j", "j", "9\u{5}"];
 
@@ -52,6 +63,8 @@ const SHOTS: &[Shot] = &[
     Shot { name: "money", size: (120, 40), arguments: &[SESSION], keys: &["g", "j", "4"] },
     Shot { name: "context", size: (120, 40), arguments: &[SESSION], keys: &["5"] },
     Shot { name: "live", size: (120, 40), arguments: &[LIVE], keys: &[] },
+    Shot { name: "all", size: (120, 40), arguments: &["top", "--since", "9d", FLEET], keys: &[] },
+    Shot { name: "usage", size: (120, 40), arguments: &["top", FLEET], keys: &["$"] },
     Shot {
         name: "narrow-light",
         size: (80, 24),
@@ -82,8 +95,9 @@ fn screenshots() {
     let live: Vec<&str> = session.lines().take(LIVE_LINES).collect();
     for shot in SHOTS {
         // Written anew for each, so that no clock runs on from picture to picture.
-        fs::write(folder.path().join(SESSION), of_today(&session)).unwrap();
-        fs::write(folder.path().join(LIVE), of_today(&live.join("\n"))).unwrap();
+        fs::write(folder.path().join(SESSION), of_today(&session, ENDED_BEFORE)).unwrap();
+        fs::write(folder.path().join(LIVE), of_today(&live.join("\n"), ENDED_BEFORE)).unwrap();
+        write_fleet(&folder.path().join(FLEET), &session, &live.join("\n"));
         let screen = run(folder.path(), shot.arguments, shot.size, shot.keys);
         let title = format!("tv {}", shot.arguments.join(" "));
         let palette = if shot.arguments.contains(&"light") { &svg::LIGHT } else { &svg::DARK };
@@ -106,8 +120,25 @@ fn a_picture_shows_text_colours_and_frame() {
     }
 }
 
-/// A session with all its times moved, so that it ended just now.
-fn of_today(text: &str) -> String {
+/// The two sessions and the others, in a folder of their own.
+fn write_fleet(folder: &Path, session: &str, live: &str) {
+    let write = |name: &str, text: &str, before: Duration| {
+        let path = folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, of_today(text, before)).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::from(jiff::Timestamp::now()) - before).unwrap();
+    };
+    write("demo/session.jsonl", session, Duration::from_secs(7 * 60));
+    write("demo/live.jsonl", live, ENDED_BEFORE);
+    for (name, seconds) in OTHERS {
+        let text = fs::read_to_string(crate::stage::fixture(name)).unwrap();
+        write(name, &text, Duration::from_secs(seconds));
+    }
+}
+
+/// A session with all its times moved, so that it ended so long ago.
+fn of_today(text: &str, before: Duration) -> String {
     let stamps: Vec<&str> = text
         .split("\"timestamp\":\"")
         .skip(1)
@@ -115,7 +146,7 @@ fn of_today(text: &str) -> String {
         .collect();
     let last = stamps.iter().filter_map(|stamp| Timestamp::parse(stamp)).max().unwrap();
     let end = Timestamp::parse(&jiff::Timestamp::now().to_string()).unwrap().0
-        - i64::try_from(ENDED_BEFORE.as_millis()).unwrap();
+        - i64::try_from(before.as_millis()).unwrap();
     stamps.iter().collect::<HashSet<_>>().into_iter().fold(text.to_owned(), |text, stamp| {
         let at = Timestamp::parse(stamp).unwrap().0 - last.0 + end;
         text.replace(*stamp, &Timestamp(at).to_rfc3339())
