@@ -9,9 +9,6 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::decoder::{Place, trimmed, value_of};
-use super::json::{self, Json};
-
 /// Tells what counting needs of the records of one file.
 pub struct Counting {
     need: NeedOf,
@@ -32,9 +29,6 @@ pub(crate) enum Need {
     Whole,
 }
 
-/// The member of a record that holds what was said.
-const CONTENT: &str = "content";
-
 impl Counting {
     /// Asks of one record after the other, in their order.
     fn new(need: impl FnMut(&[u8]) -> Need + Send + 'static) -> Self {
@@ -46,16 +40,6 @@ impl Counting {
         let need = (self.need)(record);
         self.has_begun |= need == Need::Account;
         if self.has_begun { need } else { Need::Whole }
-    }
-}
-
-impl Need {
-    /// As [`value_of`], as far as it is needed: what was said stays one text, as it is written.
-    pub(crate) fn value_of(self, bytes: &[u8]) -> Option<Json<'_>> {
-        if self == Self::Whole {
-            return value_of(bytes);
-        }
-        json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), CONTENT)
     }
 }
 
@@ -89,8 +73,7 @@ static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
 /// Claude Code: answers; where another session begins; and results that name a sub-agent, whose file may lie beside. Each
 /// record of a sub-agent's own file names it once.
-pub(crate) fn of_claude(place: Place<'_>) -> Counting {
-    let is_of_agent = matches!(place, Place::CompanionLine(_));
+pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
         let id = SESSION.find(record).and_then(|at| value_behind(record.get(at..)?));
@@ -140,7 +123,6 @@ fn value_behind(member: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::{Counting, Need, of_claude, of_pi};
-    use crate::formats::decoder::Place;
 
     fn need(counting: &mut Counting, record: &str) -> Need {
         counting.need(record.as_bytes())
@@ -152,7 +134,7 @@ mod tests {
             format!(r#"{{"type":"user","sessionId":"{session}","content":"Say \"assistant\""{more}}}"#)
         };
         let answer = r#"{"sessionId":"a","type":"assistant"}"#;
-        let counting = &mut of_claude(Place::Line);
+        let counting = &mut of_claude(false);
         assert_eq!(need(counting, &user("a", "")), Need::Whole, "the first one");
         assert_eq!(need(counting, &user("a", "")), Need::Whole, "nothing counted yet");
         assert_eq!(need(counting, answer), Need::Account);
@@ -167,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_sub_agents_own_records_name_it_once() {
-        let counting = &mut of_claude(Place::CompanionLine("agent-1.jsonl".as_ref()));
+        let counting = &mut of_claude(true);
         assert_eq!(need(counting, r#"{"type":"assistant","agentId":"1"}"#), Need::Account);
         assert_eq!(need(counting, r#"{"type":"user","agentId":"1"}"#), Need::Nothing);
         let outcome = r#"{"type":"user","agentId":"1","toolUseResult":{"agentId":"2"}}"#;
@@ -183,17 +165,5 @@ mod tests {
         assert_eq!(need(counting, &result(r#","usage":{}"#)), Need::Whole);
         assert_eq!(need(counting, &result(r#","details":{"childSessionKey":"k"}"#)), Need::Whole);
         assert_eq!(need(counting, r#"{"type":"turn_end","message":{"role":"toolResult"}}"#), Need::Whole);
-    }
-
-    #[test]
-    fn what_was_said_stays_as_it_is_written() {
-        let record = br#"{"message":{"content":[{"text":"a \"]\\"}, {"x":[1]}],"usage":{"content":"b\n"}}}"#;
-        let value = Need::Account.value_of(record).unwrap();
-        let content = value.at(&["message", "content"]);
-        assert_eq!(content.str(), Some(r#"[{"text":"a \"]\\"}, {"x":[1]}]"#));
-        assert_eq!(value.at(&["message", "usage", "content"]).str(), Some("b\n"));
-        assert!(Need::Account.value_of(br#"{"content":[{"text":"a}"#).is_none());
-        assert!(Need::Account.value_of(br#"{"content":[1}"#).is_none());
-        assert!(Need::Whole.value_of(record).unwrap().at(&["message", "content"]).str().is_none());
     }
 }

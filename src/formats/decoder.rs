@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::counting::Counting;
+use super::counting::{Counting, Need};
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
@@ -360,6 +360,14 @@ pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
     json::read(trimmed(simdutf8::basic::from_utf8(bytes).ok()?))
 }
 
+/// As [`value_of`], as far as counting needs it: what was said stays one text, as it is written.
+pub(crate) fn value_for_counting(bytes: &[u8], need: Need) -> Option<Json<'_>> {
+    if need == Need::Whole {
+        return value_of(bytes);
+    }
+    json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), "content")
+}
+
 /// Bytes as text; what is no UTF-8 is replaced.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
@@ -371,7 +379,7 @@ pub(crate) fn is_blank(bytes: &[u8]) -> bool {
 }
 
 /// A record without what may stand around its value.
-pub(crate) fn trimmed(text: &str) -> &str {
+fn trimmed(text: &str) -> &str {
     unframed(started(text).trim_end())
 }
 

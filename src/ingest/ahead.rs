@@ -12,7 +12,7 @@ use crossbeam_channel::bounded;
 use memchr::memrchr;
 
 use crate::formats::counting::{Counting, Need};
-use crate::formats::decoder::value_of;
+use crate::formats::decoder::{value_for_counting, value_of};
 use crate::formats::json::Json;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
@@ -46,7 +46,7 @@ impl Portion<'_> {
             let bytes = line.record().bytes;
             let need = counting.need(bytes);
             if need != Need::Nothing {
-                *value = need.value_of(bytes);
+                *value = value_for_counting(bytes, need);
             }
             need != Need::Nothing
         });

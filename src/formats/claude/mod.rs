@@ -60,7 +60,7 @@ impl Format for Claude {
     }
 
     fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        Some(counting::of_claude(place))
+        Some(counting::of_claude(matches!(place, Place::CompanionLine(_))))
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {

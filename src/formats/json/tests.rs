@@ -4,7 +4,7 @@ use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use serde_json::Value;
 
 use super::repair::repair;
-use super::{Json, parse, read, split};
+use super::{Json, parse, read, read_without, split};
 use crate::model::body::written::{Written, count_lines, is_blank, opening};
 use crate::model::body::{BodyFlags, Tree};
 use crate::model::text::{Text, prefix};
@@ -231,4 +231,15 @@ fn a_long_string_is_put_together_only_when_asked() {
     assert_eq!(text.last_line(), "Command exited with code 3");
     assert!(text.ends_with("code 3\n  "));
     assert!(text.is_whole());
+}
+
+#[test]
+fn a_member_that_stays_closed_is_as_it_is_written() {
+    let record = r#"{"message":{"content":[{"text":"a \"]\\"}, {"x":[1]}],"usage":{"content":"b\n"}}}"#;
+    let value = read_without(record, "content").unwrap();
+    assert_eq!(value.at(&["message", "content"]).str(), Some(r#"[{"text":"a \"]\\"}, {"x":[1]}]"#));
+    assert_eq!(value.at(&["message", "usage", "content"]).str(), Some("b\n"));
+    assert!(read_without(r#"{"content":[{"text":"a}"#, "content").is_none());
+    assert!(read_without(r#"{"content":[1}"#, "content").is_none());
+    assert!(read(record).unwrap().at(&["message", "content"]).str().is_none());
 }
