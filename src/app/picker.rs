@@ -126,7 +126,8 @@ impl Picker {
 
     /// How many fit by their text alone.
     pub fn hits(&self) -> usize {
-        self.shown.iter().filter(|shown| matches!(shown, Shown::Hit(_))).count()
+        // They stand below all others.
+        self.shown.iter().rev().take_while(|shown| matches!(shown, Shown::Hit(_))).count()
     }
 
     /// How far looking through texts is.
@@ -162,8 +163,7 @@ impl Picker {
     }
 
     fn is_chosen(&self, found: &Found) -> bool {
-        let is_it = |place: &Place| place.path == found.path && place.session == found.session;
-        self.chosen.as_ref().is_some_and(is_it)
+        self.chosen.as_ref().is_some_and(|chosen| found.is_at(chosen))
     }
 
     /// Whether not all sessions were matched yet.

@@ -61,6 +61,11 @@ impl Found {
     pub fn place(&self) -> Place {
         Place { path: self.path.clone(), session: self.session.clone() }
     }
+
+    /// Whether this is the session that a place names.
+    pub(crate) fn is_at(&self, place: &Place) -> bool {
+        self.path == place.path && self.session == place.session
+    }
 }
 
 /// The first line of a session's text that has what is looked for.

@@ -56,6 +56,15 @@ impl Joined {
         }
     }
 
+    /// A viewer on what was read.
+    fn stage(&self) -> Stage {
+        let mut stage = Stage::made((120, 40));
+        for batch in self.batches.clone() {
+            stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+        }
+        stage
+    }
+
     fn texts(&self) -> Vec<String> {
         self.transcript.entries().map(first_text).filter(|text| !text.is_empty()).collect()
     }
@@ -128,10 +137,7 @@ fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
     let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
-    let mut stage = Stage::made((120, 40));
-    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
-        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
-    }
+    let mut stage = Joined::of(&[&one, &two]).stage();
     let marked = |stage: &mut Stage, keys: &str| {
         stage.press(keys);
         stage.arrange();
@@ -165,10 +171,7 @@ fn a_filter_shows_one_of_the_sessions() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
     let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
-    let mut stage = Stage::made((120, 40));
-    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
-        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
-    }
+    let mut stage = Joined::of(&[&one, &two]).stage();
     let shown = |stage: &mut Stage| {
         stage.arrange();
         ["a1", "b1"].map(|text| stage.window().iter().any(|(_, _, row)| row.ends_with(text)))
@@ -181,13 +184,10 @@ fn a_filter_shows_one_of_the_sessions() {
 #[test]
 fn a_path_is_that_of_the_folder_where_its_session_began() {
     let dir = tempfile::tempdir().unwrap();
-    let mut stage = Stage::made((120, 40));
     let lines = [calls("m1", "Edit", "src/a.rs", "10:00:00"), answers("m1", "done", "10:00:01")];
     let there = lines.clone().map(|line| line.replace("\"/work\"", "\"/other\"").replace("m1", "m2"));
     let (one, two) = (write(dir.path(), "one.jsonl", &lines), write(dir.path(), "two.jsonl", &there));
-    for batch in Joined::of(&[&one, &two]).batches.drain(..) {
-        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
-    }
+    let mut stage = Joined::of(&[&one, &two]).stage();
     stage.arrange();
     let files = stage.app.reader.outline.sections.iter().find(|section| section.part == SectionKind::Files);
     let rows: Vec<String> =

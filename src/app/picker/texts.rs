@@ -85,7 +85,7 @@ impl TextHits {
             return;
         }
         let place = hit.found.place();
-        match self.hits.iter_mut().find(|known| known.found.place() == place) {
+        match self.hits.iter_mut().find(|known| known.found.is_at(&place)) {
             Some(known) => *known = hit,
             None => self.hits.push(hit),
         }
@@ -100,6 +100,6 @@ impl TextHits {
 
     /// A session is there no more.
     pub(crate) fn remove(&mut self, place: &Place) {
-        self.hits.retain(|hit| hit.found.place() != *place);
+        self.hits.retain(|hit| !hit.found.is_at(place));
     }
 }

@@ -102,6 +102,18 @@ fn read(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     }
 }
 
+/// A session all of whose rows were read, and who writes to it.
+fn settled(path: &Path) -> (Connection, SessionRows) {
+    let writer = writer(path);
+    add(&writer, 0..MESSAGES);
+    let mut session = SessionRows::new("s".to_owned(), None);
+    read(&mut session, path);
+    while !session.is_settled() {
+        look(&mut session, path, false).unwrap();
+    }
+    (writer, session)
+}
+
 fn rows(todo: &[Todo]) -> Vec<(usize, i64)> {
     let row = |todo: &Todo| match todo {
         Todo::Row { table, at, .. } => Some((*table, *at)),
@@ -190,13 +202,7 @@ fn a_row_that_is_gone_from_the_end_is_missed_at_once() {
 fn new_rows_come_in_their_order_though_a_look_at_the_first_of_them_failed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.db");
-    let writer = writer(&path);
-    add(&writer, 0..MESSAGES);
-    let mut session = SessionRows::new("s".to_owned(), None);
-    read(&mut session, &path);
-    while !session.is_settled() {
-        look(&mut session, &path, false).unwrap();
-    }
+    let (writer, mut session) = settled(&path);
     let database = Database::open(&path).unwrap();
     let mut broken = known_to(&database);
     let Growth::Edited(edited) = &mut broken.growth else { panic!("rows are edited") };
@@ -216,13 +222,7 @@ fn new_rows_come_in_their_order_though_a_look_at_the_first_of_them_failed() {
 fn what_was_found_while_the_database_could_not_be_read_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.db");
-    let writer = writer(&path);
-    add(&writer, 0..MESSAGES);
-    let mut session = SessionRows::new("s".to_owned(), None);
-    read(&mut session, &path);
-    while !session.is_settled() {
-        look(&mut session, &path, false).unwrap();
-    }
+    let (writer, mut session) = settled(&path);
     writer.execute_batch("UPDATE part SET time_updated = 9 WHERE rowid IN (7, 2900)").unwrap();
     let database = Database::open(&path).unwrap();
     let mut broken = known_to(&database);
