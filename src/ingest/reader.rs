@@ -330,7 +330,7 @@ impl<'o> Reader<'o> {
                 match file.poll(now, is_whole_of(self.plan.shape)) {
                     Look::Quiet => {}
                     Look::Content(bytes) | Look::Broken(bytes) => {
-                        let why = if file.len() < before { "rewritten" } else { "" };
+                        let why = if file.len() > before { "" } else { "rewritten" };
                         seen.anew = Some(why.to_owned());
                         *content = Some(bytes);
                     }
