@@ -246,6 +246,8 @@ pub(super) struct CallRule {
     pub(super) lane: Option<Path>,
     pub(super) lost: Option<Flag>,
     pub(super) result: Option<ResultRule>,
+    /// Records tell it twice: the first to tell it has it.
+    pub(super) once: bool,
 }
 
 /// How calls and results find each other.
@@ -273,6 +275,8 @@ pub(super) struct ResultRule {
     pub(super) patch: Option<Path>,
     pub(super) at: Option<Path>,
     pub(super) took: Option<Path>,
+    /// Records tell it again: the first to tell it has it.
+    pub(super) once: bool,
 }
 
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod counting;
+mod once;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
@@ -12,6 +13,7 @@ use std::path::Path as FilePath;
 use std::sync::atomic::Ordering;
 
 use self::counting::Counting;
+use self::once::Once;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
@@ -47,6 +49,7 @@ pub(super) struct Run {
     asked: HashSet<Key>,
     /// Results of calls without ids, and whose they are.
     answered: HashMap<Key, Key>,
+    once: Once,
     /// What was replaced so far, by key: prints of the records, the last one last.
     versions: HashMap<Key, Versions>,
     seen: HashSet<Key>,
@@ -97,6 +100,7 @@ impl Run {
             waiting: HashMap::new(),
             asked: HashSet::new(),
             answered: HashMap::new(),
+            once: Once::default(),
             versions: HashMap::new(),
             seen: HashSet::new(),
             kept: AllKept::default(),
@@ -165,6 +169,12 @@ impl Run {
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
         if rule.again == Again::Keep && !self.seen.insert(head.key.clone()) {
+            // Bodies are known by their number within the record: other rules may make more of them.
+            let from = out.edits.len();
+            for block in &rule.blocks {
+                self.block(block, &head, scope, (&mut Vec::new(), &mut Vec::new()), out);
+            }
+            out.edits.truncate(from);
             return Fate::Passed("the same again");
         }
         if rule.again == Again::Replace && self.is_replayed(&head.key, scope.record) {

@@ -5,6 +5,7 @@ use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::{Origin, Record};
+use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
 /// An agent of which nobody knows anything.
@@ -383,4 +384,47 @@ fn a_sum_that_is_not_told_is_not_begun_anew() {
         (Some(40), Some(4), Some(1), Some(0.125)),
     ];
     assert_eq!(spent, expected);
+}
+
+/// Both the answer of a model and the run of its tool tell a call; ids are never used again.
+#[test]
+fn a_call_that_two_records_tell_is_one() {
+    const TOLD: &str = r#"
+name = "spans"
+detect = { certain = [{ has = "span" }] }
+
+[[record]]
+when = { span = "answer" }
+entry = { role = "assistant" }
+block = [{ each = "asks[]", call = "id", name = "tool", once = true }]
+
+[[record]]
+when = { span = "tool" }
+entry = { role = "assistant", at = "from" }
+block = [{ call = "id", name = "tool", once = true, result = { text = "got", at = "to" } }]
+
+[[record]]
+when = { span = "history" }
+result = { each = "said[]", of = "id", text = "got", once = true }
+"#;
+    let answer = r#"{"span":"answer","asks":[{"id":"a","tool":"ls"},{"id":"b","tool":"cat"}]}"#;
+    let tool = r#"{"span":"tool","id":"a","tool":"ls","got":"x","from":1790000000000,"to":1790000000250}"#;
+    let history = r#"{"span":"history","said":[{"id":"a","got":"again"},{"id":"b","got":"y"}]}"#;
+    let calls = |lines: &[&str]| -> Vec<(String, String, Option<u64>)> {
+        let (transcript, _) = read_lines(TOLD, lines);
+        assert!(transcript.entries().all(|entry| entry.calls().next().is_some()), "no stray results");
+        let calls = transcript.entries().flat_map(|entry| entry.calls().collect::<Vec<_>>());
+        let result = |call: &ToolCall| {
+            let result = call.state.result();
+            let text = result.map_or("none", |result| result.body.stub.as_str()).to_owned();
+            (call.key.to_string(), text, result.and_then(|result| result.duration_ms))
+        };
+        calls.map(result).collect()
+    };
+    let one = |id: &str, text: &str, took| (id.to_owned(), text.to_owned(), took);
+    let all = [one("a", "x", Some(250)), one("b", "y", None)];
+    assert_eq!(calls(&[answer, tool, history]), all);
+    assert_eq!(calls(&[answer, tool, tool, history, history]), all, "read again");
+    assert_eq!(calls(&[tool]), [one("a", "x", None)], "nobody told what the model asked for");
+    assert_eq!(calls(&[tool, answer]), [one("a", "x", None), one("b", "none", None)], "in the other order");
 }

@@ -331,6 +331,7 @@ fn call(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<CallRule> {
         lane: table.path(reader, "lane"),
         lost: flag(reader, table, "lost"),
         result: table.table(reader, "result").map(|inner| result(reader, inner, false)),
+        once: table.bool(reader, "once").unwrap_or(false),
     };
     Some(rule)
 }
@@ -357,6 +358,7 @@ fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> Res
         patch: table.path(reader, "patch"),
         at: table.path(reader, "at"),
         took: table.path(reader, "took"),
+        once: table.bool(reader, "once").unwrap_or(false),
     };
     table.finish(reader);
     rule

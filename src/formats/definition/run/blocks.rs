@@ -77,7 +77,12 @@ impl Run {
             }
             What::Call(rule) => {
                 let call = self.call(rule, head, (scope, blocks.len()), out);
-                blocks.push(BlockKind::Call(Box::new(call)));
+                if rule.once && !self.once.is_new(&call, &head.key) {
+                    let result = self.once.result_of(call, &head.key, head.lane.clone());
+                    results.extend(result);
+                } else {
+                    blocks.push(BlockKind::Call(Box::new(call)));
+                }
             }
             What::Result(rule) => {
                 let number = results.len();
@@ -197,6 +202,9 @@ impl Run {
             CallId::Order | CallId::Waiting => self.next_open(&key, head, tool.as_ref()),
         };
         let mut result = of_rule(rule, key, scope, out);
+        if rule.once && !self.once.is_answer(&call, &head.key) {
+            return None;
+        }
         // By order the names of calls and results may differ; one without a call has no other name.
         result.tool = tool.filter(|_| matches!(rule.of, Some(CallId::Path(_))) || call.is_blank());
         result.at = result.at.or(head.at);

@@ -1,0 +1,56 @@
+//! Calls and results that several records tell, such as the answer of a model and the run of the tool.
+
+use std::collections::HashMap;
+
+use crate::model::body::Key;
+use crate::model::edit::Edit;
+use crate::model::text::Name;
+use crate::model::tool::{self, ToolCall, ToolState};
+
+/// Which entry told a call first, and which its result. A record that is read again says the same again.
+#[derive(Default)]
+pub(super) struct Once {
+    calls: HashMap<Key, By>,
+}
+
+#[derive(Default)]
+struct By {
+    asked: Option<Key>,
+    answered: Option<Key>,
+}
+
+impl Once {
+    /// Whether no other entry told this call. Ids that tell nothing apart are all new.
+    pub(super) fn is_new(&mut self, call: &ToolCall, entry: &Key) -> bool {
+        if !tool::identifies(&call.key) {
+            return true;
+        }
+        let by = self.calls.entry(call.key.clone()).or_default();
+        let is_new = by.asked.get_or_insert_with(|| entry.clone()) == entry;
+        if is_new && call.state.result().is_some() {
+            by.answered.get_or_insert_with(|| entry.clone());
+        }
+        is_new
+    }
+
+    /// Whether no other entry told the result of this call.
+    pub(super) fn is_answer(&mut self, call: &Key, entry: &Key) -> bool {
+        let by = self.calls.entry(call.clone()).or_default();
+        by.answered.get_or_insert_with(|| entry.clone()) == entry
+    }
+
+    /// The result of a call that was told before, with the time that the tool took, which only the tool knows.
+    pub(super) fn result_of(&mut self, call: ToolCall, entry: &Key, lane: Option<Name>) -> Option<Edit> {
+        let (ToolState::Done(mut result) | ToolState::Failed(mut result) | ToolState::Refused(mut result)) =
+            call.state
+        else {
+            return None;
+        };
+        if !self.is_answer(&call.key, entry) {
+            return None;
+        }
+        let took = result.at.zip(call.started).map(|(ended, started)| ended.since(started));
+        result.duration_ms = result.duration_ms.or(took);
+        Some(Edit::Result { call: call.key, result, lane })
+    }
+}
