@@ -60,13 +60,15 @@ enum Step {
     Outside(Box<str>),
     Not(Box<str>),
     After(Box<str>),
+    /// What members of this name say, however deep they lie.
+    Deep(Box<str>),
     Unquoted,
     Source,
 }
 
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :not(TEXT) \
-     :unquoted :source :each";
+     :deep(NAME) :unquoted :source :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -312,6 +314,14 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(&Json::Str(rest.into()));
             }
         }
+        Step::Deep(member) if value.str().is_none() => {
+            let mut text = String::new();
+            deep(value, member, &mut text);
+            if !text.is_empty() {
+                go_on(&Json::Str(text.into()));
+            }
+        }
+        Step::Deep(_) => go_on(value),
         Step::Unquoted => go_on(&unquoted(value)),
         Step::Source => go_on(&Json::Str(value.to_source().into())),
         Step::Json | Step::Utc | Step::Local | Step::FirstLine | Step::Inside(_) | Step::Outside(_) => {
@@ -319,6 +329,22 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 Some(text) => walk_text(step, text, &mut go_on),
                 None => go_on(value),
             }
+        }
+    }
+}
+
+/// Adds what the members of this name say, one below the other.
+fn deep(value: &Json<'_>, member: &str, text: &mut String) {
+    value.items().iter().for_each(|item| deep(item, member, text));
+    for (name, inner) in value.members() {
+        match inner.str().filter(|_| &**name == member) {
+            Some(said) => {
+                if !(text.is_empty() || text.ends_with('\n')) {
+                    text.push('\n');
+                }
+                text.push_str(&said);
+            }
+            None => deep(inner, member, text),
         }
     }
 }
@@ -471,6 +497,7 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("outside", tag) => Step::Outside(tag.into()),
             ("not", text) => Step::Not(text.into()),
             ("after", text) => Step::After(text.into()),
+            ("deep", member) => Step::Deep(member.into()),
             _ => return None,
         },
     })
@@ -641,6 +668,9 @@ mod tests {
             ("t:outside(u)", "more"),
             ("t:after(/u> )", "more"),
             ("t:after(x)", "∅"),
+            ("a:deep(c)", "one\ntwo"),
+            ("by:deep(c)", "∅"),
+            ("t:deep(c)", "<u>hi</u> more"),
             ("'a.b'", "dotted"),
             ("list[]", "x\ny"),
             ("by[].k", "5\n6"),
