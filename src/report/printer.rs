@@ -259,7 +259,6 @@ impl<'a> Printer<'a> {
         };
         let details: Vec<(usize, Arc<Details>)> =
             details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();
-        let day = self.new_day(&entry);
         let paper = self.options.paper;
         let spent = spent(&entry, paper.ascii);
         let earlier = self.earlier_plans(id, transcript, pager.as_mut());
@@ -298,10 +297,15 @@ impl<'a> Printer<'a> {
             let brackets = rows.iter_mut().filter(|row| row.gutter != Gutter::Open);
             brackets.for_each(|row| row.gutter = Gutter::None);
         }
-        if let Some(day) = day {
-            let rule = look.theme.glyphs().line.rule.repeat(2);
-            let words = Span::styled(format!("{rule} {day} {rule}"), look.theme.dim);
-            let line = wrap::fit(&[words], usize::from(look.width), look.theme.glyphs().cut).into();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let width = usize::from(look.width);
+        if let Some(day) = self.new_day(&entry) {
+            let glyphs = self.theme.glyphs();
+            let rule = glyphs.line.rule.repeat(2);
+            let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
+            let line = wrap::fit(&[words], width, glyphs.cut).into();
             self.write_line(paper.line(&Row { line, ..Row::default() }), out)?;
         }
         for row in rows {

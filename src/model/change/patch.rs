@@ -36,8 +36,11 @@ pub fn lines(text: &str) -> Vec<DiffLine> {
         return text.lines().filter_map(numbered).collect();
     }
     let mut reader = Reader::default();
+    let is_fenced = text.starts_with("```");
     for line in text.lines() {
-        reader.line(line);
+        if !(is_fenced && line.starts_with("```")) {
+            reader.line(line);
+        }
     }
     reader.end_file();
     reader.found

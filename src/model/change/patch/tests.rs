@@ -50,3 +50,10 @@ fn heads_say_what_became_of_a_file() {
     assert_eq!(heads("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ fn f\n-x\n"), ["a \u{2192} b"]);
     assert_eq!(heads("@@ -1 +1 @@\n-- not a head\n+x\n"), Vec::<String>::new());
 }
+
+/// Amp writes patches as Markdown.
+#[test]
+fn a_fence_is_no_part_of_a_patch() {
+    let patch = "Index: x\n====\n--- x\n+++ x\n@@ -1 +1,2 @@\n a\n+b\n";
+    assert_eq!(parsed(&format!("```diff\n{patch}```")), parsed(patch));
+}
