@@ -183,6 +183,10 @@ fn range(input: &Json<'_>) -> String {
 
 /// The files that a patch in the `*** Update File:` form or a unified diff names.
 fn patched_paths(input: &Json<'_>) -> Option<String> {
+    let listed: Vec<String> = input.items().iter().filter_map(path).collect();
+    if !listed.is_empty() {
+        return Some(listed.join(" "));
+    }
     let patch = input
         .str()
         .or_else(|| ["patch", "patchText", "input", "diff"].iter().find_map(|n| input.get(n).str()))?;
@@ -321,6 +325,7 @@ mod tests {
             (ToolKind::Read, r#"{"path":"a.rs","offset":40,"limit":41}"#, "a.rs:40-80"),
             (ToolKind::Read, r#"{"file_path":"a.rs"}"#, "a.rs"),
             (ToolKind::Edit, r#"{"input":"*** Begin Patch\n*** Update File: b.rs\n@@"}"#, "b.rs"),
+            (ToolKind::Edit, r#"[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}]"#, "a.rs b.rs"),
             (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
             (ToolKind::Search, r#"{"path":"."}"#, "."),
             (ToolKind::Fetch, r#"{"action":"open","targetUrl":"https://a.b"}"#, "open https://a.b"),
