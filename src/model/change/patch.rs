@@ -75,6 +75,8 @@ struct Reader {
     side: Option<Sign>,
     /// The file whose head is being read.
     file: Option<File>,
+    /// Whether a model wrote the patch, which may leave out the blank before a line that stays.
+    is_loose: bool,
     found: Vec<DiffLine>,
 }
 
@@ -107,6 +109,7 @@ impl Reader {
             self.begin_file(File { old: name_of(old).to_owned(), new: name_of(new).to_owned(), fate: "" });
         } else if let Some((start, fate)) = MARKS.iter().find(|(start, _)| line.starts_with(start)) {
             let name = line.get(start.len()..).unwrap_or_default().to_owned();
+            self.is_loose = true;
             self.begin_file(File { old: name.clone(), new: name, fate });
         } else if let Some(name) = line.strip_prefix("--- ") {
             if self.file.is_none() {
@@ -177,9 +180,10 @@ impl Reader {
             Some('+') => (Sign::Added, None, take(&mut self.new)),
             Some('-') => (Sign::Removed, take(&mut self.old), None),
             Some(' ') | None => (Sign::Same, take(&mut self.old), take(&mut self.new)),
+            Some(_) if self.is_loose => (Sign::Same, None, None),
             Some(_) => (Sign::Note, None, None),
         };
-        let text = if sign == Sign::Note { line } else { line.get(1..).unwrap_or_default() };
+        let text = line.strip_prefix(['+', '-', ' ']).unwrap_or(line);
         self.push(DiffLine { old, new, ..DiffLine::plain(sign, text) });
     }
 

@@ -37,6 +37,8 @@ fn patches_with_heads_and_search_blocks() {
     let flags: Vec<Sign> = parsed(text).iter().map(|line| line.0).collect();
     assert_eq!(flags, [Sign::File, Sign::Removed, Sign::Added, Sign::File, Sign::Added]);
     assert_eq!(heads(text), ["a.rs", "b.rs (new)"]);
+    let loose = parsed("*** Begin Patch\n*** Update File: a\n@@\nid,setup\n+1,Why\n*** End Patch\n");
+    assert_eq!(loose[1], (Sign::Same, None, "id,setup".to_owned()));
     let shown = parsed("------- SEARCH\nold\n=======\nnew\n+++++++ REPLACE\n");
     assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);
 }
