@@ -1,7 +1,9 @@
 //! Several sessions as one: each is followed as it would be alone, and what they say is merged.
 //!
-//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order.
+//! `seat` makes keys, lanes and files of each its own, `merge` brings what they say into one order, `ends` shows the last
+//! of it before all is read.
 
+mod ends;
 mod merge;
 mod seat;
 
@@ -11,6 +13,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
+use ends::Ends;
 use merge::Merge;
 pub(crate) use seat::of_file;
 
@@ -68,8 +71,9 @@ pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: 
 /// Follows all of them until asked to stop.
 pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
-    let mut joiner =
-        Joiner { merge: Merge::new(&names(&plans)), outlet, progress: vec![(0, 0); plans.len()] };
+    let names = names(&plans);
+    let (merge, ends) = (Merge::new(&names), Some(Ends::new(&names)));
+    let mut joiner = Joiner { merge, ends, outlet, progress: vec![(0, 0); plans.len()] };
     let (sender, feeds) = bounded(DEPTH);
     let is_over = AtomicBool::new(false);
     let is_over = &is_over;
@@ -100,6 +104,8 @@ pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: b
 
 struct Joiner<'o> {
     merge: Merge,
+    /// What is shown until all is read.
+    ends: Option<Ends>,
     outlet: Outlet<'o>,
     progress: Vec<(u64, u64)>,
 }
@@ -108,12 +114,17 @@ impl Joiner<'_> {
     /// Takes what a session says. Answers whether more is welcome.
     fn take(&mut self, number: usize, feed: Feed) -> bool {
         match feed {
+            Feed::Batch { stage: Stage::Preview, batch } => self.show(|ends| ends.take_end(number, *batch)),
             Feed::Batch { stage: Stage::Whole, batch } => {
+                let is_shown = self.show(|ends| ends.take_whole(number, &batch));
                 let batches = self.merge.take(number, *batch);
-                batches.into_iter().all(|batch| self.send(batch))
+                is_shown && batches.into_iter().all(|batch| self.send(Stage::Whole, batch))
             }
             Feed::CaughtUp => self.finish(number),
             Feed::Progress { done, total } => {
+                if !self.show(|ends| ends.go_on(number)) {
+                    return false;
+                }
                 self.progress.get_mut(number).into_iter().for_each(|known| *known = (done, total));
                 let sum = |(n, m), (done, total)| (n + done, m + total);
                 let (done, total) = self.progress.iter().copied().fold((0, 0), sum);
@@ -127,12 +138,8 @@ impl Joiner<'_> {
             Feed::Link(LinkState::Unreadable(why)) => self.say(number, &format!("cannot be read ({why})")),
             Feed::Link(LinkState::Gone) => self.say(number, "the file is gone"),
             Feed::Fault(why) | Feed::Link(LinkState::Reread(why)) => self.say(number, &why),
-            // An end of one of them is no end of all; the rest says nothing of what is shown.
-            Feed::Batch { stage: Stage::Preview, .. }
-            | Feed::Link(_)
-            | Feed::Polled(_)
-            | Feed::Opened(_)
-            | Feed::Bodies(_) => true,
+            // It says nothing of what is shown.
+            Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) | Feed::Bodies(_) => true,
         }
     }
 
@@ -143,11 +150,20 @@ impl Joiner<'_> {
     }
 
     fn finish(&mut self, number: usize) -> bool {
-        let Some(batches) = self.merge.finish(number) else { return true };
-        batches.into_iter().all(|batch| self.send(batch)) && (self.outlet)(Feed::CaughtUp)
+        let Some(batches) = self.merge.finish(number) else {
+            return self.show(|ends| ends.finish(number));
+        };
+        self.ends = None;
+        batches.into_iter().all(|batch| self.send(Stage::Whole, batch)) && (self.outlet)(Feed::CaughtUp)
     }
 
-    fn send(&self, batch: Batch) -> bool {
-        (self.outlet)(Feed::Batch { stage: Stage::Whole, batch: Box::new(batch) })
+    /// Shows what there is of the ends, as long as they are of use.
+    fn show(&mut self, of: impl FnOnce(&mut Ends) -> Vec<Batch>) -> bool {
+        let batches = self.ends.as_mut().map(of).unwrap_or_default();
+        batches.into_iter().all(|batch| self.send(Stage::Preview, batch))
+    }
+
+    fn send(&self, stage: Stage, batch: Batch) -> bool {
+        (self.outlet)(Feed::Batch { stage, batch: Box::new(batch) })
     }
 }

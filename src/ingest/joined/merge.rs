@@ -45,6 +45,8 @@ struct Part {
     notices: Vec<Notice>,
     clocks: HashMap<Option<Name>, Timestamp>,
     is_read: bool,
+    /// Whether only its last entries are here.
+    is_cut: bool,
     /// Its entries, and their pieces.
     known: HashMap<Key, Vec<Piece>>,
     /// Those of before, while they are replaced.
@@ -65,6 +67,7 @@ impl Merge {
             notices: Vec::new(),
             clocks: HashMap::new(),
             is_read: false,
+            is_cut: false,
             known: HashMap::new(),
             former: HashMap::new(),
         };
@@ -75,6 +78,11 @@ impl Merge {
     /// The place of a session.
     pub(crate) fn seat(&self, number: usize) -> Option<&Seat> {
         self.parts.get(number).map(|part| &part.seat)
+    }
+
+    /// What comes of a session are its last entries only.
+    pub(crate) fn cut(&mut self, number: usize) {
+        self.parts.get_mut(number).into_iter().for_each(|part| part.is_cut = true);
     }
 
     /// Takes a batch of a session.
@@ -132,7 +140,10 @@ impl Merge {
             edits.push(Edit::Meta(MetaEdit::Cwd(root)));
         }
         self.parts.iter_mut().for_each(Part::date_beginning);
+        let cut = self.parts.iter().filter(|part| part.is_cut);
+        let from = cut.filter_map(|part| part.waiting.iter().find_map(|(at, _)| *at)).max();
         let mut timed: Vec<_> = self.parts.iter_mut().flat_map(|part| part.waiting.drain(..)).collect();
+        timed.retain(|(at, edit)| *at >= from || matches!(edit, Edit::Meta(_)));
         timed.sort_by_key(|(at, _)| *at);
         edits.extend(timed.into_iter().map(|(_, edit)| edit));
         let notices = self.parts.iter_mut().flat_map(|part| part.notices.drain(..)).collect();
