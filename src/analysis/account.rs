@@ -145,7 +145,7 @@ impl Account {
     /// What a turn came to, with the lanes that belong to it.
     pub fn turn(&self, transcript: &Transcript, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
-        let end = transcript.turns().get(number + 1).map(|next| next.prompt);
+        let end = transcript.turn_after(number).map(|next| next.prompt);
         let mut figures = self.main_part(turn.prompt, end);
         if let Some(lanes) = self.homes.sum(turn.prompt) {
             figures.facts.join(lanes);
@@ -176,9 +176,13 @@ impl Account {
         figures
     }
 
-    /// What a sub-agent did by itself, without those that it started.
+    /// What a sub-agent did by itself, without those that it started; one of several sessions with all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
         let Some((number, track)) = self.lanes.track_of(Some(name)) else { return Figures::default() };
+        let last = track.pages().last().and_then(|page| page.parts.last());
+        if last.is_some_and(|part| part.prompt.is_some()) {
+            return self.path(Some(name)).work;
+        }
         let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
         add_times(&mut figures, track.pages(), None);
         figures
@@ -240,10 +244,10 @@ impl Account {
 
     /// The turn that an entry belongs to; none if it is overhead.
     pub fn turn_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
-        let Some(lane) = transcript.lane_at(id) else {
-            return transcript.turn_at(transcript.place_of(id)?);
-        };
-        self.turn_of_lane(transcript, lane)
+        match transcript.lane_at(id).filter(|lane| !transcript.is_spoken_to(Some(lane))) {
+            Some(lane) => self.turn_of_lane(transcript, lane),
+            None => transcript.turn_at(transcript.place_of(id)?),
+        }
     }
 
     /// The turn that a sub-agent belongs to; none if it is overhead.

@@ -231,7 +231,7 @@ impl Outline {
 
     fn row_at_cursor(&mut self, wanted: &Wanted<'_>, key: &Key) -> OutlineRow {
         let row = self.row(wanted, key);
-        let is_open = matches!(key, Key::Turn(turn) if turn + 1 == wanted.transcript.turns().len());
+        let is_open = matches!(key, Key::Turn(turn) if wanted.transcript.is_newest_turn(Some(*turn)));
         match wanted.then {
             Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
             None if is_open && wanted.goes_on_ms > 0 => row::going_on(row, wanted.goes_on_ms),
@@ -282,9 +282,10 @@ impl Outline {
                 Some(OutlineRow { sign: check.sign, title: check.words(), ..OutlineRow::default() })
             }
             Key::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
-            Key::Agent(lane) => {
-                let lane = transcript.lanes().get(*lane)?;
-                Some(row::of_agent(transcript, wanted.account, lane))
+            Key::Agent(number) => {
+                let lane = transcript.lanes().get(*number)?;
+                let session = Some(*number).filter(|_| lane.is_session);
+                Some(row::of_agent(transcript, wanted.account, lane, session))
             }
         }
     }

@@ -290,7 +290,8 @@ impl TextPane {
             // What came and was taken back at once is no news.
             let entry = transcript.get(id).filter(|entry| transcript.find(&entry.key) == Some(id));
             let is_shown = |filter: &Filter| entry.is_some() && !filter.blocks(id).is_empty();
-            filter.map_or(entry.is_some_and(|entry| entry.lane.is_none()), is_shown)
+            let is_main = entry.is_some_and(|entry| transcript.is_spoken_to(entry.lane.as_ref()));
+            filter.map_or(is_main, is_shown)
         };
         let is_shown = |id: &&EntryId| {
             self.sequence.place_of(**id).is_some() || (self.stale.sequence && will_be_shown(**id))

@@ -23,6 +23,7 @@ mod succession;
 mod turns;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::body::Key;
 use super::edit::{Batch, Edit, Mode, Notice};
@@ -331,14 +332,45 @@ impl Transcript {
         self.ledger.asides()
     }
 
-    /// Turns of the main lane; see [`Transcript::settle`].
+    /// Turns of the main lane, or of all sessions, by where they begin; see [`Transcript::settle`].
     pub fn turns(&self) -> &[Turn] {
         self.turns.list()
     }
 
     /// The turn that the entry at this place of the order belongs to.
     pub(crate) fn turn_at(&self, place: usize) -> Option<usize> {
-        self.turns.at(place)
+        if !self.is_joined() {
+            return self.turns.at(0, place);
+        }
+        let (session, _) = self.session_of(*self.order.get(place)?)?;
+        self.turns.at(session, place)
+    }
+
+    /// The numbers of the turns of one of several sessions; of all, if there is only one.
+    pub(crate) fn turns_of(&self, session: usize) -> &[usize] {
+        self.turns.of_session(session)
+    }
+
+    /// The next turn of the same session.
+    pub(crate) fn turn_after(&self, number: usize) -> Option<&Turn> {
+        self.turns.beside(number, 1)
+    }
+
+    /// Places of the order from the prompt of a turn up to the next one of its session. Between them stands what other
+    /// lanes and sessions said.
+    pub(crate) fn places_of_turn(&self, number: usize) -> Range<usize> {
+        let first = self.turns().get(number).map_or(0, |turn| turn.first);
+        first..self.turn_after(number).map_or(self.order.len(), |next| next.first)
+    }
+
+    /// The turn before of the same session.
+    pub(crate) fn turn_before(&self, number: usize) -> Option<usize> {
+        self.turn_at(self.turns.beside(number, -1)?.first)
+    }
+
+    /// Whether no turn of the same session comes after one; after none at all, if there is none.
+    pub(crate) fn is_newest_turn(&self, number: Option<usize>) -> bool {
+        number.map_or(self.turns().is_empty(), |number| self.turn_after(number).is_none())
     }
 
     /// The newest answer of a lane, unless the history was shortened since. The model was asked again after all

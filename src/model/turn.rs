@@ -1,17 +1,19 @@
-//! Turns: a prompt and all that answers it, derived from the order of the main lane.
+//! Turns: a prompt and all that answers it, derived from the order of the main lane, or of that of each session.
 
 use super::entry::{BlockKind, Break, Entry, EntryId};
 use super::timestamp::Timestamp;
 use super::tool::{ToolKind, ToolState};
 use super::totals::Totals;
 
-/// A prompt with all that follows until the next one.
+/// A prompt with all that follows until the next one of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// The prompt.
     pub prompt: EntryId,
     /// Its place in the order of the transcript.
     pub(crate) first: usize,
+    /// Which of several sessions that are read as one it belongs to, from 0.
+    pub(crate) session: usize,
 }
 
 /// What happened in a turn.

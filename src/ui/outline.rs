@@ -109,8 +109,9 @@ fn paint_row(reader: &Reader, row: &OutlineRow, columns: &[usize], line: Rect, b
     let gap = if row.number.is_empty() { "" } else { " " };
     let before = format!("{}{}{gap}{}", " ".repeat(row.indent), row.number, tree.unwrap_or_default());
     let (sign, sign_style) = sign(reader, row.sign);
+    let before_style = row.session.map_or(theme.dim, |session| theme.of_session(session));
     let spans =
-        [Span::styled(mark, theme.focus), Span::styled(before, theme.dim), Span::styled(sign, sign_style)];
+        [Span::styled(mark, theme.focus), Span::styled(before, before_style), Span::styled(sign, sign_style)];
     let taken = wrap::width_of(&spans);
     let room = usize::from(line.width).saturating_sub(taken + figures.width() + 1);
     let cut = theme.glyphs().cut;

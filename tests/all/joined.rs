@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, unbounded};
+use tv::analysis::account::Account;
+use tv::app::outline::Section;
 use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
@@ -21,6 +23,8 @@ use crate::stage::Stage;
 struct Joined {
     transcript: Transcript,
     batches: Vec<Batch>,
+    /// What was shown before all was read.
+    ends: Vec<Batch>,
     feeds: Receiver<Feed>,
     stop: Arc<AtomicBool>,
     pager: ingest::Pager,
@@ -36,7 +40,8 @@ impl Joined {
         let stop = Arc::new(AtomicBool::new(false));
         let pager = session.pager();
         session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
-        let mut joined = Self { transcript: Transcript::new(), batches: Vec::new(), feeds, stop, pager };
+        let mut joined =
+            Self { transcript: Transcript::new(), batches: Vec::new(), ends: Vec::new(), feeds, stop, pager };
         joined.until(|_, feed| matches!(feed, Feed::CaughtUp));
         joined
     }
@@ -45,6 +50,9 @@ impl Joined {
     fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
         loop {
             let feed = self.feeds.recv_timeout(Duration::from_secs(20)).expect("it comes");
+            if let Feed::Batch { stage: Stretch::Preview, batch } = &feed {
+                self.ends.push((**batch).clone());
+            }
             if let Feed::Batch { stage: Stretch::Whole, batch } = &feed {
                 self.transcript.apply((**batch).clone());
                 self.transcript.settle();
@@ -66,8 +74,12 @@ impl Joined {
     }
 
     fn texts(&self) -> Vec<String> {
-        self.transcript.entries().map(first_text).filter(|text| !text.is_empty()).collect()
+        texts(&self.transcript)
     }
+}
+
+fn texts(transcript: &Transcript) -> Vec<String> {
+    transcript.entries().map(first_text).filter(|text| !text.is_empty()).collect()
 }
 
 impl Drop for Joined {
@@ -102,6 +114,11 @@ fn answers(message: &str, text: &str, at: &str) -> String {
     )
 }
 
+fn section(stage: &Stage, part: SectionKind) -> &Section {
+    let found = stage.app.reader.outline.sections.iter().find(|section| section.part == part);
+    found.unwrap_or_else(|| panic!("{}", stage.picture()))
+}
+
 fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = dir.join(name);
     fs::write(&path, lines.concat()).unwrap();
@@ -133,6 +150,49 @@ fn what_has_no_time_stays_beside_what_its_session_says_then() {
 }
 
 #[test]
+fn the_ends_are_shown_before_all_is_read_and_stay_where_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = |n: usize| format!("{:02}:{:02}:{:02}", 10 + n / 3_600, n / 60 % 60, n % 60);
+    let said = |who: &str, n: usize, at: usize, more: usize| {
+        let id = format!("{who}{n}");
+        says(&id, &format!("{id} {}", "x ".repeat(more)), &clock(at))
+    };
+    let long: Vec<String> = (0..1_500).map(|n| said("l", n, 2 * n, 2_000)).collect();
+    let short: Vec<String> = (0..300).map(|n| said("s", n, 10 * n + 1, 4)).collect();
+    let (long, short) = (write(dir.path(), "long.jsonl", &long), write(dir.path(), "short.jsonl", &short));
+    let joined = Joined::of(&[&long, &short]);
+    let mut stage = Stage::made((120, 40));
+    for batch in joined.ends.clone() {
+        stage.feed(Feed::Batch { stage: Stretch::Preview, batch: Box::new(batch) });
+    }
+    stage.arrange();
+    let (whole, shown) = (joined.texts(), texts(&stage.app.reader.session.transcript));
+    assert!(shown.len() > 100 && shown.len() < 600, "{} of {}", shown.len(), whole.len());
+    assert!(shown.iter().any(|text| text.starts_with('s')), "{shown:?}");
+    assert!(whole.ends_with(&shown), "none is missing between two of them");
+
+    let window = |stage: &mut Stage| {
+        stage.arrange();
+        stage.window().iter().map(|(_, _, row)| row.clone()).collect::<Vec<_>>()
+    };
+    let before = window(stage.press("k k k"));
+    for batch in joined.batches.clone() {
+        stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    }
+    stage.feed(Feed::CaughtUp);
+    assert_eq!(window(&mut stage), before);
+    assert_eq!(texts(&stage.app.reader.session.transcript), whole);
+}
+
+#[test]
+fn short_sessions_are_shown_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    assert!(Joined::of(&[&one, &two]).ends.is_empty());
+}
+
+#[test]
 fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
     let dir = tempfile::tempdir().unwrap();
     let (one, two) = ([says("a", "a1", "10:00:00")], [says("b", "b1", "10:00:01")]);
@@ -141,12 +201,70 @@ fn the_outline_lists_the_sessions_and_marks_that_of_the_cursor() {
     let marked = |stage: &mut Stage, keys: &str| {
         stage.press(keys);
         stage.arrange();
-        let [section] = &stage.app.reader.outline.sections[..] else { panic!("{}", stage.picture()) };
-        assert_eq!(section.part, SectionKind::Sessions);
+        let section = section(stage, SectionKind::Sessions);
         section.rows.iter().map(|row| row.is_current).collect::<Vec<bool>>()
     };
     assert_eq!(marked(&mut stage, "G"), [false, true], "{}", stage.picture());
     assert_eq!(marked(&mut stage, "g g"), [true, false], "{}", stage.picture());
+}
+
+#[test]
+fn turns_of_all_sessions_are_listed_by_their_beginnings_and_each_is_of_its_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = [
+        says("a", "a1", "10:00:00"),
+        calls("m1", "Read", "/work/x", "10:00:01"),
+        says("b", "a2", "10:00:06"),
+        calls("m2", "Read", "/work/y", "10:00:08"),
+    ];
+    let two = [
+        says("d", "b1", "10:00:03"),
+        calls("n1", "Read", "/work/x", "10:00:07"),
+        answers("n1", "done", "10:00:09"),
+        calls("n2", "Read", "/work/z", "10:00:10"),
+    ];
+    let (one, two) = (write(dir.path(), "one.jsonl", &one), write(dir.path(), "two.jsonl", &two));
+    let joined = Joined::of(&[&one, &two]);
+    let account = Account::of(&joined.transcript);
+    let figures = |turn| account.turn(&joined.transcript, turn).facts;
+    let requests = [0, 1, 2].map(|turn| figures(turn).totals.sum().requests);
+    assert_eq!(requests, [1, 2, 1], "what a session said belongs to its own turn");
+    let worked = account.turn(&joined.transcript, 1).work_ms();
+    assert_eq!(worked, Some(7_000), "it goes on beside that of the other");
+
+    let mut stage = joined.stage();
+    let listed = |stage: &mut Stage, keys: &str| {
+        stage.press(keys);
+        stage.arrange();
+        let rows = &section(stage, SectionKind::Turns).rows;
+        rows.iter().map(|row| (row.title.clone(), row.session, row.is_current)).collect::<Vec<_>>()
+    };
+    let row = |title: &str, session, is_current| (title.to_owned(), Some(session), is_current);
+    let at_end = [row("a1", 0, false), row("b1", 1, true), row("a2", 0, false)];
+    assert_eq!(listed(&mut stage, "G"), at_end, "{}", stage.picture());
+    let at_first = [row("a1", 0, true), row("b1", 1, false), row("a2", 0, false)];
+    assert_eq!(listed(&mut stage, "g g"), at_first, "{}", stage.picture());
+    assert!(stage.picture().contains("turn 1 of 3"), "{}", stage.picture());
+}
+
+#[test]
+fn a_sub_agent_of_one_of_the_sessions_belongs_to_a_turn_of_that_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |id: &str, at: &str| {
+        calls(id, "Read", "/work/x", at).replace(
+            "\"type\":\"assistant\"",
+            "\"isSidechain\":true,\"agentId\":\"k\",\"type\":\"assistant\"",
+        )
+    };
+    let one = write(dir.path(), "one.jsonl", &[says("a", "a1", "10:00:00"), says("c", "a2", "10:00:08")]);
+    let two = write(dir.path(), "two.jsonl", &[says("d", "b1", "10:00:03")]);
+    let agents = dir.path().join("one/subagents");
+    fs::create_dir_all(&agents).unwrap();
+    write(&agents, "agent-k.jsonl", &[line("k1", "10:00:05")]);
+    let joined = Joined::of(&[&one, &two]);
+    let account = Account::of(&joined.transcript);
+    let requests = |turn| account.turn(&joined.transcript, turn).facts.totals.sum().requests;
+    assert_eq!([0, 1, 2].map(requests), [1, 0, 0]);
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Account {
     /// What a turn had come to.
     pub fn turn_as_of(&self, transcript: &Transcript, as_of: &AsOf, number: usize) -> Figures {
         let Some(turn) = transcript.turns().get(number) else { return Figures::default() };
-        let next = transcript.turns().get(number + 1).and_then(|next| self.lanes.place_of(next.prompt));
+        let next = transcript.turn_after(number).and_then(|next| self.lanes.place_of(next.prompt));
         let Some((main, first)) = self.lanes.place_of(turn.prompt) else { return Figures::default() };
         let end = next.map_or(usize::MAX, |(_, place)| place);
         let mut figures = self.part_as_of(transcript, as_of, main, first..end);

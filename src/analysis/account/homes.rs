@@ -67,15 +67,20 @@ impl Homes {
 
     /// Finds the turns of lanes from this number on.
     fn find(&mut self, transcript: &Transcript, first: usize, sum: &dyn Fn(&Name) -> TurnFacts) {
-        let mut began: Option<Vec<Timestamp>> = None;
-        for lane in transcript.lanes().iter().skip(first) {
+        let mut began: HashMap<usize, Vec<(Timestamp, usize)>> = HashMap::new();
+        let agents = transcript.lanes().iter().skip(first).filter(|lane| !lane.is_session);
+        for lane in agents {
             let top = transcript.top_lane(lane).unwrap_or(lane);
             let caller = transcript.caller(top);
             self.lacks_some |= lane.entries.is_empty() || (top.call.is_some() && caller.is_none());
             let turn = match caller {
                 _ if top.is_helper => None,
                 Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
-                None => by_time(transcript, top, began.get_or_insert_with(|| beginnings(transcript))),
+                None => {
+                    let session = transcript.session_of_lane(&top.name).map_or(0, |(session, _)| session);
+                    let began = began.entry(session).or_insert_with(|| beginnings(transcript, session));
+                    by_time(transcript, top, began)
+                }
             };
             let turn = turn.and_then(|turn| transcript.turns().get(turn));
             let first = lane.call.as_ref().and_then(|call| transcript.lane_of_call(call));
@@ -94,8 +99,8 @@ impl Homes {
         for (_, aside) in transcript.asides() {
             let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else { continue };
             let prompt = match transcript.lane_at(after) {
-                Some(lane) => self.of_lane(lane),
-                None => transcript
+                Some(lane) if !transcript.is_spoken_to(Some(lane)) => self.of_lane(lane),
+                _ => transcript
                     .place_of(after)
                     .and_then(|place| transcript.turn_at(place))
                     .and_then(|turn| transcript.turns().get(turn))
@@ -133,22 +138,25 @@ impl Homes {
     }
 }
 
-/// When turns began, so that they rise: a clock that was set back moves no turn before another.
-fn beginnings(transcript: &Transcript) -> Vec<Timestamp> {
+/// When turns of a session began, so that they rise: a clock that was set back moves no turn before another.
+fn beginnings(transcript: &Transcript, session: usize) -> Vec<(Timestamp, usize)> {
     let mut last = Timestamp(i64::MIN);
     let at = |prompt: EntryId| transcript.get(prompt).and_then(|entry| entry.at);
-    let rising = transcript.turns().iter().map(|turn| {
-        last = at(turn.prompt).map_or(last, |at| at.max(last));
-        last
+    let rising = transcript.turns_of(session).iter().filter_map(|number| {
+        last = at(transcript.turns().get(*number)?.prompt).map_or(last, |at| at.max(last));
+        Some((last, *number))
     });
     rising.collect()
 }
 
 /// The turn in whose time a lane began; where no time is recorded, the one in which it stands.
-fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[Timestamp]) -> Option<usize> {
+fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[(Timestamp, usize)]) -> Option<usize> {
     let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
     match first {
-        Some(at) => began.partition_point(|began| *began <= at).checked_sub(1),
+        Some(at) => {
+            let after = began.partition_point(|(began, _)| *began <= at);
+            began.get(after.checked_sub(1)?).map(|(_, turn)| *turn)
+        }
         None => transcript.turn_at(transcript.place_of(*lane.entries.first()?)?),
     }
 }

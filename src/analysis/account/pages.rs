@@ -74,7 +74,7 @@ impl Fold for Books {
         let mut part = TurnPart { prompt: carry.prompt, ..TurnPart::default() };
         for (id, place) in page.ids().iter().zip(0..=u8::MAX) {
             let Some(entry) = transcript.get(*id) else { continue };
-            let is_prompt = entry.marks.prompt && entry.lane.is_none();
+            let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
             if is_prompt {
                 carry.prompt = Some(*id);
                 let before =

@@ -21,9 +21,8 @@ pub(crate) struct Awaited {
 impl Awaited {
     /// Of a settled transcript.
     pub(crate) fn of(transcript: &Transcript) -> Self {
-        let newest = transcript.turns().last();
-        let at = newest.and_then(|turn| transcript.get(turn.prompt)?.at);
-        Self { turn: (newest.map_or(0, |turn| turn.first), at), has_ended: transcript.has_ended() }
+        let last = transcript.turns().len().checked_sub(1);
+        Self { turn: newest(transcript, last), has_ended: transcript.has_ended() }
     }
 
     /// Place of the newest turn in the order.
@@ -46,8 +45,11 @@ impl Awaited {
 
     /// Sub-agents may have files of their own, which stand behind all else: time says more of them.
     fn is_in_turn(&self, transcript: &Transcript, id: EntryId) -> bool {
-        let (first, began) = self.turn;
-        let is_main = transcript.lane_at(id).is_none();
+        let (first, began) = match transcript.session_of(id) {
+            Some((session, _)) => newest(transcript, transcript.turns_of(session).last().copied()),
+            None => self.turn,
+        };
+        let is_main = transcript.is_spoken_to(transcript.lane_at(id));
         let said = if is_main { None } else { transcript.get(id).and_then(|entry| entry.at) };
         match said.zip(began) {
             Some((said, began)) => said >= began,
@@ -59,6 +61,12 @@ impl Awaited {
     pub(crate) fn word(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> &'static str {
         if call.state.is_open() && !self.has(transcript, id) { "lost" } else { call.state.word() }
     }
+}
+
+/// Where the newest turn stands in the order, and when it began.
+fn newest(transcript: &Transcript, turn: Option<usize>) -> (usize, Option<Timestamp>) {
+    let turn = turn.and_then(|turn| transcript.turns().get(turn));
+    (turn.map_or(0, |turn| turn.first), turn.and_then(|turn| transcript.get(turn.prompt)?.at))
 }
 
 #[cfg(test)]

@@ -14,15 +14,18 @@ use crate::render::tool::{change_text, command_of};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IsAway;
 
-/// The entries of a turn in the main lane.
+/// The entries of a turn in the main lane, or in that of its session.
 pub(crate) fn entries_of(transcript: &Transcript, turn: usize) -> Vec<EntryId> {
-    let turns = transcript.turns();
-    let Some(first) = turns.get(turn).map(|turn| turn.first) else { return Vec::new() };
-    let end = turns.get(turn + 1).map_or(transcript.order().len(), |next| next.first);
-    let of_turn = transcript.order().get(first..end).unwrap_or_default();
-    let is_shown =
-        |id: &&EntryId| transcript.get(**id).is_some_and(|entry| entry.lane.is_none() && !entry.marks.trace);
-    of_turn.iter().filter(is_shown).copied().collect()
+    let Some(prompt) = transcript.turns().get(turn).map(|turn| turn.prompt) else { return Vec::new() };
+    let lane = transcript.lane_at(prompt);
+    let is_shown = |id: &EntryId| {
+        transcript.get(*id).is_some_and(|entry| entry.lane.as_ref() == lane && !entry.marks.trace)
+    };
+    transcript
+        .places_of_turn(turn)
+        .filter_map(|place| transcript.order().get(place).copied())
+        .filter(is_shown)
+        .collect()
 }
 
 /// Entries as Markdown.

@@ -134,8 +134,8 @@ fn missing(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
         _ if Awaited::of(transcript).has(transcript, subject.focus.entry) => {
             "none so far; nothing was written for long"
         }
-        _ if subject.session.indexes.account.turn_of(transcript, subject.focus.entry)
-            != transcript.turns().len().checked_sub(1) =>
+        _ if !transcript
+            .is_newest_turn(subject.session.indexes.account.turn_of(transcript, subject.focus.entry)) =>
         {
             "none: the session went on to another turn without one"
         }

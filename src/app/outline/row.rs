@@ -19,7 +19,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::totals::Totals;
 use crate::model::transcript::Transcript;
-use crate::model::turn::TurnFacts;
+use crate::model::turn::{Turn, TurnFacts};
 
 /// How many parts the pane has.
 pub(crate) const PARTS: usize = 6;
@@ -85,6 +85,8 @@ pub struct OutlineRow {
     pub(crate) indent: usize,
     /// The number before the title.
     pub(crate) number: String,
+    /// Which of several sessions it belongs to.
+    pub session: Option<usize>,
     /// Whether a line of a tree leads to it, and whether that ends here.
     pub(crate) tree: Option<bool>,
     /// How it fares.
@@ -105,13 +107,19 @@ pub struct OutlineRow {
 
 /// A turn.
 pub(crate) fn of_turn(transcript: &Transcript, account: &Account, turn: usize) -> Option<OutlineRow> {
-    let prompt = transcript.turns().get(turn)?.prompt;
+    let Turn { prompt, session, .. } = *transcript.turns().get(turn)?;
+    let session = Some(session).filter(|_| transcript.is_joined());
     // The prompt first: its page stays open then, for the entries of this turn and of those around it.
     let title = title_of(transcript.get(prompt)?).to_string();
     let figures = account.turn(transcript, turn);
     let is_known = account.knows(transcript, turn);
     Some(OutlineRow {
-        number: format!("{:>2}", turn + 1),
+        number: format!(
+            "{:>2}{}",
+            turn + 1,
+            session.map(|session| format!(" {}", sign_of(session))).unwrap_or_default()
+        ),
+        session,
         sign: if figures.facts.errors > 0 { Sign::Bad } else { Sign::None },
         title,
         figures: spent(&figures, is_known),
@@ -141,9 +149,21 @@ pub(crate) fn of_lane(
     }
 }
 
-/// A sub-agent in the list of all.
-pub(crate) fn of_agent(transcript: &Transcript, account: &Account, lane: &LaneFacts) -> OutlineRow {
+/// What stands for one of several sessions, as in the names of their lanes.
+fn sign_of(session: usize) -> String {
+    format!("{}:", session + 1)
+}
+
+/// A sub-agent in the list of all, or one of several sessions.
+pub(crate) fn of_agent(
+    transcript: &Transcript,
+    account: &Account,
+    lane: &LaneFacts,
+    session: Option<usize>,
+) -> OutlineRow {
     OutlineRow {
+        number: session.map(sign_of).unwrap_or_default(),
+        session,
         sign: state_of(transcript, lane),
         title: lane.label.to_string(),
         figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
@@ -181,10 +201,15 @@ pub(crate) fn as_of(
         Some(account.lane_as_of(transcript, &then.reach, &lane.name))
     };
     let figures = match (key, then.reach.turn()) {
-        (Key::Turn(turn), Some(now)) if *turn < now => return row,
-        (Key::Turn(turn), Some(now)) if *turn > now => Figures::default(),
-        (Key::Turn(_), Some(_)) => then.turn.clone().unwrap_or_default(),
-        (Key::Turn(turn), None) => account.turn_as_of(transcript, &then.reach, *turn),
+        (Key::Turn(turn), Some(now)) if *turn == now => then.turn.clone().unwrap_or_default(),
+        // Turns of several sessions go on side by side.
+        (Key::Turn(turn), Some(now)) if !transcript.is_joined() => {
+            if *turn < now {
+                return row;
+            }
+            Figures::default()
+        }
+        (Key::Turn(turn), _) => account.turn_as_of(transcript, &then.reach, *turn),
         (Key::Lane(number, _) | Key::Agent(number), _) => lane(number).unwrap_or_default(),
         _ => return row,
     };

@@ -13,6 +13,7 @@ use crate::app::text::TextPane;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::session::Session;
@@ -63,8 +64,10 @@ impl SidePane for Strip {
 
 fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
     let turns = scene.session.transcript.turns();
-    let all = scene.session.indexes.account.time(None).total();
     let focused = focus.map(|focus| focus.entry);
+    let newest = || turns.last().map(|turn| turn.prompt);
+    let main = focused.or_else(newest).and_then(|id| scene.session.transcript.main_lane_of(id));
+    let all = scene.session.indexes.account.time(main).total();
     let last = turns.len().checked_sub(1);
     // What stands before the first prompt belongs to what it leads to.
     let turn = focused.map_or(last, |id| {
@@ -72,13 +75,20 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
     });
     let is_whole = all <= SHORT_MS || turns.is_empty();
     let shown = turn.filter(|_| !is_whole);
-    let first_of_all =
-        || scene.session.transcript.order().iter().find(|id| is_of_main_lane(scene, **id)).copied();
+    let first_of_all = || {
+        scene
+            .session
+            .transcript
+            .order()
+            .iter()
+            .find(|id| scene.session.transcript.lane_at(**id) == main)
+            .copied()
+    };
     let first = shown.and_then(|turn| turns.get(turn)).map(|turn| turn.prompt).or_else(first_of_all);
     let Some(first) = first else {
         return Strip { legend: "no times to tell".to_owned(), ..Strip::default() };
     };
-    let end = shown.and_then(|turn| turns.get(turn + 1)).map(|turn| turn.prompt);
+    let end = shown.and_then(|turn| scene.session.transcript.turn_after(turn)).map(|turn| turn.prompt);
     let holder = focused.map_or(first, |id| holder_of(scene, id));
     let spans = scene.session.indexes.account.between(first, end, holder, AROUND);
     let mut parts: Vec<Segment> = spans.iter().map(|span| part(scene, span)).collect();
@@ -90,7 +100,8 @@ fn make(scene: &Scene<'_>, focus: Option<Focus>, width: usize) -> Strip {
         Some(turn) => format!("turn {}", turn + 1),
         None => "session".to_owned(),
     };
-    let work = work_ms(scene, shown) + parts.last().filter(|part| part.goes_on).map_or(0, Segment::work_ms);
+    let work =
+        work_ms(scene, shown, main) + parts.last().filter(|part| part.goes_on).map_or(0, Segment::work_ms);
     if total == 0 {
         let took = if work > 0 { format!(" took {}", figures::duration(work)) } else { String::new() };
         return Strip { legend: format!("{what}{took}: no times to tell"), ..Strip::default() };
@@ -131,16 +142,12 @@ fn signs(scene: &Scene<'_>) -> &'static str {
 }
 
 /// What the turn, or the session, took without the time of the human, in ms.
-fn work_ms(scene: &Scene<'_>, turn: Option<usize>) -> u64 {
+fn work_ms(scene: &Scene<'_>, turn: Option<usize>, main: Option<&Name>) -> u64 {
     let account = &scene.session.indexes.account;
     match turn {
         Some(turn) => account.turn(&scene.session.transcript, turn).time.work(),
-        None => account.time(None).work(),
+        None => account.time(main).work(),
     }
-}
-
-fn is_of_main_lane(scene: &Scene<'_>, id: EntryId) -> bool {
-    scene.session.transcript.get(id).is_some_and(|entry| entry.lane.is_none())
 }
 
 /// The entry of the main lane that an item belongs to.

@@ -182,7 +182,9 @@ fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
     let Some(entry) = scene.session.transcript.get(focus.entry) else { return };
     let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
     let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
-    let is_prompt = entry.marks.prompt && entry.lane.is_none() && matches!(kind, Some(BlockKind::Text(_)));
+    let is_prompt = entry.marks.prompt
+        && scene.session.transcript.is_spoken_to(entry.lane.as_ref())
+        && matches!(kind, Some(BlockKind::Text(_)));
     if is_thinking && !text.shows.thinking {
         text.shows.thinking = true;
         text.look_changed();

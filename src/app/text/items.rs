@@ -238,8 +238,8 @@ impl Layouts<'_> {
 
     /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
     fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
-        let newest = self.transcript.turns().len().checked_sub(1);
-        let is_awaited = !self.awaited.has_ended() && self.account.turn_of(self.transcript, id) == newest;
+        let turn = self.account.turn_of(self.transcript, id);
+        let is_awaited = !self.awaited.has_ended() && self.transcript.is_newest_turn(turn);
         let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);
         let began = || lane.entries.iter().find_map(|id| self.transcript.get(*id)?.at);
         let since = call.started.or_else(|| self.transcript.get(id)?.at).or_else(began)?;

@@ -376,7 +376,9 @@ impl Page for Money {
         let lane = transcript.get(focus.entry).and_then(|entry| entry.lane.clone());
         let turn = transcript.turn_at(place).and_then(|turn| transcript.turns().get(turn));
         let own = match self.grouping() {
-            Grouping::Turns if lane.is_none() => turn.map(|turn| Group::Turn(turn.prompt)),
+            Grouping::Turns if transcript.is_spoken_to(lane.as_ref()) => {
+                turn.map(|turn| Group::Turn(turn.prompt))
+            }
             Grouping::Lanes => Some(Group::Lane(lane)),
             _ => None,
         };

@@ -257,7 +257,12 @@ fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
     let timeline = &scene.indexes.timeline;
     let (from, to) = timeline.reach()?;
     let now = scene.is_at_work.then_some(scene.now);
-    Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now })
+    let (account, transcript) = (&scene.indexes.account, scene.transcript);
+    let turn = chosen.filter(|_| transcript.is_joined()).and_then(|id| {
+        let figures = account.turn(transcript, account.turn_of(transcript, id.entry)?);
+        figures.facts.started.zip(figures.facts.ended)
+    });
+    Some(View { timeline, reach: (from, now.map_or(to, |now| now.max(to))), chosen, now, turn })
 }
 
 fn find(scene: &PageScene<'_>, focus: Focus) -> Option<SpanId> {

@@ -198,16 +198,25 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
             facts.leave(&PathFacts { turns: 0, ..of(&mut left) });
             facts
         }
-        Node::Lane(name) => account.path(Some(name)),
+        Node::Lane(name) => {
+            let session = transcript.session_of_lane(name).filter(|(_, session)| session.name == *name);
+            let turns = session.map_or(0, |(number, _)| transcript.turns_of(number).len());
+            PathFacts { turns, ..account.path(Some(name)) }
+        }
         Node::Branch(number) => {
             let Some(branch) = rows::branch_of(scene, *number) else { return PathFacts::default() };
             of(&mut branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id)))
         }
         Node::Turn(prompt) => {
             let Some(turn) = account.turn_of(transcript, *prompt) else { return PathFacts::default() };
-            let first = transcript.turns().get(turn).map_or(0, |turn| turn.first);
-            let end = transcript.turns().get(turn + 1).map_or(transcript.order().len(), |next| next.first);
-            PathFacts { entries: end - first, turns: 1, work: account.turn(transcript, turn) }
+            let places = transcript.places_of_turn(turn);
+            let entries = if transcript.is_joined() {
+                let ids = places.filter_map(|place| transcript.order().get(place));
+                ids.filter(|id| account.turn_of(transcript, **id) == Some(turn)).count()
+            } else {
+                places.len()
+            };
+            PathFacts { entries, turns: 1, work: account.turn(transcript, turn) }
         }
         Node::Call(_) => PathFacts::default(),
     }

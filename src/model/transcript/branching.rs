@@ -22,7 +22,7 @@ impl Transcript {
 
     /// Brings turns up to date, but leaves branches as they were known.
     pub(crate) fn settle_turns(&mut self) {
-        self.turns.follow(&self.order, &self.entries);
+        self.turns.follow(&self.order, &self.entries, &self.lanes);
     }
 
     fn settle_branches(&mut self) {

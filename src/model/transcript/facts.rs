@@ -53,7 +53,14 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
-            MetaEdit::Session { name, label, root } => return self.lanes.note_session(&name, label, root),
+            MetaEdit::Session { name, label, root } => {
+                let is_known = self.is_spoken_to(Some(&name));
+                let is_new = self.lanes.note_session(&name, label, root);
+                if !is_known {
+                    self.turns.forget();
+                }
+                return is_new;
+            }
             MetaEdit::Helper(name) => return self.lanes.note_helper(&name),
             MetaEdit::LinkedTree => self.lineage.link_all(),
             MetaEdit::Kept { compaction, first } => {

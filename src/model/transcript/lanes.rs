@@ -44,6 +44,27 @@ impl Lanes {
         &mut self.list[place]
     }
 
+    /// Whether several sessions are read as one.
+    fn are_sessions(&self) -> bool {
+        self.list.first().is_some_and(|lane| lane.is_session)
+    }
+
+    /// Which of several sessions a lane belongs to, with its number: the names of its lanes begin with its own.
+    pub(super) fn session_of(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
+        let sessions = self.list.iter().take_while(|lane| lane.is_session);
+        let is_of = |session: &LaneFacts| {
+            lane.strip_prefix(session.name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        sessions.enumerate().find(|(_, session)| is_of(session))
+    }
+
+    /// The session whose agent somebody speaks to in a lane; the only one in the main lane.
+    pub(super) fn spoken_to(&self, lane: Option<&Name>) -> Option<usize> {
+        let Some(lane) = lane else { return Some(0) };
+        self.session_of(lane).filter(|(_, session)| session.name == *lane).map(|(number, _)| number)
+    }
+
     /// Entries have other ids now.
     pub(super) fn renumber(&mut self, ids: &Renumbering) {
         for lane in &mut self.list {
@@ -109,7 +130,7 @@ impl Transcript {
 
     /// Whether somebody speaks to the agent of a lane: to the main one, or to that of one of several sessions.
     pub(crate) fn is_spoken_to(&self, lane: Option<&Name>) -> bool {
-        lane.is_none_or(|name| self.lane(name).is_some_and(|lane| lane.is_session))
+        self.lanes.spoken_to(lane).is_some()
     }
 
     /// Which of several sessions an entry belongs to, with its number; none if there is only one.
@@ -119,10 +140,17 @@ impl Transcript {
 
     /// Which of several sessions a lane belongs to, with its number; none if there is only one.
     pub(crate) fn session_of_lane(&self, lane: &Name) -> Option<(usize, &LaneFacts)> {
-        self.lanes().first().filter(|lane| lane.is_session)?;
-        let top = self.top_lane(self.lane(lane)?)?;
-        let mut sessions = self.lanes().iter().take_while(|lane| lane.is_session);
-        Some((sessions.position(|session| session.name == top.name)?, top))
+        self.lanes.session_of(lane)
+    }
+
+    /// The lane of those to whom somebody speaks that an entry belongs to: the main one, or that of its session.
+    pub(crate) fn main_lane_of(&self, id: EntryId) -> Option<&Name> {
+        self.session_of(id).map(|(_, session)| &session.name)
+    }
+
+    /// Whether several sessions are read as one.
+    pub(crate) fn is_joined(&self) -> bool {
+        self.lanes.are_sessions()
     }
 
     /// The sub-agents that a call started, in the order in which they were recorded.
@@ -141,10 +169,10 @@ impl Transcript {
         self.entries_with_call(lane.call.as_ref()?).first().copied()
     }
 
-    /// The sub-agent that started this one; none if the main agent did, or nobody knows.
+    /// The sub-agent that started this one; none if the main agent of a session did, or nobody knows.
     pub(crate) fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
         let name = self.lane_at(self.caller(lane)?)?;
-        self.lane(name).filter(|parent| parent.name != lane.name)
+        self.lane(name).filter(|parent| parent.name != lane.name && !parent.is_session)
     }
 
     /// The entry of the main lane that a sub-agent goes back to, over all that lie between.

@@ -354,8 +354,8 @@ fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Optio
         return None;
     }
     let number = match &charge.lane {
-        Some(lane) => account.turn_of_lane(transcript, lane),
-        None => transcript.turn_at(charge.place),
+        Some(lane) if !transcript.is_spoken_to(Some(lane)) => account.turn_of_lane(transcript, lane),
+        _ => transcript.turn_at(charge.place),
     };
     Some(transcript.turns().get(number?)?.prompt)
 }

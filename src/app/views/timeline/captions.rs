@@ -90,7 +90,7 @@ impl Captions<'_> {
             |id: SpanId| id.block.is_none() && transcript.marks(id.entry).is_some_and(|marks| marks.prompt);
         let turn = self.painter.chosen.and_then(|id| {
             let turn = account.turn_of(transcript, id.entry)?;
-            turn.checked_sub(usize::from(is_before(id)))
+            if is_before(id) { transcript.turn_before(turn) } else { Some(turn) }
         });
         match (turn, self.view.is_turn(self.scope)) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),

@@ -39,6 +39,8 @@ pub(crate) struct View<'a> {
     pub(crate) chosen: Option<SpanId>,
     /// It is now, if the session goes on.
     pub(crate) now: Option<Timestamp>,
+    /// From when to when the turn of the cursor lasts, where turns of several sessions go on side by side.
+    pub(crate) turn: Option<(Timestamp, Timestamp)>,
 }
 
 impl View<'_> {
@@ -103,6 +105,9 @@ impl View<'_> {
 
     fn turn(&self) -> (Timestamp, Timestamp) {
         let Some(chosen) = self.chosen else { return self.reach };
+        if let Some(turn) = self.turn {
+            return turn;
+        }
         let (from, to) = self.timeline.work_at(chosen.from);
         let is_last = self.timeline.turn_at(chosen.from).1 == Timestamp(i64::MAX);
         let now = self.now.filter(|_| is_last);

@@ -175,15 +175,17 @@ fn cut_circles(hung: &mut [Hung]) {
 
 /// The node on which something hangs that begins at an entry.
 pub(crate) fn holder(transcript: &Transcript, id: EntryId) -> Node {
-    if let Some(lane) = transcript.get(id).and_then(|entry| entry.lane.as_ref()) {
-        return Node::Lane(lane.clone());
+    let lane = transcript.lane_at(id);
+    let of_lane = || lane.map_or(Node::Active, |lane| Node::Lane(lane.clone()));
+    if !transcript.is_spoken_to(lane) {
+        return of_lane();
     }
     if let Some(branch) = transcript.branches().of(id) {
         return Node::Branch(branch.number);
     }
     let turn = transcript.place_of(id).and_then(|place| transcript.turn_at(place));
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
-    turn.map_or(Node::Active, |turn| Node::Turn(turn.prompt))
+    turn.map_or_else(of_lane, |turn| Node::Turn(turn.prompt))
 }
 
 fn branches(transcript: &Transcript) -> Vec<Hung> {
@@ -231,7 +233,11 @@ fn turns(transcript: &Transcript, hung: &[Hung]) -> Vec<Hung> {
         .collect();
     let hung = prompts.into_iter().map(|prompt| {
         // Only in the file does such a turn go on after its prompt was left.
-        let on = transcript.branches().of(prompt).map_or(Node::Active, |branch| Node::Branch(branch.number));
+        let on = match (transcript.branches().of(prompt), transcript.main_lane_of(prompt)) {
+            (Some(branch), _) => Node::Branch(branch.number),
+            (None, Some(session)) => Node::Lane(session.clone()),
+            (None, None) => Node::Active,
+        };
         let place = (transcript.place_of(prompt).unwrap_or(usize::MAX), 0);
         Hung { node: Node::Turn(prompt), on, place }
     });

@@ -269,8 +269,8 @@ pub(crate) fn of_lane<'a>(
 /// Whether the agent is at work on the turn that something stands in: a sub-agent may go on by itself when its call
 /// was answered.
 fn is_worked_on(scene: &PageScene<'_>, place: Place) -> bool {
-    let last = scene.transcript.turns().len().checked_sub(1);
-    scene.is_at_work && scene.indexes.account.turn_of(scene.transcript, place.entry) == last
+    let turn = scene.indexes.account.turn_of(scene.transcript, place.entry);
+    scene.is_at_work && scene.transcript.is_newest_turn(turn)
 }
 
 /// Sign, colour and word of a fate. How a call ended that started something which is recorded elsewhere is
