@@ -1,13 +1,7 @@
 //! The sums of all sessions, in which every request counts once.
 //!
-//! **A request may stand in several files.** Forks and sessions that were gone on with begin with a copy of what was
-//! before, a session lies in an archive and in its place, one run was recorded by its agent and by who started it.
-//! Within a session its decoder sees to that; between sessions what names a request must be the same:
-//!
-//! * the id that the provider gave it, or another one that is unique in the world;
-//! * or the agent's own id with the time and the tokens of the prompt, for short ids come twice by chance;
-//! * or, where requests have no ids, the session's id with the place, the time and the tokens: so only copies of the
-//!   same session are known.
+//! **A request may stand in several files.** Within a session its decoder sees to that; between sessions what names a
+//! request must be the same (`model::request`).
 //!
 //! Copies may have been made while an answer was written; of two the one with more output counts. What a run counts
 //! beyond its requests is held against all copies of them (`runs`).
@@ -31,9 +25,9 @@ use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
 use crate::model::found::Found;
 use crate::model::limit::Limit;
+use crate::model::request::Request;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::identifies;
 
 /// A session and what it spent.
 #[derive(Clone, Debug)]
@@ -122,19 +116,11 @@ pub struct Ledger {
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
     /// Where requests stand, by what names them.
-    known: HashMap<Identity, usize>,
+    known: HashMap<Request, usize>,
     /// How many were copies.
     copies: u64,
     /// What agents tell of limits, the newest of each.
     limits: BTreeMap<&'static str, Vec<Limit>>,
-}
-
-/// What names a request.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Identity {
-    key: Text,
-    within: Option<(Option<Timestamp>, [i64; 3])>,
-    session: Option<Text>,
 }
 
 /// What a row holds the sum of; what it is not summed by is not there.
@@ -345,49 +331,20 @@ impl Calendar {
     }
 }
 
-fn identity(spent: &Spent, session: &Text) -> Identity {
-    let Amount { input, cache_read, cache_write, .. } = spent.amount;
-    let within = Some((spent.at, [input.total, cache_read.total, cache_write.total]));
+fn identity(spent: &Spent, session: &Text) -> Request {
+    let Amount { input, output, cache_read, cache_write, money, .. } = spent.amount;
+    let prompt = [input.total, cache_read.total, cache_write.total];
     if spent.is_run {
         // It does not grow, and no other one counts the same.
-        let Amount { output, money, .. } = spent.amount;
         let key = Text::clean(&format!("run:{}:{}:{}", spent.model, output.total, money.picos()));
-        return Identity { key, within, session: Some(session.clone()) };
+        return Request::within(session, key, spent.at, prompt);
     }
-    match &spent.key {
-        Some(key) if is_unique(key) => Identity { key: key.clone(), within: None, session: None },
-        Some(key) if !is_of_place(key) && spent.at.is_some() => {
-            Identity { key: key.clone(), within, session: None }
-        }
-        key => {
-            let key = key.clone().unwrap_or_default();
-            Identity { key, within, session: Some(session.clone()) }
-        }
-    }
-}
-
-/// Whether a key was made from where a record stands.
-fn is_of_place(key: &str) -> bool {
-    key.starts_with('@')
-}
-
-/// Whether nobody else has this id: one that a provider gave to a request, or a UUID.
-fn is_unique(key: &str) -> bool {
-    const GIVEN: [&str; 6] = ["msg_", "resp_", "req_", "chatcmpl-", "chatcmpl_", "gen-"];
-    /// Shorter ones may be somebody's own numbers.
-    const LONG: usize = 20;
-    let is_given = GIVEN.iter().any(|front| key.starts_with(front)) && key.len() >= LONG;
-    let is_uuid = key.len() == 36
-        && key.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        });
-    identifies(key) && (is_given || is_uuid)
+    Request::new(spent.key.as_ref(), spent.at, prompt, session)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{By, Ledger, Spender, Spent, is_unique};
+    use super::{By, Ledger, Spender, Spent};
     use crate::analysis::money::spending::amount::Amount;
     use crate::model::found::Found;
     use crate::model::text::Text;
@@ -435,15 +392,6 @@ mod tests {
         let all: i64 = rows.iter().map(|row| row.amount.input.total).sum();
         assert_eq!(all, total.amount.input.total);
         (total.amount.requests, total.amount.input.total, total.amount.output.total, ledger.copies())
-    }
-
-    #[test]
-    fn ids_of_providers_are_unique_and_short_ones_are_not() {
-        assert!(is_unique("msg_01AbCdEfGhIjKlMnOpQr"));
-        assert!(is_unique("0c2a8f3e-1d2b-4c3d-8e9f-0a1b2c3d4e5f"));
-        for key in ["msg_1", "a1b2c3d4", "@0:12345678901234567890", "27/PLANNER_RESPONSE_LONG", ""] {
-            assert!(!is_unique(key), "{key}");
-        }
     }
 
     #[test]

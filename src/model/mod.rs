@@ -16,6 +16,7 @@ pub mod limit;
 pub mod meta;
 pub mod path;
 pub mod record;
+pub(crate) mod request;
 pub mod resume;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -9,14 +9,24 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, unbounded};
 use tv::analysis::account::Account;
+use tv::analysis::index::Live;
+use tv::analysis::ledger::{By, Ledger};
+use tv::analysis::money::spending::Spending;
+use tv::analysis::money::spending::amount::Amount;
+use tv::analysis::money::spending::statement::Statement;
 use tv::app::outline::Section;
 use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
 use tv::model::edit::{Batch, Feed, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
+use tv::model::found::Found;
+use tv::model::text::Text;
 use tv::model::transcript::Transcript;
+use tv::report::reading;
+use tv::report::sessions::usage::spender;
 
+use crate::fixtures;
 use crate::stage::Stage;
 
 /// Sessions that are read as one.
@@ -354,6 +364,75 @@ fn a_request_that_a_fork_has_copied_counts_once() {
     let joined = Joined::of(&[&one, &two]);
     let spent = joined.transcript.entries().filter(|entry| entry.usage.is_some()).count();
     assert_eq!(spent, 2, "m once, n once");
+}
+
+/// Requests, input, output and what caches gave and took.
+fn figures(amount: &Amount) -> (u64, [i64; 4]) {
+    let tokens = [amount.input, amount.output, amount.cache_read, amount.cache_write];
+    (amount.requests, tokens.map(|tokens| tokens.total))
+}
+
+/// What sessions come to when they are read as one, and what the ledger says of them.
+fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
+    let transcript = &Joined::of(&paths).transcript;
+    let mut spending = Live::<Spending>::default();
+    while !spending.follow(transcript, 10_000) {}
+    let together = Statement::of(&spending, &Account::of(transcript), transcript);
+    let mut ledger = Ledger::new(None..None);
+    for path in paths {
+        let reading = reading::read(&Target { path: path.to_owned(), session: None }, true).unwrap();
+        let found = Found {
+            path: path.to_owned(),
+            session: None,
+            format: "made",
+            id: Text::from(path.file_stem().unwrap().to_str().unwrap()),
+            key: None,
+            agent: None,
+            title: None,
+            cwd: None,
+            model: None,
+            started: None,
+            modified: None,
+            size: None,
+            live: None,
+        };
+        ledger.add(spender(found, &reading));
+    }
+    [figures(&together.total), figures(&ledger.rows(&[By::Session], &[]).1.amount)]
+}
+
+#[test]
+fn sessions_come_to_the_same_together_as_in_the_ledger() {
+    let files: Vec<PathBuf> = fixtures::all().into_iter().filter(|path| path.is_file()).collect();
+    let sessions = files.iter().filter(|path| path.extension().is_none_or(|kind| kind != "sql"));
+    let sessions: Vec<&PathBuf> = sessions.collect();
+    let dir = tempfile::tempdir().unwrap();
+    let mut pairs = 0;
+    let mut differing = Vec::new();
+    let mut compare = |one: &Path, other: &Path| {
+        pairs += 1;
+        let [together, ledger] = sums([one, other]);
+        if together != ledger {
+            let names = [one, other].map(fixtures::name);
+            differing.push(format!("{names:?}: {together:?} together, {ledger:?} in the ledger"));
+        }
+    };
+    for (place, one) in sessions.iter().enumerate() {
+        // What a run counts beyond its requests is held against those of all sessions that are read as one.
+        let counts_runs = one.components().any(|part| part.as_os_str() == "claude-stream-json");
+        let is_sibling = |other: &&&PathBuf| other.parent() == one.parent() && !counts_runs;
+        let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
+        siblings.for_each(|other| compare(one, other));
+        // A copy, as in a folder that was moved.
+        if one.extension().is_some_and(|kind| kind == "jsonl") {
+            let copy = dir.path().join(place.to_string()).join(one.file_name().unwrap());
+            fs::create_dir_all(copy.parent().unwrap()).unwrap();
+            fs::copy(one, &copy).unwrap();
+            compare(one, &copy);
+        }
+    }
+    assert!(pairs > 100, "{pairs}");
+    assert!(differing.is_empty(), "{} of {pairs}:\n{}", differing.len(), differing.join("\n"));
 }
 
 #[test]

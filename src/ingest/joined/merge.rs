@@ -11,11 +11,13 @@ use std::collections::HashMap;
 use super::seat::Seat;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
-use crate::model::entry::{Entry, Piece};
+use crate::model::entry::Piece;
 use crate::model::meta::Meta;
+use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
+use crate::model::usage::Usage;
 
 /// Edits of a batch.
 const EDITS: usize = 128;
@@ -24,12 +26,8 @@ const EDITS: usize = 128;
 pub(crate) struct Merge {
     parts: Vec<Part>,
     is_begun: bool,
-    /// Which session a request was read from first.
-    requests: HashMap<Request, u32>,
+    requests: Requests,
 }
-
-/// What names a request in every copy of it: its key, when it was answered, and the tokens of its prompt.
-type Request = (Key, Option<Timestamp>, u64);
 
 /// One of them.
 struct Part {
@@ -37,7 +35,7 @@ struct Part {
     /// The name of its file, until it has a title, and that of its format.
     name: Name,
     format: &'static str,
-    /// Its titles and folders; nothing else is taken in.
+    /// Its id, its titles and folders; nothing else is taken in.
     meta: Meta,
     tally: Tally,
     /// What is known of it before all are.
@@ -45,6 +43,8 @@ struct Part {
     notices: Vec<Notice>,
     clocks: HashMap<Option<Name>, Timestamp>,
     is_read: bool,
+    /// The time of its last entry.
+    last: Option<Timestamp>,
     /// Whether only its last entries are here.
     is_cut: bool,
     /// Its entries, and their pieces.
@@ -67,12 +67,13 @@ impl Merge {
             notices: Vec::new(),
             clocks: HashMap::new(),
             is_read: false,
+            last: None,
             is_cut: false,
             known: HashMap::new(),
             former: HashMap::new(),
         };
         let parts = (0..of).zip(names).map(part).collect();
-        Self { parts, is_begun: false, requests: HashMap::new() }
+        Self { parts, is_begun: false, requests: Requests::default() }
     }
 
     /// The place of a session.
@@ -105,6 +106,10 @@ impl Merge {
         }
         if ends {
             part.drop_former();
+        }
+        if *is_begun {
+            let fuller = requests.take_fuller();
+            part.waiting.extend(fuller.into_iter().map(|edit| (None, edit)));
         }
         let mut batches = if *is_begun { self.rest(number) } else { Vec::new() };
         for batch in &mut batches {
@@ -146,6 +151,7 @@ impl Merge {
         timed.retain(|(at, edit)| *at >= from || matches!(edit, Edit::Meta(_)));
         timed.sort_by_key(|(at, _)| *at);
         edits.extend(timed.into_iter().map(|(_, edit)| edit));
+        edits.extend(self.requests.take_fuller());
         let notices = self.parts.iter_mut().flat_map(|part| part.notices.drain(..)).collect();
         self.batches(edits, notices)
     }
@@ -232,8 +238,8 @@ impl Part {
         Edit::Meta(MetaEdit::Session { name, label, root })
     }
 
-    fn add(&mut self, edit: Edit, requests: &mut HashMap<Request, u32>) {
-        if let Edit::Meta(fact @ (MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
+    fn add(&mut self, edit: Edit, requests: &mut Requests) {
+        if let Edit::Meta(fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
             let before = self.session();
             self.meta.take(fact);
             let session = self.session();
@@ -242,39 +248,103 @@ impl Part {
             }
             return;
         }
-        let (own, lane, at) = match &edit {
-            Edit::Entry(entry) => (Some(request_of(entry)), entry.lane.clone(), entry.at),
-            Edit::Result { lane, .. } => (None, lane.clone(), None),
-            _ => (None, None, None),
+        let (lane, at) = match &edit {
+            Edit::Entry(entry) => (entry.lane.clone(), entry.at),
+            Edit::Result { lane, .. } => (lane.clone(), None),
+            _ => (None, None),
         };
+        let is_counted = self.counts(&edit, requests);
         let Some(mut edit) = self.seat.take(edit) else { return };
         let before = self.clocks.get(&lane).copied();
         let clock = before.max(at);
         if let Some(clock) = clock {
             self.clocks.insert(lane, clock);
         }
-        if let Edit::Entry(entry) = &mut edit {
-            if let Some(request) = own.flatten()
-                && *requests.entry(request).or_insert(self.seat.number) != self.seat.number
-            {
-                entry.usage = None;
-                entry.marks.copy = true;
-            }
-            let pieces = self.known.entry(entry.key.clone()).or_default();
-            for block in &entry.blocks {
-                if pieces.last() != Some(&block.piece) && !pieces.contains(&block.piece) {
-                    pieces.push(block.piece);
+        match &mut edit {
+            Edit::Entry(entry) => {
+                if !is_counted {
+                    entry.usage = None;
+                    entry.marks.copy = true;
+                }
+                let pieces = self.known.entry(entry.key.clone()).or_default();
+                for block in &entry.blocks {
+                    if pieces.last() != Some(&block.piece) && !pieces.contains(&block.piece) {
+                        pieces.push(block.piece);
+                    }
                 }
             }
+            Edit::Usage { .. } if !is_counted => return,
+            _ => {}
         }
         self.waiting.push((clock, edit));
     }
+
+    /// Whether what an edit says was spent is to be counted with it: no other session has said it.
+    fn counts(&mut self, edit: &Edit, requests: &mut Requests) -> bool {
+        let (key, usage, model) = match edit {
+            Edit::Entry(entry) => {
+                self.last = entry.at.or(self.last);
+                let Some(usage) = entry.usage.as_ref() else { return true };
+                (&entry.key, usage, entry.model.as_ref())
+            }
+            Edit::Usage { of, usage, model } => (of, usage, model.as_ref()),
+            _ => return true,
+        };
+        let session = self.meta.id.as_ref().unwrap_or(&self.name);
+        let prompt = [usage.input, usage.cache_read, usage.cache_write];
+        let prompt = prompt.map(|tokens| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX));
+        let request = if usage.scope.is_of_requests() {
+            let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
+            Request::new(Some(key), at, prompt, session)
+        } else {
+            // Only the same session counts the same run.
+            let output = usage.output.unwrap_or(0);
+            Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
+        };
+        requests.is_of(&self.seat, request, key, usage, model)
+    }
 }
 
-/// What names the request that an entry is the answer to, if anything does.
-fn request_of(entry: &Entry) -> Option<Request> {
-    let usage = entry.usage.as_ref()?;
-    // What is known by its place is no copy of what stands at the same place elsewhere.
-    let is_named = !entry.key.is_empty() && !entry.key.starts_with('@');
-    is_named.then(|| (entry.key.clone(), entry.at, usage.prompt()))
+/// Which session a request was read from first.
+#[derive(Default)]
+struct Requests {
+    known: HashMap<Request, Known>,
+    /// Copies say more of these than was said first.
+    fuller: Vec<Edit>,
+}
+
+/// A request that was read.
+struct Known {
+    session: u32,
+    key: Key,
+    output: u64,
+}
+
+impl Requests {
+    /// Whether a request is of this session. Copies may have been made while an answer was written: the longest counts.
+    fn is_of(
+        &mut self,
+        seat: &Seat,
+        request: Request,
+        key: &Key,
+        usage: &Usage,
+        model: Option<&Name>,
+    ) -> bool {
+        let output = usage.output.unwrap_or(0);
+        let known = self.known.entry(request);
+        let known = known.or_insert_with(|| Known { session: seat.number, key: seat.key(key), output });
+        let is_own = known.session == seat.number;
+        if known.output < output {
+            known.output = output;
+            if !is_own {
+                let (of, usage) = (known.key.clone(), Box::new(usage.clone()));
+                self.fuller.push(Edit::Usage { of, usage, model: model.cloned() });
+            }
+        }
+        is_own
+    }
+
+    fn take_fuller(&mut self) -> Vec<Edit> {
+        std::mem::take(&mut self.fuller)
+    }
 }
