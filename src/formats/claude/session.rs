@@ -1,6 +1,7 @@
 //! What earlier lines of a session said: facts that later lines lean on or need not repeat.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 use super::calls::Calls;
 use super::command::Command;
@@ -13,7 +14,7 @@ use super::stored::Stored;
 use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit, Severity, saturating_u32};
+use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::Piece;
 use crate::model::fingerprint::Seen;
 use crate::model::text::{Name, Text};
@@ -40,7 +41,7 @@ type Fact = (&'static str, fn(Text) -> MetaEdit);
 /// What distinguishes one line with an id from another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
-    size: u32,
+    content: u64,
     /// Which lane it stood in; 0 is the main one.
     lane: u32,
 }
@@ -109,12 +110,14 @@ impl Session {
         if let Some(title) = self.summaries.remove(&line.piece()) {
             out.meta(MetaEdit::Title { rank: 1, title });
         }
-        // The size distinguishes contents well enough and needs no copy of them.
-        let size = line.json.get("message").weight() + line.json.get("attachment").weight();
-        let mark = Mark { size: saturating_u32(size), lane: Mark::lane(line.lane.as_ref()) };
+        let mut content = DefaultHasher::new();
+        for name in ["message", "attachment"] {
+            line.json.get(name).print(&mut content);
+        }
+        let mark = Mark { content: content.finish(), lane: Mark::lane(line.lane.as_ref()) };
         match self.seen.insert(&line.id, mark) {
             None => false,
-            Some(known) if known.size == mark.size => true,
+            Some(known) if known.content == mark.content => true,
             Some(known) if line.lane.is_some() && known.lane != mark.lane => {
                 self.seen.insert(&line.id, known);
                 true

@@ -221,6 +221,24 @@ fn timeless(entry: Entry) -> Entry {
 }
 
 #[test]
+fn a_line_with_the_id_of_another_and_other_words_is_no_copy_of_it() {
+    let line = |words: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"u1","parentUuid":null,"isSidechain":false,"sessionId":"s","message":{{"role":"user","content":"{words}"}}}}"#
+        )
+    };
+    let batch = batch_of(&format!("{}\n{}\n{}\n", line("yes"), line("yes"), line("not")));
+    assert_eq!(batch.notices.len(), 1, "{:?}", batch.notices);
+    assert_eq!(batch.notices.first().map(|notice| notice.origin.line), Some(3));
+    let transcript = transcript_of(batch);
+    let said = transcript.entries().flat_map(|entry| &entry.blocks).find_map(|block| match &block.kind {
+        BlockKind::Text(body) => Some(body.stub.to_string()),
+        _ => None,
+    });
+    assert_eq!(said.as_deref(), Some("not"));
+}
+
+#[test]
 fn a_repeated_line_is_merged() {
     let resumed = format!("{SESSION}{SESSION}");
     let (once, twice) = (read(SESSION), read(&resumed));
