@@ -109,6 +109,12 @@ pub trait Format: Sync {
         None
     }
 
+    /// The session with this id that the file at `path` lies beside, where only its content tells which that is.
+    fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
+        let _ = (path, id);
+        None
+    }
+
     /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is
     /// not followed.
     fn home(&self, path: &Path) -> PathBuf {

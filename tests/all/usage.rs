@@ -451,9 +451,19 @@ fn sub_agents_whose_session_is_gone_are_found() {
     home.write(&format!("{project}/gone/subagents/agent-a1.jsonl"), &claude("gone", Some("a1"), 5, &[4, 5]));
     home.write(&format!("{project}/one.jsonl"), &claude("one", None, 5, &[1]));
     home.write(&format!("{project}/one/subagents/agent-b1.jsonl"), &claude("one", Some("b1"), 5, &[6]));
-    assert_eq!(requests(&home, &["--by", "session"]), 4);
-    assert_eq!(requests(&home, &["--by", "session", ".claude"]), 4);
-    assert_eq!(listed(&home), ["agent-a1", "one"]);
+    // Up to 2.0 they lay beside their sessions, and only what is in them tells whose they are.
+    home.write(&format!("{project}/agent-c1.jsonl"), &claude("lost", Some("c1"), 5, &[7]));
+    home.write(&format!("{project}/agent-d1.jsonl"), &claude("one", Some("d1"), 5, &[8]));
+    assert_eq!(requests(&home, &["--by", "session"]), 6);
+    assert_eq!(requests(&home, &["--by", "session", ".claude"]), 6);
+    assert_eq!(listed(&home), ["agent-a1", "agent-c1", "one"]);
+    let mut grep = Command::new(env!("CARGO_BIN_EXE_tv"));
+    grep.env_clear().args(["grep", "--json", "Part 2 of [4-8]"]).env("HOME", home.0.path());
+    let output = grep.current_dir(home.0.path()).stdin(Stdio::null()).output().unwrap();
+    let hits = String::from_utf8(output.stdout).unwrap();
+    for agent in ["agent-a1", "agent-b1", "agent-c1", "agent-d1"] {
+        assert!(hits.contains(&format!("{agent}.jsonl")), "{agent}: {hits}");
+    }
 }
 
 fn listed(home: &Home) -> Vec<String> {

@@ -86,6 +86,10 @@ impl Format for Claude {
         places::owner(path)
     }
 
+    fn owner_of_id(&self, path: &Path, id: &str) -> Option<PathBuf> {
+        places::owner_of_id(path, id)
+    }
+
     fn home(&self, path: &Path) -> PathBuf {
         places::home(path)
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::roots::{Holds, Named, Root, file_name};
 
-const HOLDS: &[Holds] = &[Holds::Files("*/*.jsonl"), Holds::Beside("*/*/subagents/**/*.jsonl")];
+const HOLDS: &[Holds] =
+    &[Holds::Files("*/*.jsonl"), Holds::Beside("*/*/subagents/**/*.jsonl"), Holds::Beside("*/agent-*.jsonl")];
 
 /// Where Claude Code, its older installations and the desktop program keep sessions.
 pub(crate) const ROOTS: &[Root] = &[
@@ -16,6 +17,7 @@ pub(crate) const ROOTS: &[Root] = &[
         holds: &[
             Holds::Files("**/projects/*/*.jsonl"),
             Holds::Beside("**/projects/*/*/subagents/**/*.jsonl"),
+            Holds::Beside("**/projects/*/agent-*.jsonl"),
         ],
     },
 ];
@@ -34,6 +36,12 @@ pub(crate) fn owner(path: &Path) -> Option<PathBuf> {
     let mut session = folder.parent()?.as_os_str().to_owned();
     session.push(".jsonl");
     Some(session.into())
+}
+
+/// The session with this id that a sub-agent's file lies beside, as up to 2.0.
+pub(crate) fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
+    let is_old = file_name(path).starts_with("agent-") && owner(path).is_none();
+    is_old.then(|| path.with_file_name(format!("{id}.jsonl"))).filter(|owner| owner.parent() == path.parent())
 }
 
 /// The folder of all projects, if the session lies where Claude Code puts it.

@@ -196,15 +196,15 @@ fn under_roots(
     all
 }
 
-/// What lies beside sessions that are gone is a session of its own.
+/// What lies beside sessions that are gone is a session of its own. Where no place tells whose it is, its content does.
 fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
     if beside.is_empty() {
         return;
     }
     let places: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
     for lying in beside {
-        let Some(owner) = format.owner(&lying.path) else { continue };
-        if !places.contains(&owner) && !owner.exists() {
+        let is_gone = |owner: PathBuf| !places.contains(&owner) && !owner.exists();
+        if format.owner(&lying.path).is_none_or(is_gone) {
             let path = lying.path.clone();
             found.extend(Named::stem(&path).map(|named| candidate(lying, Some(format), named)));
         }

@@ -111,8 +111,11 @@ impl Facts {
         let transcript = glance.transcript();
         let meta = transcript.meta();
         let is_started = is_child || meta.fact("started by").is_some();
-        let is_other =
-            is_started || listing.parent.is_some() || beside.instead.is_some_and(|path| path.exists());
+        let owner = meta.id.as_deref().and_then(|id| format.owner_of_id(&candidate.path, id));
+        let is_other = is_started
+            || owner.is_some_and(|owner| owner.exists())
+            || listing.parent.is_some()
+            || beside.instead.is_some_and(|path| path.exists());
         if is_other && !candidate.is_asked {
             return None;
         }
