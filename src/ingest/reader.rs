@@ -247,7 +247,8 @@ impl<'o> Reader<'o> {
         if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
             seen.anew = Some("files were removed".to_owned());
         }
-        for index in self.due_strands(&census.due, now) {
+        let looked_at: Vec<Arc<Path>> = census.due.iter().chain(&census.gone).cloned().collect();
+        for index in self.due_strands(&looked_at, now) {
             let Some(line_file) = self.line_files.get_mut(index) else { continue };
             match line_file.follower.poll(now) {
                 Change::Grown => {
@@ -257,7 +258,11 @@ impl<'o> Reader<'o> {
                 Change::Anew(why) => {
                     seen.anew = Some(format!("{}: {why}", line_file.follower.path().display()));
                 }
-                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {}
+                Change::Unreadable(why) => {
+                    note_unreadable(&mut self.emitter, line_file, &why);
+                    self.emitter.flush(false);
+                }
+                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back => {}
             }
         }
         if seen.anew.is_some() {
@@ -412,8 +417,7 @@ impl<'o> Reader<'o> {
             Ok(_) => self.queue.push_front(Todo::LineFile(index)),
             Err(error) => {
                 if let Change::Unreadable(why) = line_file.follower.failed(&error, now) {
-                    let what = format!("{} cannot be read: {why}", line_file.follower.path().display());
-                    self.emitter.notice(line_file.id(), &what);
+                    note_unreadable(&mut self.emitter, line_file, &why);
                 }
             }
         }
@@ -484,6 +488,11 @@ impl<'o> Reader<'o> {
         self.emitter.leave_bodies(away);
         small.emit(&mut self.emitter, &bytes);
     }
+}
+
+/// Tells that a file beside the session cannot be read; what was read of it stays.
+fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
+    emitter.notice(line_file.id(), &format!("{} cannot be read: {why}", line_file.follower.path().display()));
 }
 
 /// Room for a file of this length, or for much of it.

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use rustix::fs::{CWD, FileType, mknodat};
-use tv::ingest::WatchMode;
+use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
 
 use super::references::{SECRET, doctor_says};
@@ -105,6 +105,54 @@ fn a_file_that_is_exchanged_for_a_link_while_it_is_followed_is_not_read() {
             ["LATER", "ANOTHER"].iter().all(|words| records.iter().any(|record| record.contains(words)))
         });
         assert!(!followed.records().iter().any(|record| record.contains(SECRET)));
+        followed.end();
+    }
+}
+
+#[test]
+fn a_sub_agent_that_becomes_a_link_to_a_folder_is_told_of_and_nothing_waits() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let machine = Machine::new();
+        let path = machine.beside("subagents/agent-a1.jsonl");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, agent_line("u-4", None, Some("a1"), "HARMLESS") + "\n").unwrap();
+        let mut followed = Followed::start(&machine.session(), mode);
+        let aside = machine.beside("aside");
+        symlink(machine.at("home"), &aside).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        followed.until("what it is now", |f| {
+            let mut notices = f.whole.notices().iter();
+            notices.any(|notice| notice.what.contains("agent-a1.jsonl") && notice.what.contains("a folder"))
+        });
+        crate::pty::append(&machine.session(), &(agent_line("u-9", None, None, "LATER") + "\n"));
+        followed.until("what came later", |f| f.records().iter().any(|record| record.contains("LATER")));
+        followed.end();
+    }
+}
+
+#[test]
+fn one_of_several_sessions_that_becomes_a_link_to_a_folder_is_told_of_and_nothing_waits() {
+    for mode in [WatchMode::Native, WatchMode::Poll] {
+        let dir = tempfile::tempdir().unwrap();
+        let [one, two, aside] = ["one.jsonl", "two.jsonl", "aside"].map(|name| dir.path().join(name));
+        let line = |words: &str| agent_line(&format!("u-{words}"), None, None, words) + "\n";
+        fs::write(&one, line("FIRST")).unwrap();
+        fs::write(&two, line("SECOND")).unwrap();
+        let [session, other] =
+            [&one, &two].map(|path| fixtures::open(&Target { path: path.clone(), session: None }));
+        let mut followed = Followed::of(session.join(vec![other]), mode);
+        let has = |f: &mut Followed, words: &str| f.records().iter().any(|record| record.contains(words));
+        followed.until("both", |f| f.is_caught_up && has(f, "FIRST") && has(f, "SECOND"));
+        symlink(dir.path(), &aside).unwrap();
+        fs::rename(&aside, &two).unwrap();
+        let is_told = |link: &LinkState| matches!(link, LinkState::Reread(why) if why.contains("a folder"));
+        followed.until("what it is now", |f| f.links.iter().any(is_told));
+        crate::pty::append(&one, &line("THIRD"));
+        followed.until("what came later", |f| has(f, "THIRD"));
+        assert_eq!(followed.whole.order().len(), 3, "what was read stays");
+        fs::write(&aside, line("SECOND") + &line("FOURTH")).unwrap();
+        fs::rename(&aside, &two).unwrap();
+        followed.until("the next file", |f| has(f, "FOURTH"));
         followed.end();
     }
 }
