@@ -62,7 +62,7 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
 /// Follows one session until asked to stop.
 pub(super) fn follow_one(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     if plan.shape == Shape::Stream {
-        piped::run(plan, Some(files), outlet, stop);
+        piped::follow(plan, files, outlet, native, stop);
     } else {
         live::follow(plan, files, outlet, native, stop);
     }

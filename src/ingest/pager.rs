@@ -285,7 +285,7 @@ impl Pager {
     }
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
-        self.copy = self.copy.take().or_else(|| self.files.copy());
+        self.copy = self.files.copy();
         if let Some(copy) = &self.copy {
             return Ok(copy);
         }

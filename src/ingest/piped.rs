@@ -1,9 +1,12 @@
 //! A session that comes through a pipe. It cannot be read again, so all bodies are kept; where somebody may ask for
 //! a record as it was written, a copy in a file without a name has it.
 //!
-//! **Compressed files are pipes.** They are read once, from beginning to end, with their bodies kept, and within
-//! bounds; nothing in them can be read again by its place. While a pipe is shown, a file without a name has its
+//! **Compressed files are pipes.** They are read from beginning to end, with their bodies kept, and within bounds;
+//! nothing in them can be read again by its place. The archive of an evaluation is read once more, all of it, when it
+//! was written again ([`rewritten`]); others are read once. While a pipe is shown, a file without a name has its
 //! bytes, for who asks for a record as it was written.
+
+mod rewritten;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,6 +21,7 @@ use crossbeam_channel::{Receiver, TryRecvError};
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
+use super::live::watcher_of;
 use super::plan::Plan;
 use super::probe::{self, HEAD};
 use super::whole::{emit_whole, is_whole_value, kind_of};
@@ -25,6 +29,7 @@ use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
 use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::packed::Packing;
 use crate::source::stream::{Piece, Pipe, start};
 
 /// A pipe that was silent for so long is taken for what it said until then.
@@ -32,34 +37,18 @@ const SILENCE: Duration = Duration::from_millis(200);
 /// How often to look whether to stop.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Reads a pipe to its end, or until asked to stop. What is to be read again is copied for these files.
-pub(crate) fn run(plan: Plan, files: Option<&Files>, outlet: Outlet<'_>, stop: &AtomicBool) {
-    let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
-    let reader = thread::current();
-    let pipe = match plan.packing {
-        Some(packing) => Pipe::Packed(plan.path.clone(), packing),
-        None if plan.path.as_os_str() == "-" => Pipe::Stdin,
-        None => Pipe::Named(plan.path.clone()),
-    };
-    let pieces = start(pipe, move || reader.unpark());
-    let copy = files.and_then(|_| tempfile::tempfile().ok()).map(Arc::new);
-    if let Some(files) = files {
-        files.set_copy(copy.clone());
+/// Reads a pipe to its end, or until asked to stop.
+pub(crate) fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
+    Piped::new(plan, None, outlet).run_once(stop);
+}
+
+/// As [`run`], with a copy for these files of what is to be read again. An archive may be written again.
+pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+    if plan.packing == Some(Packing::Zip) {
+        let watcher = watcher_of(&plan.path, native, outlet);
+        return rewritten::follow(Piped::new(plan, Some(files), outlet), watcher, stop);
     }
-    let mut piped = Piped {
-        plan,
-        files,
-        copy,
-        emitter,
-        head: Vec::new(),
-        is_decided: false,
-        buffer: LineBuffer::new(FileId(0)),
-        is_shown: false,
-        is_caught_up: false,
-    };
-    piped.emitter.send(Feed::Opened(Box::new(piped.plan.opened.clone())));
-    piped.emitter.send(Feed::File { id: FileId(0), path: (*piped.plan.path).into() });
-    piped.run(&pieces, stop);
+    Piped::new(plan, Some(files), outlet).run_once(stop);
 }
 
 struct Piped<'o> {
@@ -77,8 +66,57 @@ struct Piped<'o> {
     is_caught_up: bool,
 }
 
-impl Piped<'_> {
-    fn run(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) {
+impl<'o> Piped<'o> {
+    fn new(plan: Plan, files: Option<&'o Files>, outlet: Outlet<'o>) -> Self {
+        let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
+        emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
+        emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
+        Self {
+            plan,
+            files,
+            copy: None,
+            emitter,
+            head: Vec::new(),
+            is_decided: false,
+            buffer: LineBuffer::new(FileId(0)),
+            is_shown: false,
+            is_caught_up: false,
+        }
+    }
+
+    fn run_once(&mut self, stop: &AtomicBool) {
+        if self.run(stop) {
+            self.emitter.send(Feed::Link(LinkState::Closed));
+        }
+    }
+
+    /// Reads it from its beginning to its end. Answers whether it came there.
+    fn run(&mut self, stop: &AtomicBool) -> bool {
+        (self.head, self.is_decided) = (Vec::new(), false);
+        (self.buffer, self.is_shown) = (LineBuffer::new(FileId(0)), false);
+        let reader = thread::current();
+        let pipe = match self.plan.packing {
+            Some(packing) => Pipe::Packed(self.plan.path.clone(), packing),
+            None if self.plan.path.as_os_str() == "-" => Pipe::Stdin,
+            None => Pipe::Named(self.plan.path.clone()),
+        };
+        let pieces = start(pipe, move || reader.unpark());
+        self.copy = self.files.and_then(|_| tempfile::tempfile().ok()).map(Arc::new);
+        // What is shown until this one is read came from the copy of before.
+        if !self.is_caught_up {
+            self.set_copy();
+        }
+        self.pump(&pieces, stop)
+    }
+
+    fn set_copy(&self) {
+        if let Some(files) = self.files {
+            files.set_copy(self.copy.clone());
+        }
+    }
+
+    /// Takes what comes. Answers whether it came to the end.
+    fn pump(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) -> bool {
         let mut last = Instant::now();
         while self.emitter.is_open() && !stop.load(Ordering::Relaxed) {
             match pieces.try_recv() {
@@ -86,11 +124,18 @@ impl Piped<'_> {
                     last = Instant::now();
                     self.take(&bytes);
                 }
-                Ok(Piece::End(why)) => return self.end(why),
-                Err(TryRecvError::Disconnected) => return self.end(None),
+                Ok(Piece::End(why)) => {
+                    self.end(why);
+                    return true;
+                }
+                Err(TryRecvError::Disconnected) => {
+                    self.end(None);
+                    return true;
+                }
                 Err(TryRecvError::Empty) => thread::park_timeout(self.pause(last.elapsed())),
             }
         }
+        false
     }
 
     /// The pipe is silent. Returns how long it may be.
@@ -107,9 +152,7 @@ impl Piped<'_> {
         // Half a copy would give other bytes for some records; without any they are said to be gone.
         if self.copy.as_deref().is_some_and(|mut copy| copy.write_all(bytes).is_err()) {
             self.copy = None;
-            if let Some(files) = self.files {
-                files.set_copy(None);
-            }
+            self.set_copy();
         }
         let is_document = self.plan.shape.is_rewritten();
         if !self.is_decided || is_document || self.plan.is_provisional {
@@ -213,6 +256,7 @@ impl Piped<'_> {
     }
 
     fn end(&mut self, why: Option<io::Error>) {
+        self.set_copy();
         if !self.is_decided {
             self.decide(true);
         }
@@ -234,7 +278,6 @@ impl Piped<'_> {
         self.emitter.finish();
         self.emitter.flush(true);
         self.catch_up();
-        self.emitter.send(Feed::Link(LinkState::Closed));
     }
 
     fn catch_up(&mut self) {

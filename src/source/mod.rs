@@ -17,5 +17,5 @@ pub mod rows;
 pub(crate) mod stamp;
 pub(crate) mod stream;
 pub(crate) mod watch;
-mod zip;
+pub(crate) mod zip;
 mod zstd;

@@ -12,9 +12,9 @@ use super::regular::{Fence, LARGEST};
 use super::stamp::Stamp;
 
 /// How soon a file that is being written is looked at again.
-const RETRY: Duration = Duration::from_millis(100);
+pub(crate) const RETRY: Duration = Duration::from_millis(100);
 /// A broken file that stays the same for so long is not being written.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a look at the file showed.
 #[derive(Clone, Debug, PartialEq, Eq)]

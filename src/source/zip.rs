@@ -46,6 +46,11 @@ pub(crate) fn is_log(head: &[u8]) -> bool {
     head.starts_with(LOCAL) && NAMES.iter().any(|known| name.starts_with(known.as_bytes()))
 }
 
+/// Whether an archive is there to its end.
+pub(crate) fn is_whole(file: &File) -> bool {
+    directory(file).is_ok()
+}
+
 /// The members as lines.
 pub(crate) struct Zip {
     file: Arc<File>,
@@ -98,10 +103,7 @@ impl Zip {
 
     fn open(&self, member: Member) -> io::Result<Box<dyn Read>> {
         let size = self.file.metadata()?.len();
-        let header = read_range(&self.file, member.at, LOCAL_LEN)?;
-        let names = number(&header, 26, 2).zip(number(&header, 28, 2));
-        let (name, extra) = names.filter(|_| header.starts_with(LOCAL)).ok_or(io::ErrorKind::InvalidData)?;
-        let at = (member.at + LOCAL_LEN as u64).saturating_add(name + extra);
+        let at = begin_of(&self.file, member)?;
         if at.checked_add(member.len).is_none_or(|end| end > size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -113,6 +115,14 @@ impl Zip {
             other => return Err(io::Error::other(format!("method {other} of compression is not known"))),
         })
     }
+}
+
+/// Where the bytes of a member begin.
+fn begin_of(file: &File, member: Member) -> io::Result<u64> {
+    let header = read_range(file, member.at, LOCAL_LEN)?;
+    let names = number(&header, 26, 2).zip(number(&header, 28, 2));
+    let (name, extra) = names.filter(|_| header.starts_with(LOCAL)).ok_or(io::ErrorKind::InvalidData)?;
+    Ok(member.at.saturating_add(LOCAL_LEN as u64 + name + extra))
 }
 
 impl Read for Zip {
@@ -209,9 +219,15 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     if !rest.is_empty() {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    let mut ranges: Vec<(u64, u64)> = members.values().map(|member| (member.at, member.len)).collect();
+    let mut ranges: Vec<(u64, u64)> = members
+        .values()
+        .map(|member| {
+            let begin = begin_of(file, *member).unwrap_or(member.at.saturating_add(LOCAL_LEN as u64));
+            (member.at, begin.saturating_add(member.len))
+        })
+        .collect();
     ranges.sort_unstable();
-    let ends = ranges.iter().map(|(at, len)| at.saturating_add(LOCAL_LEN as u64).saturating_add(*len));
+    let ends = ranges.iter().map(|(_, end)| *end);
     if ends.zip(ranges.iter().skip(1)).any(|(end, (next, _))| end > *next) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "its members overlap"));
     }

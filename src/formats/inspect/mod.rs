@@ -12,11 +12,12 @@ mod sample;
 
 use std::borrow::Cow;
 
+use self::references::Attached;
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::roots::{Holds, Root};
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -81,16 +82,13 @@ impl Decoder for InspectDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if is_sample(json) {
-            return sample::sample(json, out.origin_key(), out);
+            return sample::sample(json, out);
         }
         if is_log(json) {
             let fate = self.header(json, input.place == Place::Header, out);
             // A log on one line has its samples within, and so has one whose longest list is another one.
             let samples = json.get("samples").items().iter().filter(|sample| is_sample(sample));
-            return samples.zip(1..).fold(fate, |_, (each, number)| {
-                let place = Text::clean(&format!("{}.{number}", out.origin_key()));
-                sample::sample(each, place, out)
-            });
+            return samples.fold(fate, |_, each| sample::sample(each, out));
         }
         // Summaries of samples, and scores that were put together over epochs.
         let is_sum = |item: &Json<'_>| item.has("epoch") && item.has("target") || item.has("scorer");
@@ -131,13 +129,25 @@ impl InspectDecoder {
         let title = Text::clean(&format!("evaluation of {}", eval.get("task").str_or_empty()));
         let body = out.output(&said);
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(Raw { title, body })));
-        if let Some(error) = json.at(&["error", "message"]).filled() {
-            let error = Break::Error(Text::clean(error));
-            entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(error)));
-        }
+        entry.blocks.extend(failure(json.get("error"), Piece(1), &Attached::of(&Json::Null), out));
         out.entry(entry);
         if is_document { Fate::Merged } else { Fate::Shown }
     }
+}
+
+/// Why something failed, and where in the program.
+fn failure(error: &Json<'_>, first: Piece, attached: &Attached<'_>, out: &mut Batch) -> Vec<Block> {
+    let Some(message) = error.get("message").filled() else { return Vec::new() };
+    let line = BlockKind::Break(Break::Error(Text::clean(&attached.text(message))));
+    let traceback = error.get("traceback").filled().map(|traceback| {
+        let body = out.output(&attached.text(traceback));
+        BlockKind::Raw(Raw { title: "traceback".into(), body })
+    });
+    std::iter::once(line)
+        .chain(traceback)
+        .zip(first.0..)
+        .map(|(kind, at)| Batch::block(Piece(at), kind))
+        .collect()
 }
 
 /// A value as it is read.

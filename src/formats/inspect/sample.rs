@@ -1,7 +1,7 @@
 //! One sample: what was asked, what the model did, how that was scored.
 
 use super::references::{Attached, Sample, Uses, known, usage_of};
-use super::{message, value_of};
+use super::{failure, message, value_of};
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -10,14 +10,14 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
-/// Decodes a sample; keys of its entries begin with `place`.
-pub(super) fn sample(json: &Json<'_>, place: Text, out: &mut Batch) -> Fate {
+/// Decodes a sample. It is the same one wherever it stands: others come before it while the archive grows.
+pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let id = json.get("id");
     let id = value_of(id);
     let epoch = json.get("epoch").count().unwrap_or(1);
     let sample = Sample {
+        place: Text::clean(&format!("sample {id}.{epoch}")),
         name: format!("{id}.{epoch}"),
-        place,
         attached: Attached::of(json.get("attachments")),
         known: known(json.get("events").items()),
         asked: Uses::default(),
@@ -64,10 +64,10 @@ fn begin(
 fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let origin = &sample.place;
     let last = json.get("events").items().iter().rev().find_map(|event| event.get("timestamp").moment());
-    if let Some(error) = json.at(&["error", "message"]).filled() {
+    let why = failure(json.get("error"), Piece(0), &sample.attached, out);
+    if !why.is_empty() {
         let mut entry = out.new_entry(Text::clean(&format!("{origin}:error")), Role::Harness, last);
-        let line = Break::Error(Text::clean(&sample.attached.text(error)));
-        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+        entry.blocks = why;
         out.entry(entry);
     }
     for name in ["limit", "error_retries", "invalidation"] {

@@ -146,6 +146,19 @@ fn a_sample_that_never_began_shows_what_was_asked_and_why() {
 }
 
 #[test]
+fn an_error_says_where_it_came_about() {
+    let error = r#""error":{"message":"no stones","traceback":"mill.py, line 3\n  grind()"}"#;
+    let lines = [
+        END.replace("\"results\"", &format!("{error},\"results\"")),
+        sample(1).replace("\"attachments\"", &format!("{error},\"attachments\"")),
+    ];
+    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    assert_eq!(titles(&transcript).iter().filter(|title| *title == "traceback").count(), 2);
+    let errors = transcript.entries().flat_map(|entry| &entry.blocks).filter(|block| block.kind.is_error());
+    assert_eq!(errors.count(), 2);
+}
+
+#[test]
 fn a_sample_without_sums_counts_beside_one_with_them() {
     let bare = sample(2).replace("model_usage", "other_usage");
     let transcript = fed::transcript(&Inspect, &[(Place::Line, &[sample(1), bare])]);

@@ -153,6 +153,20 @@ fn what_is_listed_as_several_members_is_read_once() {
     assert_eq!(end, Some(std::io::ErrorKind::InvalidData.to_string()));
 }
 
+/// The header of one member stands in the end of another one.
+#[test]
+fn members_that_overlap_by_their_names_are_not_taken_for_listed() {
+    let inner = archive(&[("samples/2_epoch_1.json", 0, "2")], false);
+    let outer = format!("\"{}\"", String::from_utf8_lossy(&inner));
+    let long = format!("samples/{}_epoch_1.json", "1".repeat(100));
+    let mut bytes = archive(&[(&long, 0, &outer), ("samples/2_epoch_1.json", 0, "2")], true);
+    let second = bytes.windows(4).rposition(|four| four == b"PK\x01\x02").unwrap();
+    let at = bytes.windows(4).enumerate().filter(|(_, four)| *four == b"PK\x03\x04").nth(1).unwrap().0;
+    bytes[second + 42..second + 46].copy_from_slice(&u32::try_from(at).unwrap().to_le_bytes());
+    let (_, end) = lines(&bytes);
+    assert_eq!(end, Some(std::io::ErrorKind::InvalidData.to_string()));
+}
+
 #[test]
 fn a_member_that_grows_beyond_all_measure_spares_the_others() {
     let text = " ".repeat(65 << 20);

@@ -88,8 +88,10 @@ fn home(folder: &Path) -> Vec<PathBuf> {
     fs::copy(root().join("messages/array.json"), &document).unwrap();
     let storage = folder.join("storage");
     copy(&root().join("opencode/storage"), &storage);
+    let archive = folder.join("log.eval");
+    fs::copy(root().join("inspect-eval/log.eval"), &archive).unwrap();
     #[cfg_attr(not(feature = "sqlite"), expect(unused_mut, reason = "databases are an extra"))]
-    let mut all = vec![lines, claude, document, storage];
+    let mut all = vec![lines, claude, document, storage, archive];
     #[cfg(feature = "sqlite")]
     {
         let database = folder.join("agent.db");
@@ -135,6 +137,7 @@ fn nothing_is_changed_and_nobody_called() {
     let dir = tempfile::tempdir().unwrap();
     let (place, state) = (dir.path().join("sessions"), dir.path().join("state"));
     fs::create_dir(&place).unwrap();
+    fs::create_dir(&state).unwrap();
     let targets = home(&place);
     let before = state_of(&place);
     let traces = dir.path().join("traces");
@@ -165,7 +168,12 @@ fn nothing_is_changed_and_nobody_called() {
         arguments.push(format!("{}{}", target.display(), if is_database { "#1111" } else { "" }));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let state = state.display().to_string();
-        let mut console = Console::run("strace", &arguments, &[("TV_STATE", &state), ("HOME", &state)]);
+        let mut console = Console::run(
+            "strace",
+            &arguments,
+            // What came out of an archive is kept in a file without a name.
+            &[("TV_STATE", &state), ("HOME", &state), ("TMPDIR", &state)],
+        );
         console.wait_for("FOLLOW");
         console.wait("all of it", |console| console.text().contains("bad"));
         if number == 0 {
