@@ -78,6 +78,8 @@ pub struct Findings {
     /// Entries that the session left, and how often they had changed when that was seen.
     left: EntrySet,
     branches_seen: u32,
+    /// Whether links told anything when entries were judged.
+    has_links: bool,
     answers_seen: u32,
     touched: BTreeSet<EntryId>,
     moved: BTreeSet<EntryId>,
@@ -130,6 +132,7 @@ impl Index for Findings {
             || (self.frame.awaited.has_ended() && !transcript.has_ended())
             || newest_turn < self.frame.awaited.newest_turn()
             || self.frame.model.as_ref() != first_model(transcript)
+            || (self.judged > 0 && self.has_links != transcript.has_links())
     }
 
     fn begin_again(&mut self) {
@@ -141,6 +144,7 @@ impl Index for Findings {
     fn settle(&mut self, transcript: &Transcript, _reads: &(), most: usize) -> bool {
         self.answers_seen = transcript.answers_taken_back();
         self.frame.model = first_model(transcript).cloned();
+        self.has_links = transcript.has_links();
         self.moved.clear();
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
@@ -322,6 +326,12 @@ impl Findings {
         if !findings.is_empty() {
             self.by_entry.insert(id, findings);
         }
+    }
+
+    /// Records that are missing and would tell more.
+    #[cfg(test)]
+    pub(super) fn records_awaited(&self) -> usize {
+        self.waiting.records()
     }
 
     /// How many there are.

@@ -200,6 +200,10 @@ impl<'a> Scene<'a> {
     /// Where the links above a result lead: to the entry of its call, or past that to the root, which is `Err`.
     /// Nothing if the links do not show it; where not all records are linked, only a way to the call shows something.
     pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Way, ()>> {
+        // Where nothing is linked each result would wait for a record that never comes.
+        if !self.transcript.has_links() {
+            return None;
+        }
         let way = self.walk(self.transcript.print_of(result), self.transcript.print_of(call));
         way.filter(|way| way.is_ok() || self.transcript.is_linked_tree())
     }

@@ -101,7 +101,9 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             let tool = Some(Text::from(if *text == 1 { "read" } else { "bash" }));
             let result = ToolResult { tool, ..done(&mut out, key(*number), output) };
             out.push(Edit::Result { call: id(*call), result: Box::new(result), lane: lane(*in_lane) });
-            out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
+            if is_tree || *text < 2 {
+                out.push(Edit::Link { key: key(*number), parent: Some(key(number - 22)) });
+            }
         }
         Step::Lost(call) => out.push(Edit::State { call: id(*call), state: ToolState::Lost }),
         Step::Compaction { key: number, kept } => {
@@ -118,6 +120,26 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
         Step::Retire(number) => out.push(Edit::Retire(key(*number))),
     }
     out
+}
+
+/// Where nothing is linked each result would wait for a record that never comes, and be asked for at each change.
+#[test]
+fn without_links_no_result_waits_for_a_record() {
+    let mut transcript = Transcript::new();
+    let mut steps = Vec::new();
+    for number in 8..18 {
+        steps.push(Step::Answer { key: number, parent: None, calls: vec![number], stop: 2, lane: false });
+        steps.push(Step::Result { key: number + 22, call: number, lane: false, text: 2 });
+    }
+    for (line, step) in (1..).zip(&steps) {
+        transcript.apply(batch(step, line, false));
+    }
+    transcript.settle();
+    assert_eq!(Findings::of(&transcript).records_awaited(), 0);
+    let link = batch(&Step::Result { key: 30, call: 8, lane: false, text: 1 }, 21, false);
+    transcript.apply(link);
+    transcript.settle();
+    assert_eq!(Findings::of(&transcript).records_awaited(), 9, "all but the one that is linked");
 }
 
 fn listed(findings: &Findings) -> Vec<&Finding> {

@@ -62,6 +62,12 @@ impl Waiting {
         found
     }
 
+    /// Records that are waited for.
+    #[cfg(test)]
+    pub(super) fn records(&self) -> usize {
+        self.record.len()
+    }
+
     /// Who waits for a record that is there now.
     pub(super) fn take_recorded(&mut self, transcript: &Transcript) -> BTreeSet<EntryId> {
         let there = self.record.extract_if(|record, _| transcript.parent_of(*record).is_some());

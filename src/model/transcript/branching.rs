@@ -77,6 +77,11 @@ impl Transcript {
         self.lineage.is_linked_tree()
     }
 
+    /// Whether links of records can tell anything.
+    pub(crate) fn has_links(&self) -> bool {
+        self.lineage.has_links()
+    }
+
     /// How often a link changed that had been recorded, or an entry whose links are known.
     pub(crate) fn relinked(&self) -> u32 {
         self.lineage.relinked()

@@ -15,6 +15,7 @@ impl Transcript {
         // nothing of where the branch ends.
         let leads =
             self.lineage.is_linked_tree() && new.lane.is_none() && new.parent.is_some() && !new.marks.copy;
+        self.lineage.see_parent(new.parent.as_ref());
         let key = self.index.print(&new.key);
         let known = self.index.get_print(key).copied();
         if known.is_some() && leads {

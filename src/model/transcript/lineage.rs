@@ -15,6 +15,8 @@ pub(super) struct Lineage {
     leaf: Option<Key>,
     departures: Vec<Departure>,
     is_linked_tree: bool,
+    /// Whether any record says which one it goes on from.
+    has_links: bool,
     branches: Branches,
     /// How often the branches were others.
     changed: u32,
@@ -34,7 +36,13 @@ impl Lineage {
 
     /// Takes in a link that is no entry.
     pub(super) fn add_link(&mut self, key: Print, parent: Option<Print>) {
+        self.has_links = true;
         self.links.insert(key, parent);
+    }
+
+    /// Takes note of an entry that goes on from this one.
+    pub(super) fn see_parent(&mut self, parent: Option<&Key>) {
+        self.has_links |= parent.is_some();
     }
 
     /// A record is the last one now, with so many entries before it. If it does not go on from the one before, that
@@ -109,6 +117,11 @@ impl Lineage {
     /// Whether the format says that all records are linked.
     pub(super) fn is_linked_tree(&self) -> bool {
         self.is_linked_tree
+    }
+
+    /// Whether any record says which one it goes on from, or the format says that all do.
+    pub(super) fn has_links(&self) -> bool {
+        self.has_links || self.is_linked_tree
     }
 
     /// Whether a record of this key was recorded as a link.
