@@ -21,6 +21,12 @@ const LARGEST: u64 = 1 << 30;
 /// An archive that grows by more than this is no session but a bomb, once it is larger than `SMALL`.
 const GROWTH: u64 = 1_000;
 const SMALL: u64 = 64 << 20;
+/// Neither is one with so many values or lines for each of its bytes, once it has more than `FEW`: each of them takes many
+/// times its length in memory.
+const DENSE: u64 = 8;
+const FEW: u64 = 4 << 20;
+/// A line takes as much as so many values.
+const A_LINE: u64 = 8;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +74,8 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
         Packing::Zip => Box::new(Zip::new(file)?),
     };
     let most = size.saturating_mul(GROWTH).clamp(SMALL, LARGEST);
-    Ok(Box::new(Measured { text, packing, left: most, most }))
+    let values = size.saturating_mul(DENSE).max(FEW);
+    Ok(Box::new(Measured { text, packing, left: most, most, values }))
 }
 
 /// The beginning of the text in a compressed file, and whether that is all of it.
@@ -92,7 +99,8 @@ pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
         return Ok(Cow::Borrowed(packed));
     }
     let mut all = Vec::new();
-    Measured { text: Zstd::new(packed), packing, left: LARGEST, most: LARGEST }.read_to_end(&mut all)?;
+    let text = Zstd::new(packed);
+    Measured { text, packing, left: LARGEST, most: LARGEST, values: u64::MAX }.read_to_end(&mut all)?;
     Ok(Cow::Owned(all))
 }
 
@@ -101,6 +109,18 @@ struct Measured<T: Read> {
     packing: Packing,
     left: u64,
     most: u64,
+    /// So many values may still come.
+    values: u64,
+}
+
+/// About how many values JSON holds.
+fn values_in(text: &[u8]) -> u64 {
+    let weight = |byte: &u8| match byte {
+        b',' | b'[' | b'{' => 1,
+        b'\n' => A_LINE,
+        _ => 0,
+    };
+    text.iter().map(weight).sum()
 }
 
 impl<T: Read> Read for Measured<T> {
@@ -111,15 +131,16 @@ impl<T: Read> Read for Measured<T> {
             io::ErrorKind::UnexpectedEof => io::Error::other(format!("the {name} archive breaks off here")),
             _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
         })?;
-        if read > 0 && self.left == 0 {
-            let most = bytes(self.most);
+        if read > 0 && (self.left == 0 || self.values == 0) {
+            let done = bytes(self.most - self.left);
             let what = format!(
-                "the {name} archive grows beyond all measure; what follows the first {most} is left out"
+                "the {name} archive grows beyond all measure; what follows the first {done} is left out"
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         let kept = read.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= kept as u64;
+        self.values = self.values.saturating_sub(values_in(buffer.get(..kept).unwrap_or_default()));
         Ok(kept)
     }
 }
@@ -188,12 +209,31 @@ mod tests {
 
     #[test]
     fn a_bomb_is_not_read_to_its_end() {
-        let mut bomb =
-            Measured { text: std::io::repeat(b'a'), packing: Packing::Zstd, left: 100_000, most: 100_000 };
+        let most = 100_000;
+        let mut bomb = Measured {
+            text: std::io::repeat(b'a'),
+            packing: Packing::Zstd,
+            left: most,
+            most,
+            values: u64::MAX,
+        };
         let mut all = Vec::new();
         let end = bomb.read_to_end(&mut all).unwrap_err();
         assert_eq!((all.len(), end.kind()), (100_000, std::io::ErrorKind::FileTooLarge));
         assert!(end.to_string().ends_with("what follows the first 100 KB is left out"), "{end}");
+    }
+
+    /// Each record of it may be small.
+    #[test]
+    fn a_bomb_of_many_values_is_not_read_to_its_end() {
+        for record in ["[0,0,0,0,0,0,0]\n", "1\n"] {
+            let text = record.repeat(48 << 20 >> record.len().ilog2());
+            let (all, end) = read(&gzip(text.as_bytes()), Packing::Gzip);
+            assert!(all.len() < text.len() / 2, "{} of {}", all.len(), text.len());
+            assert!(end.is_some_and(|end| end.contains("beyond all measure")));
+        }
+        let (all, end) = read(&gzip(&text()), Packing::Gzip);
+        assert_eq!((all.len(), end), (text().len(), None));
     }
 
     #[test]
