@@ -52,6 +52,16 @@ fn fields_that_no_block_shows_are_shown_from_level_4_on() {
     assert!(ascii.is_ascii() && ascii.contains("provider someone"), "{ascii}");
 }
 
+/// What is written twice, or with each line, is shown once.
+#[test]
+fn what_is_told_elsewhere_is_not_listed_again() {
+    let shown = |name: &str| shown(&["--level", "4"], &crate::stage::fixture(name));
+    let run = shown("swe-agent-traj/bell.traj");
+    assert!(!run.contains("trajectory") && run.contains("exit_status"), "{run}");
+    let spans = shown("otel-genai/traces.jsonl");
+    assert_eq!(spans.matches("service.version").count(), 1, "{spans}");
+}
+
 #[test]
 fn json_has_them_at_the_block_or_the_result() {
     let (_dir, path) = session();

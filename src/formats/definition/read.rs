@@ -12,6 +12,7 @@ use self::rules::Defaults;
 use self::table::{Reader, Span};
 use super::mistakes::Mistake;
 use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Joined, Kind, Mark, Rule, Store};
+use crate::formats::fields;
 use crate::model::record::Shape;
 
 /// The words for shapes.
@@ -68,6 +69,8 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let folder = template(reader, "folder");
     let companions =
         table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
+    let repeats: Vec<&'static str> =
+        table.strings(reader, "repeats").into_iter().map(|(name, _)| leak(name)).collect();
     let detect = detect(reader, &mut table);
     let facts = facts(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
@@ -96,6 +99,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         instead,
         beside,
         companions,
+        repeats: fields::Fields { common: repeats.leak(), ..fields::NONE },
         detect,
         facts,
         rules,

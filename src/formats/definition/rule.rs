@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use super::path::{Path, Test, When};
+use crate::formats::fields::Fields;
 use crate::formats::roots::Root;
 use crate::model::entry::Role;
 use crate::model::record::Shape;
@@ -36,6 +37,8 @@ pub struct Definition {
     pub(super) beside: Option<String>,
     /// Files that belong to the session.
     pub(super) companions: Vec<String>,
+    /// Fields that say once more what others say.
+    pub(super) repeats: Fields,
     /// What identifies it.
     pub(super) detect: Detect,
     /// Facts of the session, wherever they come up.

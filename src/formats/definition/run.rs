@@ -20,6 +20,7 @@ use super::rule::{
     Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
+use crate::formats::fields::Fields;
 use crate::formats::json::Json;
 use crate::formats::roots::Named;
 use crate::model::body::Key;
@@ -426,6 +427,10 @@ impl Decoder for Run {
             (_, Kind::Beside) => BESIDE,
             (fate, _) => fate,
         }
+    }
+
+    fn fields(&self) -> &'static Fields {
+        &self.definition.repeats
     }
 }
 
