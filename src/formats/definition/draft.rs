@@ -29,7 +29,7 @@ type Kind = Vec<(&'static str, Option<String>)>;
 /// Writes a definition.
 pub(crate) fn draft(records: &[Json<'_>], name: &str, is_document: bool) -> String {
     let whole: Items<'_, '_> = records.iter().collect();
-    let within = conversation(&whole);
+    let within = conversation(&whole, ROLE.strip_suffix(&["type"]).unwrap_or(&ROLE));
     let records = within.as_ref().map_or(&whole, |(_, records)| records);
     let mut apart: Vec<&'static str> = KIND.into_iter().filter(|path| tells_apart(records, path)).collect();
     let mut groups = grouped(records, &apart);
@@ -56,13 +56,12 @@ pub(crate) fn draft(records: &[Json<'_>], name: &str, is_document: bool) -> Stri
     out
 }
 
-/// The list in records that is most of them, and whose items say who speaks; and its items.
-fn conversation<'r, 'a>(records: &[&'r Json<'a>]) -> Option<(String, Items<'r, 'a>)> {
+/// The list in records that is most of them, and whose items say by one of these fields who speaks; and its items.
+fn conversation<'r, 'a>(records: &[&'r Json<'a>], roles: &[&str]) -> Option<(String, Items<'r, 'a>)> {
     let weight = |items: &[&Json<'_>]| items.iter().map(|item| item.weight()).sum::<usize>();
     let says_who = |item: &&Json<'_>| {
-        let mut roles = ROLE.iter().filter(|path| **path != "type");
-        let word = roles.find_map(|path| at(item, path).filled()).unwrap_or_default().to_lowercase();
-        USERS.contains(&word.as_str()) || ASSISTANTS.contains(&word.as_str())
+        let word = roles.iter().find_map(|path| at(item, path).filled()).unwrap_or_default().to_lowercase();
+        [&USERS[..], &ASSISTANTS, &SYSTEMS].iter().any(|words| words.contains(&word.as_str()))
     };
     let mut lists = fields::lists(records).into_iter().filter(|(path, _)| !path.is_empty());
     lists.find(|(_, items)| {
@@ -148,6 +147,10 @@ fn rule(out: &mut String, kind: &Kind, group: &[&Json<'_>], ids: &Ids) {
     tests.extend((!lacks.is_empty()).then(|| format!("lacks = [{}]", lacks.join(", "))));
     if !tests.is_empty() {
         let _ = writeln!(out, "when = {{ {} }}", tests.join(", "));
+    }
+    if let Some((list, _)) = conversation(group, &ROLE) {
+        let _ = writeln!(out, "records = {}", toml(&format!("{list}[]")));
+        return;
     }
     let words: Vec<String> = kind.iter().filter_map(|(_, word)| word.clone()).collect();
     let fields = fields::of(group);

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use super::fields::{
     self, Fields, Items, are_thoughts, at, best, is_below, joined, kinds_of_parts, last, lists, parent, toml,
 };
-use super::words::{BEGINNINGS, DEEDS, FAILED, ID, INPUT, NAME, OFFERS, PARTS, RESULT, TEXT, THINKING};
-use crate::formats::json::Json;
+use super::words::{
+    BEGINNINGS, DEEDS, FAILED, ID, INPUT, NAME, OFFERS, PARTS, RESULT, RESULTS, TEXT, THINKING,
+};
+use crate::formats::json::{self, Json};
 
 /// How deep lists are looked into.
 const DEEPEST: usize = 3;
@@ -17,6 +19,8 @@ pub(super) struct Ids {
     all: HashSet<String>,
     /// Those of calls in lists. What repeats them by itself says that a call began.
     listed: HashSet<String>,
+    /// Whether there are calls without ids, so that results join them by their order.
+    has_unnamed: bool,
 }
 
 /// A block of a rule, as it is written.
@@ -54,7 +58,10 @@ impl Ids {
     /// Notes the ids of the calls in records, and in lists in them.
     pub(super) fn note(&mut self, items: &[&Json<'_>], depth: usize) {
         let fields = fields::of(items);
-        let id = call_of(&fields, items).and_then(|call| call.id);
+        let call = call_of(&fields, items);
+        let written = call_in_text(&fields, items).map(|(_, call)| call);
+        self.has_unnamed |= [&call, &written].into_iter().flatten().any(|call| call.id.is_none());
+        let id = call.and_then(|call| call.id);
         for field in id.iter().flat_map(|id| id.split('|')).filter_map(|id| fields.get(id)) {
             self.all.extend(field.words.iter().cloned());
             if depth > 0 {
@@ -87,7 +94,14 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
         (Some(Call { id: Some(id), .. }), Some(of)) if result.is_none() && parent(of) == parent(id) => {
             answer = None;
         }
+        // It stands there with its result.
+        (Some(Call { id: Some(id), .. }), Some(of)) if result.is_some() && are_same(&fields, id, of) => {
+            answer = None;
+        }
         _ => {}
+    }
+    if call.is_none() && answer.is_none() && ids.has_unnamed && is_result(items, kind) {
+        answer = Some("@order".to_owned());
     }
     if let Some(of) = answer {
         return vec![answered(&fields, &lists.into_iter().collect::<Vec<_>>(), of)];
@@ -117,19 +131,13 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
         taken.extend(result.as_deref());
     }
     let is_message = depth == 0 || TEXT.contains(&list) || PARTS.contains(&list);
+    if let Some((path, call)) = call_in_text(&fields, items) {
+        let each = format!("each = {}, {}", toml(&format!("{path}:json")), asked(&call, None, &fields).body);
+        return vec![Block { is_call: true, ..Block::new(each) }];
+    }
     if is_message && (call.is_none() || depth == 0) {
-        let is_free = |path: &str| !taken.iter().any(|taken| is_below(path, taken));
-        let text = best(&fields, &TEXT, |path, field| field.bytes > 0 && is_free(path));
-        out.extend(text.map(|(path, field)| {
-            let word = if depth > 0 && are_thoughts(list, items) { "thinking" } else { "text" };
-            let mut block =
-                Block { comment: field.comment(), ..Block::new(format!("{word} = {}", toml(path))) };
-            // It is a text now and a list of parts then.
-            block
-                .when
-                .extend(lists.contains_key(path).then(|| format!("lacks = {}", toml(&format!("{path}[]")))));
-            block
-        }));
+        let word = if depth > 0 && are_thoughts(list, items) { "thinking" } else { "text" };
+        out.extend(said(items, &fields, word, &taken));
     }
     out.extend(call.as_ref().map(|call| asked(call, result.as_deref(), &fields)));
     if depth < DEEPEST {
@@ -140,6 +148,65 @@ fn within_list(items: &[&Json<'_>], (depth, list): (usize, &str), ids: &Ids, kin
         }
     }
     out
+}
+
+/// The text of records or parts, but nothing that is taken: it is this word.
+fn said(items: &[&Json<'_>], fields: &Fields, word: &str, taken: &[&str]) -> Vec<Block> {
+    let is_free = |path: &str| !taken.iter().any(|taken| is_below(path, taken));
+    let Some((path, field)) = best(fields, &TEXT, |path, field| field.bytes > 0 && is_free(path)) else {
+        return Vec::new();
+    };
+    let tag = tag_around(items, path);
+    let inside = tag.as_ref().map_or_else(|| path.clone(), |tag| format!("{path}:inside({tag})"));
+    let mut text = Block { comment: field.comment(), ..Block::new(format!("{word} = {}", toml(&inside))) };
+    // It is a text now and a list of parts then.
+    text.when
+        .extend(lists(items).contains_key(path).then(|| format!("lacks = {}", toml(&format!("{path}[]")))));
+    let around = tag.map(|tag| toml(&format!("{path}:outside({tag})")));
+    let around = around.map(|path| Block::new(format!("raw = {path}, title = \"='around it'\"")));
+    std::iter::once(text).chain(around).collect()
+}
+
+/// The tag that all of several texts have what matters in.
+fn tag_around(items: &[&Json<'_>], path: &str) -> Option<String> {
+    let texts: Vec<&str> = items.iter().filter_map(|item| at(item, path).filled()).collect();
+    let (first, others) = texts.split_first()?;
+    let mut tags = first.split("</").skip(1).filter_map(|end| end.split_once('>')).map(|(tag, _)| tag);
+    let is_around = |text: &&str, tag: &str| {
+        let text = text.trim();
+        text.contains(&format!("<{tag}>"))
+            && (text.starts_with(&format!("<{tag}>")) || text.ends_with(&format!("</{tag}>")))
+    };
+    let is_it = |tag: &&str| {
+        tag.len() > 2
+            && tag.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+            && is_around(first, tag)
+            && others.iter().all(|text| is_around(text, tag))
+    };
+    if others.is_empty() { None } else { tags.find(is_it).map(str::to_owned) }
+}
+
+/// Calls that are written as JSON in the text of all records: the path of that, and the call in it.
+fn call_in_text(fields: &Fields, items: &[&Json<'_>]) -> Option<(String, Call)> {
+    let (path, _) = best(fields, &TEXT, |_, field| field.bytes > 0)?;
+    let texts: Vec<&str> = items.iter().filter_map(|item| at(item, path).str()).collect();
+    let within: Option<Vec<Json<'_>>> =
+        texts.iter().map(|text| json::read(text).filter(Json::is_object)).collect();
+    let within = within.filter(|within| within.len() == items.len())?;
+    let within: Items<'_, '_> = within.iter().collect();
+    Some((path.clone(), call_of(&fields::of(&within), &within)?))
+}
+
+/// Whether two fields have the same words.
+fn are_same(fields: &Fields, one: &str, other: &str) -> bool {
+    fields.get(one).zip(fields.get(other)).is_some_and(|(one, other)| one.words == other.words)
+}
+
+/// Whether a kind or the parts themselves say that they are results.
+fn is_result(items: &[&Json<'_>], kind: &[String]) -> bool {
+    let says = |word: &str| RESULTS.contains(&word.to_lowercase().as_str());
+    let word = items.first().and_then(|item| item.get("type").str().or(item.get("kind").str()));
+    kind.iter().any(|word| says(word)) || word.is_some_and(says)
 }
 
 /// A call, with its result if that stands there, too.

@@ -96,6 +96,17 @@ pub(super) const RESULT: [&str; 9] = [
     "run",
     "error",
 ];
+/// Kinds and roles of what came of a call.
+pub(super) const RESULTS: [&str; 8] = [
+    "tool",
+    "tool_result",
+    "tool-result",
+    "toolresult",
+    "observation",
+    "function",
+    "function_response",
+    "function_call_output",
+];
 /// Words of a kind that is the call of one tool.
 pub(super) const DEEDS: [&str; 6] = ["command", "tool", "exec", "search", "change", "call"];
 /// Words of a kind that is not yet the end of something.
