@@ -76,6 +76,16 @@ impl Followed {
         }
     }
 
+    /// Takes what comes within a time.
+    pub(crate) fn hear(&mut self, time: Duration) {
+        let end = Instant::now() + time;
+        while let Some(left) = end.checked_duration_since(Instant::now()) {
+            if let Ok(feed) = self.feed.recv_timeout(left) {
+                self.take(feed);
+            }
+        }
+    }
+
     fn take(&mut self, feed: Feed) {
         match feed {
             Feed::Opened(opened) => self.formats.push(opened.format),

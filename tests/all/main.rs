@@ -42,6 +42,7 @@ mod grammars;
 #[cfg(feature = "images")]
 mod graphics;
 mod grep;
+mod growth;
 mod hits;
 mod hostile;
 mod inspector;

@@ -73,7 +73,10 @@ fn is_init(message: &Json<'_>) -> bool {
 }
 
 fn is_known(message: &Json<'_>) -> bool {
-    TYPES.contains(&message.get("type").str_or_empty()) || is_bare_event(message)
+    let kind = message.get("type").str_or_empty();
+    // Others begin with a message of the system that is of no subtype.
+    let is_bare = kind == "system" && !message.has("subtype");
+    (TYPES.contains(&kind) && !is_bare) || is_bare_event(message)
 }
 
 /// `{event_type, data}`: an event without the line around it.

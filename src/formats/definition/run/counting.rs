@@ -1,6 +1,6 @@
 //! Usage by the rules of a definition.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
@@ -15,6 +15,8 @@ use crate::model::usage::{self, Usage};
 pub(super) struct Counting {
     /// The last sums that were sums, by model.
     sums: HashMap<Text, Sums>,
+    /// What went out apart on a condition: a row that is read again may fulfil it no more.
+    given: HashSet<Key>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -64,8 +66,14 @@ impl Counting {
             let is_own = is_entry && own.is_none() && rule.each.is_none() && rule.of.is_none();
             let is_own = is_own && rule.scope == usage::Scope::Request;
             let mut part = 0;
+            let of_rule = |part: usize| Text::clean(&format!("{key}#{number}.{part}"));
             let mut one = |scope: Scope<'_>| {
-                if !rule.when.holds(scope) {
+                let holds = rule.when.holds(scope);
+                if !holds && self.given.remove(&of_rule(part)) {
+                    let nothing = Box::new(Usage { scope: rule.scope, ..Usage::default() });
+                    out.push(Edit::Usage { of: of_rule(part), usage: nothing, model: None });
+                }
+                if !holds {
                     return;
                 }
                 let model = rule.model.as_ref().and_then(|path| path.word(scope));
@@ -75,7 +83,10 @@ impl Counting {
                     return;
                 }
                 let of = rule.of.as_ref().and_then(|path| path.word(scope));
-                let of = of.unwrap_or_else(|| Text::clean(&format!("{key}#{number}.{part}")));
+                let of = of.unwrap_or_else(|| of_rule(part));
+                if rule.each.is_none() && !rule.when.is_empty() {
+                    self.given.insert(of.clone());
+                }
                 part += 1;
                 let model: Option<Name> = model;
                 out.push(Edit::Usage { of, usage: Box::new(usage), model });
