@@ -325,7 +325,11 @@ mod tests {
             (ToolKind::Read, r#"{"path":"a.rs","offset":40,"limit":41}"#, "a.rs:40-80"),
             (ToolKind::Read, r#"{"file_path":"a.rs"}"#, "a.rs"),
             (ToolKind::Edit, r#"{"input":"*** Begin Patch\n*** Update File: b.rs\n@@"}"#, "b.rs"),
-            (ToolKind::Edit, r#"[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}]"#, "a.rs b.rs"),
+            (
+                ToolKind::Edit,
+                r#"[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}]"#,
+                "a.rs b.rs",
+            ),
             (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
             (ToolKind::Search, r#"{"path":"."}"#, "."),
             (ToolKind::Fetch, r#"{"action":"open","targetUrl":"https://a.b"}"#, "open https://a.b"),

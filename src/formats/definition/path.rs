@@ -342,7 +342,7 @@ fn deep(value: &Json<'_>, member: &str, text: &mut String) {
                 if !(text.is_empty() || text.ends_with('\n')) {
                     text.push('\n');
                 }
-                text.push_str(&said);
+                text.push_str(said);
             }
             None => deep(inner, member, text),
         }
