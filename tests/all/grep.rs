@@ -7,15 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
+use regex::RegexBuilder;
 use serde_json::{Value, json};
 use tv::analysis::expression::parse::parse;
+use tv::analysis::search::texts;
 use tv::ingest::Target;
 use tv::ingest::find::{Environment, Search};
 use tv::model::entry::BlockKind;
+use tv::model::record::FileId;
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::Outcome;
+use tv::report::reading;
 use tv::report::rows::Paper;
 use tv::report::sessions::grep::{self, Asked, Case, Form, Options};
+
+use crate::fixtures;
 
 /// Long after everything that these tests write.
 const LATER: Timestamp = Timestamp(4_000_000_000_000);
@@ -98,6 +104,88 @@ fn lines_alone_give_the_hits_of_the_whole_session() {
         }
         assert!(differing.is_empty(), "{:?}", differing.keys());
     }
+}
+
+/// Lines with a word as the viewer's own search counts them, by entry, and where the record of each lies.
+fn seen(path: &Path, word: &str) -> BTreeMap<String, (usize, u32)> {
+    let reading = reading::read(&Target { path: path.to_owned(), session: None }, false).unwrap();
+    let pattern = RegexBuilder::new(&regex::escape(word)).case_insensitive(true).build().unwrap();
+    let mut lines: BTreeMap<String, (usize, u32)> = BTreeMap::new();
+    for entry in reading.transcript.entries() {
+        let blocks = texts::of_entry(entry);
+        let counted = blocks.iter().map(|text| texts::count(&pattern, text, &mut |_, _| None));
+        let line = if entry.origin.file == FileId(0) { entry.origin.line } else { 0 };
+        let known = lines.entry(entry.key.to_string()).or_insert((0, line));
+        known.0 += counted.sum::<usize>();
+    }
+    lines.retain(|_, (lines, _)| *lines > 0);
+    lines
+}
+
+/// What the viewer finds is found, but for what it says in words of its own; and nothing else is.
+#[test]
+fn hits_are_those_of_the_viewer() {
+    let mut differing = Vec::new();
+    let mut found = 0;
+    for path in fixtures::line_files() {
+        let text = fs::read_to_string(&path).unwrap_or_default().to_lowercase();
+        let records: Vec<&str> = text.lines().collect();
+        let common = ["shell", "error", "read"].map(str::to_owned);
+        for word in words(&path, 4).into_iter().chain(common) {
+            let mut grepped: BTreeMap<String, usize> = BTreeMap::new();
+            for hit in hits(&options(&word, &path, None)).0 {
+                *grepped.entry(hit["key"].as_str().unwrap().to_owned()).or_default() += 1;
+            }
+            found += grepped.values().sum::<usize>();
+            let viewed = seen(&path, &word);
+            for (key, (lines, place)) in &viewed {
+                let record = place.checked_sub(1).map(|place| records[place as usize]);
+                if !grepped.contains_key(key) && record.is_some_and(|record| record.contains(&word)) {
+                    differing.push(format!("{} {word}: {key} has {lines}", fixtures::name(&path)));
+                }
+            }
+            for (key, lines) in &grepped {
+                if viewed.get(key).is_none_or(|(known, _)| known < lines) {
+                    differing.push(format!("{} {word}: {key} only in grep", fixtures::name(&path)));
+                }
+            }
+        }
+    }
+    assert!(found > 200, "{found}");
+    assert!(differing.is_empty(), "{}:\n{}", differing.len(), differing.join("\n"));
+}
+
+#[test]
+fn letters_that_are_others_without_regard_to_case_are_found_escaped_or_not() {
+    let home = Home::new();
+    let spelled = said("spelled", "A \u{212a}eelson and a \u{17f}heet");
+    home.write(".claude/projects/-work/plain.jsonl", 100, spelled.as_bytes());
+    let escaped = spelled.replace('\u{212a}', "\\u212a").replace('\u{17f}', "\\u017F");
+    home.write(".claude/projects/-work/escaped.jsonl", 50, escaped.as_bytes());
+    for word in ["keelson", "sheet"] {
+        let sessions: Vec<String> =
+            home.json(&[word]).iter().map(|hit| hit["session"].as_str().unwrap().to_owned()).collect();
+        assert_eq!(sessions, ["escaped", "plain"], "{word}");
+    }
+}
+
+/// Longer ago than anything that sessions say.
+const YEARS: u64 = 40 * 365 * 86_400;
+
+#[test]
+fn what_was_written_beside_a_session_makes_it_new_enough() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let project = ".claude/projects/-work";
+    let later = |session: &str| said(session, "A keel").replace("T10:41:07", "T10:43:00");
+    let agent = later("one").replace("u-one", "s-one");
+    let agent = agent.replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a1\"");
+    home.write(&format!("{project}/one.jsonl"), YEARS, said("one", "A keel").as_bytes());
+    home.write(&format!("{project}/one/subagents/agent-a1.jsonl"), 10, agent.as_bytes());
+    home.write(&format!("{project}/two.jsonl"), YEARS, later("two").as_bytes());
+    let hits = home.json(&["keel", "--since", "2026-01-31T10:42:30Z"]);
+    let places: Vec<&str> =
+        hits.iter().map(|hit| hit["path"].as_str().unwrap().rsplit('/').next().unwrap()).collect();
+    assert_eq!(places, ["agent-a1.jsonl"]);
 }
 
 /// A home in which every way to keep a session has one that says "keel".
@@ -284,7 +372,7 @@ fn each_form_and_its_exit_code() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn rows_of_databases_are_searched() {
-    let path = crate::databases::made_from(&crate::fixtures::root().join("opencode/opencode.sql"));
+    let path = crate::databases::made_from(&fixtures::root().join("opencode/opencode.sql"));
     let (all, outcome) = hits(&options("the", &path, None));
     assert!(all.len() > 5, "{}", all.len());
     assert_eq!(outcome, Outcome::Complete);
@@ -342,7 +430,7 @@ fn what_cannot_be_read_is_named() {
 /// What is said in a session: a few words each that stand side by side.
 fn phrases(path: &Path) -> BTreeSet<String> {
     let target = Target { path: path.to_owned(), session: None };
-    let transcript = crate::fixtures::read(&target).transcript;
+    let transcript = fixtures::read(&target).transcript;
     let mut phrases = BTreeSet::new();
     for block in transcript.entries().flat_map(|entry| &entry.blocks) {
         let (BlockKind::Text(body) | BlockKind::Thinking(body)) = &block.kind else { continue };
@@ -366,7 +454,7 @@ fn phrases(path: &Path) -> BTreeSet<String> {
 fn what_stands_in_pieces_over_several_records_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
-    for stream in crate::fixtures::line_files() {
+    for stream in fixtures::line_files() {
         let text = fs::read_to_string(&stream).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         for end in (1..=lines.len()).filter(|end| lines[end - 1].contains("\"delta\"")) {
@@ -376,7 +464,7 @@ fn what_stands_in_pieces_over_several_records_is_found() {
             let is_torn = |phrase: &String| !lines.iter().any(|line| is_in(line, phrase));
             for phrase in phrases(&path).into_iter().filter(is_torn) {
                 let (hits, _) = hits(&options(&phrase, &path, None));
-                assert!(!hits.is_empty(), "{phrase}: {} up to line {end}", crate::fixtures::name(&stream));
+                assert!(!hits.is_empty(), "{phrase}: {} up to line {end}", fixtures::name(&stream));
                 *found.entry(hits[0]["format"].as_str().unwrap().to_owned()).or_default() += 1;
             }
         }

@@ -121,7 +121,10 @@ fn is_escaped_tear(text: &[u8], at: usize) -> bool {
         [b'0', b'0', b'1', b'b' | b'B'] => is_in_word(text, at, at + 6),
         [b'0', b'0', b'0' | b'1' | b'4'..=b'9', ..]
         | [b'0', b'0', b'3', b'0'..=b'9']
-        | [b'0', b'0', b'a' | b'A', b'd' | b'D'] => true,
+        | [b'0', b'0', b'a' | b'A', b'd' | b'D']
+        // Without regard to case the sign of Kelvin is a k, and a long s is an s.
+        | [b'2', b'1', b'2', b'a' | b'A']
+        | [b'0', b'1', b'7', b'f' | b'F'] => true,
         [f, e, f2, e2] => [f, e, f2, e2].map(u8::to_ascii_lowercase) == *b"feff",
         _ => false,
     }
@@ -167,7 +170,9 @@ fn is_tear_at(record: &[u8], at: usize) -> bool {
 
 /// The same in JSON's escapes.
 static ESCAPED: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF])")
+    compiled(
+        r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF]|212[aA]|017[fF])",
+    )
 });
 
 /// The bytes without colours that are escaped, also in JSON within JSON. No JSON has others.
@@ -229,10 +234,10 @@ mod tests {
     #[test]
     fn what_tears_a_word_apart_is_what_the_patterns_say() {
         let tears = compiled(
-            r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF])|\x1b|\xc2[\x80-\x9f\xad]|\xef\xbb\xbf",
+            r"(?-u)\\u(?:00(?:[0-1][0-9a-fA-F]|3[0-9]|[4-9][0-9a-fA-F]|[aA][dD])|[fF][eE][fF][fF]|212[aA]|017[fF])|\x1b|\xc2[\x80-\x9f\xad]|\xef\xbb\xbf",
         );
         let colours = compiled(r"(?-u)\\+u001[bB]\[[0-9;:]*m");
-        let parts: [&[u8]; 16] = [
+        let parts: [&[u8]; 18] = [
             b"a",
             b"\\",
             b"\\\\",
@@ -243,6 +248,8 @@ mod tests {
             b"u0020",
             b"u0041",
             b"uFeFf",
+            b"u212a",
+            b"u017F",
             b"[1;31m",
             b"[m",
             b"\x1b",

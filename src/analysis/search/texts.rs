@@ -86,7 +86,7 @@ pub(crate) fn ignores_case(typed: &str) -> bool {
 }
 
 /// All text of an entry.
-pub(crate) fn of_entry(entry: &Entry) -> Vec<BlockText> {
+pub fn of_entry(entry: &Entry) -> Vec<BlockText> {
     let blocks = entry.blocks.iter().enumerate();
     blocks.map(|(place, block)| of_block(entry, block, place)).collect()
 }

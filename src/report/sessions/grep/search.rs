@@ -3,6 +3,7 @@
 //! Invariant: a record is searched with one session only, though several may read it: with the one whose files were
 //! looked through.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -247,13 +248,19 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                 continue;
             }
             let mut lines = Vec::new();
+            // Some of what tv says of a block by itself is in its record, too.
+            let own_words = said_of(entry, block);
+            let own_words = own_words.filter(|origin| {
+                let is_met = || texts::first_match(&query.pattern, &text).is_some();
+                own.has(*origin) && is_met() && records.may_hold(*origin, query)
+            });
             let mut read = |origin, slot| {
                 own.has(origin)
                     .then(|| records.body(origin, slot, &|record| query.may_be_in(record)))
                     .flatten()
             };
             texts::each_line(&query.pattern, &text, &mut read, &mut |piece, line, found| {
-                let origin = origin_of(entry, block, piece).filter(|_| query.has_others(line));
+                let origin = origin_of(entry, block, piece).or(own_words).filter(|_| query.has_others(line));
                 lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
                     let (text, found) = around(line, found);
                     (piece, origin, text, found)
@@ -299,12 +306,32 @@ struct Records {
 }
 
 impl Records {
+    /// Whether a record may hold what is sought.
+    fn may_hold(&mut self, origin: Origin, query: &Query) -> bool {
+        let may_hold = Cell::new(false);
+        let look = |record: &[u8]| {
+            may_hold.set(query.may_be_in(record));
+            false
+        };
+        self.pager.iter_mut().for_each(|pager| drop(pager.read_next(origin, &look)));
+        may_hold.get()
+    }
+
     /// A body of a record that is worth decoding.
     fn body(&mut self, origin: Origin, slot: u16, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Held> {
         if self.read.as_ref().is_none_or(|(known, held)| *known != origin || held.is_empty()) {
             self.read = Some((origin, self.pager.as_mut()?.read_next(origin, is_worth)));
         }
         self.read.as_ref()?.1.get(usize::from(slot)).cloned()
+    }
+}
+
+/// The record of which tv says something by itself: an error in words, what is unknown with its kind.
+fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
+    match &block.kind {
+        BlockKind::Raw(raw) => Some(raw.body.from),
+        BlockKind::Break(_) => Some(entry.origin),
+        _ => None,
     }
 }
 
