@@ -91,13 +91,17 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
 /// Prompts after an entry that are looked at: those of its lane.
 fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
     let transcript = scene.transcript;
-    if scene.entry.lane.is_some() {
+    let lane = scene.entry.lane.as_ref();
+    if !transcript.is_spoken_to(lane) {
         let places = scene.next_in_lane().filter(|(_, entry)| entry.marks.prompt).map(|(place, _)| place);
         return places.take(PROMPTS).filter_map(|place| transcript.order().get(place).copied()).collect();
     }
     let turns = transcript.turns();
-    let next = turns.partition_point(|turn| turn.first <= scene.place);
-    turns.get(next..).unwrap_or_default().iter().take(PROMPTS).map(|turn| turn.prompt).collect()
+    let session = lane.and_then(|lane| transcript.session_of_lane(lane)).map_or(0, |(session, _)| session);
+    let own = transcript.turns_of(session);
+    let next = own.partition_point(|turn| turns.get(*turn).is_some_and(|turn| turn.first <= scene.place));
+    let after = own.get(next..).unwrap_or_default().iter().filter_map(|turn| turns.get(*turn));
+    after.take(PROMPTS).map(|turn| turn.prompt).collect()
 }
 
 /// Where entries are linked, what stands between in the file may hang elsewhere.
