@@ -40,7 +40,7 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
     let payload = line.payload;
     match line.kind() {
         "token_count" => tokens(line, thread, out),
-        "user_message" => message::prompt(line, Side::Event, payload.get("message"), thread, out),
+        "user_message" => message::user(line, Side::Event, payload.get("message"), thread, out),
         "agent_message" => message::answer(line, Side::Event, thread, out),
         "agent_reasoning" | "agent_reasoning_raw_content" => {
             message::thought(payload.get("text").str_or_empty(), line, thread, out)
@@ -93,7 +93,7 @@ pub(crate) fn unknown(line: &Line<'_>, class: &str, kind: &str, out: &mut Batch)
 /// What is told of an item that is done.
 fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     match item.get("type").str_or_empty() {
-        "UserMessage" => message::prompt(line, Side::Event, item.get("content"), thread, out),
+        "UserMessage" => message::user(line, Side::Event, item.get("content"), thread, out),
         "AgentMessage" => message::answer(line, Side::Event, thread, out),
         "Reasoning" => {
             let texts = ["summary_text", "raw_content"].iter().flat_map(|name| item.get(name).items());
@@ -108,7 +108,7 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         }
         "SubAgentActivity" | "CollabAgentToolCall" => sub_agent(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
-        "Plan" => thread.text(line, ("plan", item.get("text").str_or_empty()), false, out),
+        "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => match Deed::read(line, item, out) {
             Some(deed) => deed.emit(line, thread, out),
             None => unknown(line, "item_completed", kind, out),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use super::line::Line;
 use super::thread::{Thread, context_block, key_of, piece};
-use super::twins::{Side, Twin, Voice};
+use super::twins::{self, Side, Twin, Voice};
 use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::model::body::Image;
@@ -17,7 +17,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// How texts begin that the program writes under the user's name, and what they are called.
-const INJECTED: [(&str, &str); 12] = [
+const INJECTED: [(&str, &str); 16] = [
     ("# AGENTS.md instructions", "AGENTS.md"),
     ("<environment_context>", "environment"),
     ("<recommended_plugins>", "recommended plugins"),
@@ -30,10 +30,14 @@ const INJECTED: [(&str, &str); 12] = [
     ("<codex_internal_context", "context"),
     ("<user_shell_command>", "shell command of the user"),
     ("<INSTRUCTIONS>", "instructions"),
+    ("<user_action>", "action of the user"),
+    ("<hook_prompt", "hook"),
+    ("<realtime_delegation>", "realtime"),
+    ("<in-app-browser-context", "browser"),
 ];
-/// What an editor writes around a prompt.
-const IDE: &str = "# Context from my IDE setup:";
-const REQUEST: &str = "## My request for Codex:";
+/// What an editor or the app writes above a prompt, and the heading of the prompt itself.
+const PREFACES: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
+const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
 /// Bytes of a text that tell whose it is.
 const BEGIN: usize = 64;
 
@@ -42,7 +46,7 @@ const BEGIN: usize = 64;
 /// A `message`.
 pub(crate) fn message(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     match line.payload.get("role").str_or_empty() {
-        "user" => user(line, thread, out),
+        "user" => user(line, Side::Item, line.payload.get("content"), thread, out),
         "assistant" => answer(line, Side::Item, thread, out),
         _ => instructions(line, thread, out),
     }
@@ -76,7 +80,7 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
     }
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
-    thread.said = Some(Piece::of(text.trim()));
+    thread.said = Some(twins::print(Voice::Answer, &text));
     entry.blocks = parts(content, piece, out);
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
@@ -85,6 +89,12 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
     };
     if twin.is_none() {
         thread.twins.wait(Voice::Answer, side, &text, (entry.key.clone(), piece));
+    }
+    if let Some(plan) = twins::plan(&text) {
+        match thread.twins.take(Voice::Plan, Side::Item, plan) {
+            Some(twin) => out.push(Edit::RetirePiece { of: twin.key, piece: twin.piece }),
+            None => thread.twins.wait(Voice::Plan, Side::Item, plan, (entry.key.clone(), piece)),
+        }
     }
     thread.emit(entry, out)
 }
@@ -133,6 +143,19 @@ pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mu
     thread.emit(entry, out)
 }
 
+/// A plan, as the event about it: the answer that holds it may come before or behind.
+pub(crate) fn plan(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    if text.trim().is_empty() || thread.twins.take(Voice::Plan, Side::Event, text).is_some() {
+        return Fate::Merged;
+    }
+    let mut entry = thread.answer(line, out);
+    let piece = piece(out);
+    let body = out.prose(text);
+    entry.blocks.push(Batch::block(piece, BlockKind::Text(body)));
+    thread.twins.wait(Voice::Plan, Side::Event, text, (entry.key.clone(), piece));
+    thread.emit(entry, out)
+}
+
 /// The answer that a text belongs to: where its twin stands, else the request that goes on.
 fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch) -> Entry {
     match twin {
@@ -144,7 +167,7 @@ fn begun(line: &Line<'_>, twin: Option<&Twin>, thread: &mut Thread, out: &Batch)
 /// The last words of a turn, as its end repeats them.
 pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = line.payload.get("last_agent_message").str_or_empty();
-    if text.trim().is_empty() || thread.said == Some(Piece::of(text.trim())) {
+    if text.trim().is_empty() || thread.said == Some(twins::print(Voice::Answer, text)) {
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
@@ -167,17 +190,26 @@ enum Speaker {
 }
 
 /// What the user says, or the program in the user's name.
-fn user(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let content = line.payload.get("content");
+pub(crate) fn user(
+    line: &Line<'_>,
+    side: Side,
+    content: &Json<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let kinds =
         line.payload.at(&["internal_chat_message_metadata_passthrough", "content_item_kinds"]).items();
     let speaker = speaker(content, kinds);
-    let text = text_of(content);
     if speaker == Speaker::User {
-        return prompt(line, Side::Item, content, thread, out);
+        return prompt(line, side, content, thread, out);
+    }
+    let text = text_of(content);
+    if thread.twins.take(Voice::User, side, &text).is_some() {
+        return Fate::Merged;
     }
     let piece = piece(out);
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
+    thread.twins.wait(Voice::User, side, &text, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
         entry.marks.quiet = true;
         title
@@ -190,13 +222,7 @@ fn user(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 }
 
 /// A prompt, as a response item or as the event about it.
-pub(crate) fn prompt(
-    line: &Line<'_>,
-    side: Side,
-    content: &Json<'_>,
-    thread: &mut Thread,
-    out: &mut Batch,
-) -> Fate {
+fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = text_of(content);
     let twin = thread.twins.take(Voice::User, side, &text);
     if twin.is_some() && side == Side::Event {
@@ -230,11 +256,13 @@ fn prompt_blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block
     let mut blocks = Vec::new();
     for part in spoken(content) {
         match text_in(part) {
-            Some(text) if text.opens_with(IDE) => {
+            Some(text) if has_preface(&opening(text, BEGIN)) => {
                 let (context, asked) = asked(text);
                 blocks.push(context_block(piece, "from the editor", context.trim(), out));
-                let body = out.prose(asked);
-                blocks.push(Batch::block(piece, BlockKind::Text(body)));
+                if !asked.is_empty() {
+                    let body = out.prose(asked);
+                    blocks.push(Batch::block(piece, BlockKind::Text(body)));
+                }
             }
             _ => blocks.extend(block(part, piece, out)),
         }
@@ -242,11 +270,18 @@ fn prompt_blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block
     blocks
 }
 
-/// What an editor wrote around a prompt, and the prompt.
+/// What an editor wrote above a prompt, and the prompt; there may be no prompt below it.
 fn asked(text: &str) -> (&str, &str) {
-    let is_ide = text.trim_start().starts_with(IDE);
-    let split = text.split_once(REQUEST).filter(|_| is_ide);
-    split.map_or(("", text), |(context, asked)| (context, asked.trim()))
+    if !has_preface(text) {
+        return ("", text);
+    }
+    let splits = REQUESTS.iter().filter_map(|heading| text.split_once(heading));
+    let first = splits.min_by_key(|(context, _)| context.len());
+    first.map_or((text, ""), |(context, asked)| (context, asked.trim()))
+}
+
+fn has_preface(text: &str) -> bool {
+    PREFACES.iter().any(|preface| text.trim_start().starts_with(preface))
 }
 
 /// Whose a message is: its parts are labelled in late versions; else by how it begins.
@@ -364,6 +399,7 @@ mod tests {
         };
         assert_eq!(who("fix it", "[]"), Speaker::User);
         assert_eq!(who("<environment_context>\n  <cwd>/x</cwd>", "[]"), Speaker::Program("environment"));
+        assert_eq!(who("<hook_prompt hook_run_id=\"a\">test</hook_prompt>", "[]"), Speaker::Program("hook"));
         assert_eq!(who("<div> is broken", "[]"), Speaker::User);
         assert_eq!(who("<user_shell_command>\n<command>ls</command>", "[]"), Speaker::Shell);
         assert_eq!(who("be brief", r#"["agents.instructions"]"#), Speaker::Program("context"));
@@ -377,5 +413,8 @@ mod tests {
         assert_eq!(asked(text).1, "fix it");
         assert!(asked(text).0.contains("a.rs"));
         assert_eq!(asked("what does ## My request for Codex: mean?").0, "");
+        let files = "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nfix it\n";
+        assert_eq!(asked(files).1, "fix it");
+        assert_eq!(asked("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1, "");
     }
 }

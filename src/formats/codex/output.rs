@@ -31,6 +31,18 @@ const REFUSALS: [&str; 5] = [
     "patch rejected by user",
     "This action was rejected",
 ];
+/// As both, of outputs that are nothing but this one line: more of it would be what a command printed.
+const LINES: [(&str, Verdict); 9] = [
+    ("err: \"tool call error", Verdict::Failed),
+    ("unable to locate image at", Verdict::Failed),
+    ("command timed out after", Verdict::Failed),
+    ("collab spawn failed", Verdict::Failed),
+    ("resources/list failed", Verdict::Failed),
+    ("update_plan is a TODO/checklist", Verdict::Failed),
+    ("user rejected MCP tool call", Verdict::Refused),
+    ("user cancelled MCP tool call", Verdict::Refused),
+    ("Rejected(\"", Verdict::Refused),
+];
 /// Bytes of an output that may be its head.
 const HEAD: usize = 400;
 
@@ -79,14 +91,18 @@ fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -
     let begin = opening(text, 32);
     let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
     let has_head = head.exit.is_some() || head.seconds.is_some();
+    let is_rejected =
+        || begin.starts_with("exec_command failed") && text.as_str().contains("message: \"Rejected(");
     let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed {
         Verdict::Failed
-    } else if !has_head && begins(&REFUSALS) {
+    } else if !has_head && (begins(&REFUSALS) || is_rejected()) {
         Verdict::Refused
     } else if !has_head && begins(&FAILURES) {
         Verdict::Failed
-    } else {
+    } else if has_head {
         Verdict::Done
+    } else {
+        said_in_a_line(&begin, text)
     };
     Outcome {
         verdict,
@@ -98,6 +114,21 @@ fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -
             .and_then(|seconds| Json::Number(seconds * 1000.0).count()),
         words: head.words,
         ..Outcome::text(out.output_of(text), at)
+    }
+}
+
+/// What an output says that is one line of the program itself.
+fn said_in_a_line(begin: &str, text: &Str<'_>) -> Verdict {
+    let found = LINES.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, verdict)| *verdict);
+    let is_agent = begin.starts_with("agent with id ");
+    if found.is_none() && !is_agent {
+        return Verdict::Done;
+    }
+    let line = text.as_str().trim();
+    match found {
+        _ if line.contains('\n') => Verdict::Done,
+        None if !line.ends_with(" not found") => Verdict::Done,
+        found => found.unwrap_or(Verdict::Failed),
     }
 }
 
@@ -190,6 +221,18 @@ mod tests {
             (quoted("Plan updated"), "Plan updated", None, None, Verdict::Done),
             (quoted("apply_patch verification failed: x"), "apply_patch verification failed: x", None, None, Verdict::Failed),
             (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Refused),
+            (quoted("err: \"tool call error: no\""), "err: ", None, None, Verdict::Failed),
+            (quoted("agent with id x not found"), "agent with", None, None, Verdict::Failed),
+            (quoted("agent with id x is found"), "agent with", None, None, Verdict::Done),
+            (quoted("user rejected MCP tool call"), "user rejected", None, None, Verdict::Refused),
+            (quoted("command timed out after 9 ms\nsaid the log"), "command timed", None, None, Verdict::Done),
+            (
+                quoted("exec_command failed for `rm`: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }"),
+                "exec_command failed",
+                None,
+                None,
+                Verdict::Refused,
+            ),
             (quoted("Exit code: is what it printed\nfirst"), "Exit code: is what it printed", None, None, Verdict::Done),
             (r#"{"content":"denied","success":false}"#.to_owned(), "denied", None, None, Verdict::Failed),
         ] {

@@ -100,6 +100,28 @@ fn tags_around_an_image_are_not_said() {
 }
 
 #[test]
+fn what_the_program_takes_out_of_an_answer_makes_no_second_one() {
+    let agent = event(r#"{"type":"agent_message","message":"So:\nIt is."}"#);
+    let plan = event(r##"{"type":"item_completed","item":{"type":"Plan","text":"# Do\n1. it\n"}}"##);
+    let answer = said(
+        "assistant",
+        r"So:\n<proposed_plan>\n# Do\n1. it\n</proposed_plan>\nIt is.<oai-mem-citation>\nM.md:1\n</oai-mem-citation>",
+    );
+    let end = event(r#"{"type":"task_complete","last_agent_message":"So:\nIt is."}"#);
+    let orders = [
+        [agent.clone(), answer.clone(), plan.clone(), end.clone()],
+        [plan.clone(), agent.clone(), answer.clone(), end.clone()],
+        [answer, agent, plan, end],
+    ];
+    for lines in orders {
+        let transcript = alone(&lines);
+        assert_eq!(texts(&transcript).len(), 1, "{:?}", texts(&transcript));
+        assert!(texts(&transcript)[0].starts_with("So:"));
+        assert_eq!(transcript.entries().count(), 1);
+    }
+}
+
+#[test]
 fn tokens_go_to_the_request_that_spent_them() {
     let call = |id: &str| {
         item(&format!(r#"{{"type":"function_call","name":"shell","arguments":"{{}}","call_id":"{id}"}}"#))

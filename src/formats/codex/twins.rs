@@ -3,11 +3,15 @@
 //!
 //! Invariant: each text makes one block, whichever of the two comes first; one that has no twin keeps its own.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::model::body::Key;
 use crate::model::entry::Piece;
 
+/// What the program takes out of the model's words before it shows them.
+const CITATION: (&str, &str) = ("<oai-mem-citation>", "</oai-mem-citation>");
+const PLAN: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
 /// So many texts wait for their twins.
 const NEAR: usize = 16;
 
@@ -20,6 +24,8 @@ pub(crate) enum Voice {
     Answer,
     /// The model's, to itself.
     Thought,
+    /// The model's plan, which its answer holds as well.
+    Plan,
     /// A search of the web.
     Search,
 }
@@ -55,21 +61,39 @@ impl Twins {
         if self.0.len() == NEAR {
             self.0.pop_front();
         }
-        self.0.push_back(Twin { key, piece, voice, side, print: print(text) });
+        self.0.push_back(Twin { key, piece, voice, side, print: print(voice, text) });
     }
 
     /// The text that the other side wrote, if it did; it waits no longer.
     pub(crate) fn take(&mut self, voice: Voice, side: Side, text: &str) -> Option<Twin> {
-        let print = print(text);
+        let print = print(voice, text);
         let is_twin = |twin: &Twin| twin.voice == voice && twin.side != side && twin.print == print;
         let at = self.0.iter().position(is_twin)?;
         self.0.remove(at)
     }
 }
 
-/// What distinguishes texts; white space around them does not.
-fn print(text: &str) -> Piece {
-    Piece::of(text.trim())
+/// What distinguishes texts; white space around them does not, nor what the program takes out of an answer.
+pub(crate) fn print(voice: Voice, text: &str) -> Piece {
+    match voice {
+        Voice::Answer => Piece::of(without(&without(text, CITATION), PLAN).trim()),
+        _ => Piece::of(text.trim()),
+    }
+}
+
+/// The plan in an answer.
+pub(crate) fn plan(text: &str) -> Option<&str> {
+    let (_, plan) = text.split_once(PLAN.0)?;
+    plan.split_once(PLAN.1).map(|(plan, _)| plan)
+}
+
+/// A text without what stands between two tags; a plan has lines of its own.
+fn without<'t>(text: &'t str, (open, close): (&str, &str)) -> Cow<'t, str> {
+    let Some((before, inside)) = text.split_once(open) else { return Cow::Borrowed(text) };
+    let behind = inside.split_once(close).map_or("", |(_, behind)| behind);
+    let is_line = before.is_empty() || before.ends_with('\n');
+    let behind = if is_line { behind.strip_prefix('\n').unwrap_or(behind) } else { behind };
+    Cow::Owned(format!("{before}{}", without(behind, (open, close))))
 }
 
 #[cfg(test)]
