@@ -34,6 +34,7 @@ pub mod roots;
 pub(crate) mod survey;
 pub mod tables;
 pub(crate) mod tools;
+pub(crate) mod turns;
 
 use std::sync::{LazyLock, OnceLock};
 

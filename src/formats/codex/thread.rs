@@ -4,24 +4,21 @@
 //! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
 //! next entry, which takes its name.
 
-use std::collections::VecDeque;
-
 use super::deeds::Deeds;
 use super::line::Line;
 use super::replay::Replay;
 use super::twins::Twins;
 use super::usage::Counter;
+use crate::formats::turns::Turns;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Sent, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Raw, Role, Sent, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::usage::Usage;
 
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
-/// A part belongs to one of so many entries.
-const NEWEST: usize = 32;
 
 /// The memory of one thread.
 #[derive(Debug, Default)]
@@ -50,10 +47,7 @@ pub(crate) struct Thread {
     pub(crate) setup: String,
     request: Option<Request>,
     next_key: Option<Key>,
-    /// The entries of each turn, packed: a long session has hundreds of thousands.
-    turns: Vec<Vec<u8>>,
-    /// The newest of them.
-    newest: VecDeque<Key>,
+    turns: Turns,
     has_prompt: bool,
 }
 
@@ -99,18 +93,7 @@ impl Thread {
         if entry.role != Role::Assistant && !entry.marks.trace {
             self.close_request();
         }
-        if self.turns.is_empty() {
-            self.turns.push(Vec::new());
-        }
-        let is_known = self.newest.contains(&entry.key);
-        if let Some(turn) = self.turns.last_mut().filter(|_| !is_known) {
-            let packed = postcard::to_extend(&(&entry.key, entry.role, entry.marks), std::mem::take(turn));
-            *turn = packed.unwrap_or_default();
-            if self.newest.len() == NEWEST {
-                self.newest.pop_front();
-            }
-            self.newest.push_back(entry.key.clone());
-        }
+        let is_known = self.turns.note(&entry);
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
     }
@@ -127,10 +110,7 @@ impl Thread {
         self.request = None;
         self.next_key = None;
         self.compaction = None;
-        if self.turns.is_empty() {
-            self.turns.push(Vec::new());
-        }
-        self.turns.push(Vec::new());
+        self.turns.begin();
         if !self.has_prompt && !self.replay.is_on() {
             self.has_prompt = true;
             self.meta(MetaEdit::Title { rank: 0, title: Text::stub(words, TITLE_CHARS) }, out);
@@ -139,20 +119,7 @@ impl Thread {
 
     /// The last turns were taken back: says so of their entries.
     pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
-        let count = usize::try_from(turns).unwrap_or(usize::MAX).min(self.turns.len().saturating_sub(1));
-        let from = self.turns.len() - count;
-        for turn in self.turns.drain(from..) {
-            let mut rest = turn.as_slice();
-            while let Ok(((key, role, marks), behind)) = postcard::take_from_bytes::<(Key, Role, Marks)>(rest)
-            {
-                rest = behind;
-                self.newest.retain(|known| *known != key);
-                let mut entry = out.new_entry(key, role, None);
-                entry.lane.clone_from(&self.lane);
-                entry.marks = Marks { undone: true, ..marks };
-                out.entry(entry);
-            }
-        }
+        self.turns.take_back(turns, self.lane.as_ref(), out);
         self.request = None;
     }
 

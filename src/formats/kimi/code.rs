@@ -12,9 +12,11 @@ use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Named, Root, folder_name};
+use crate::formats::turns::Turns;
 use crate::model::body::written::is_blank;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -66,7 +68,7 @@ impl Format for KimiCode {
 }
 
 /// Records that the program keeps for itself.
-const TRACES: [&str; 9] = [
+const TRACES: [&str; 15] = [
     "tools.set_active_tools",
     "llm.tools_snapshot",
     "token_counting.measured",
@@ -75,7 +77,13 @@ const TRACES: [&str; 9] = [
     "plugin.session_start",
     "tools.update_store",
     "full_compaction.cancel",
+    "goal.create",
     "goal.update",
+    "goal.clear",
+    "micro_compaction.apply",
+    "tools.register_user_tool",
+    "tools.unregister_user_tool",
+    "mcp.tools_discovered",
 ];
 
 /// Decodes one session.
@@ -93,7 +101,12 @@ struct Wire {
     prompted: Option<Piece>,
     is_cancelled: bool,
     prompt_of_system: Option<Piece>,
+    turns: Turns,
 }
+
+/// How a result says that somebody did not let the call run.
+const REFUSALS: [&str; 3] =
+    ["rejected by the user", "the user rejected the approval request", "the approval request was cancelled"];
 
 impl Decoder for KimiCodeDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
@@ -127,6 +140,22 @@ impl Decoder for KimiCodeDecoder {
 
 impl Wire {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let before = out.edits.len();
+        let fate = self.record(input, out);
+        for edit in out.edits.get(before..).unwrap_or_default() {
+            if let Edit::Entry(entry) = edit
+                && !entry.marks.undone
+            {
+                if entry.marks.prompt {
+                    self.turns.begin();
+                }
+                self.turns.note(entry);
+            }
+        }
+        fate
+    }
+
+    fn record(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
         let kind = json.get("type").str_or_empty();
@@ -155,8 +184,18 @@ impl Wire {
                 self.agent.trace(Break::Setting(Text::clean(&format!("permission mode: {mode}"))), at, out)
             }
             "permission.record_approval_result" => self.approval(json, at, out),
-            "plan_mode.enter" | "plan_mode.exit" | "plan_mode.cancel" => {
+            _ if kind.starts_with("plan_mode.") || kind.starts_with("swarm_mode.") => {
                 let words = kind.replace(['.', '_'], " ");
+                self.agent.line(Break::Setting(Text::clean(&words)), at, out)
+            }
+            "context.clear" => {
+                self.turns = Turns::default();
+                self.agent.line(Break::Setting(Text::clean("context cleared")), at, out)
+            }
+            "context.undo" => {
+                let turns = json.get("count").count().unwrap_or(1);
+                self.turns.take_back(turns, self.agent.lane.as_ref(), out);
+                let words = format!("took back {}", count(turns, "turn"));
                 self.agent.line(Break::Setting(Text::clean(&words)), at, out)
             }
             "full_compaction.begin" => {
@@ -268,7 +307,7 @@ impl Wire {
         let output = text_of(result.get("output"));
         let note = result.get("note").str_or_empty();
         let is_error = result.get("isError").is_true();
-        let is_refused = is_error && output.contains("rejected by the user");
+        let is_refused = is_error && REFUSALS.iter().any(|words| output.contains(words));
         let key = match &self.agent.lane {
             Some(lane) => format!("result of {call} in {lane}"),
             None => format!("result of {call}"),
@@ -327,8 +366,10 @@ impl Wire {
         if decision == "approved" { self.agent.trace(what, at, out) } else { self.agent.line(what, at, out) }
     }
 
-    fn compaction(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+    /// What was said before is not taken back any more.
+    fn compaction(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
+        self.turns = Turns::default();
         let what = Break::Compaction {
             before: json.get("tokensBefore").count(),
             after: json.get("tokensAfter").count(),

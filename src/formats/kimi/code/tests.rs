@@ -7,6 +7,7 @@ use crate::formats::decoder::Place;
 use crate::formats::fed;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::Text;
+use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 fn transcript(files: &[(Place<'_>, &[&str])]) -> Transcript {
@@ -65,4 +66,28 @@ fn sub_agents_are_lanes_of_the_call_that_names_them() {
     };
     assert!(transcript.entries().any(is_seen));
     assert_eq!(transcript.meta().title().map(Text::as_str), Some("A title"));
+}
+
+#[test]
+fn turns_that_were_taken_back_are_undone() {
+    let part = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"hi"}},"time":1790000000002}"#;
+    let injected = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"note"}],"origin":{"kind":"injection"}},"time":1790000000003}"#;
+    let undo = r#"{"type":"context.undo","count":1,"time":1790000000004}"#;
+    let compacted = r#"{"type":"context.apply_compaction","summary":"so far","time":1790000000005}"#;
+    let undone = |lines: &[&str]| -> Vec<bool> {
+        let transcript = transcript(&[(Place::Line, lines)]);
+        transcript.entries().map(|entry| entry.marks.undone).collect()
+    };
+    let turn = [PROMPT, APPENDED, part, PROMPT, APPENDED, part, injected, undo, PROMPT];
+    assert_eq!(undone(&turn), [false, false, true, true, true, false, false]);
+    assert_eq!(undone(&[PROMPT, part, compacted, undo]), [false; 4], "it stops at a compaction");
+}
+
+#[test]
+fn a_call_that_was_not_approved_is_refused() {
+    let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"t","name":"Bash","args":{"command":"rm x"}},"time":1790000000001}"#;
+    let result = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"t","result":{"output":"Tool \"Bash\" was not run because the user rejected the approval request. Reason: no","isError":true}},"time":1790000000002}"#;
+    let transcript = transcript(&[(Place::Line, &[PROMPT, call, result])]);
+    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| &call.state).collect();
+    assert!(matches!(states[..], [ToolState::Refused(_)]));
 }

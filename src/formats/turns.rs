@@ -1,0 +1,65 @@
+//! The entries of each turn, for an agent that takes its last turns back.
+
+use std::collections::VecDeque;
+
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{Entry, Marks, Role};
+use crate::model::text::Name;
+
+/// A part belongs to one of so many entries.
+const NEWEST: usize = 32;
+
+/// What the turns hold.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// The entries of each, packed: a long session has hundreds of thousands. The first holds what came before any.
+    turns: Vec<Vec<u8>>,
+    /// The newest of them.
+    newest: VecDeque<Key>,
+}
+
+impl Turns {
+    /// A turn begins with what comes next.
+    pub(crate) fn begin(&mut self) {
+        if self.turns.is_empty() {
+            self.turns.push(Vec::new());
+        }
+        self.turns.push(Vec::new());
+    }
+
+    /// Notes an entry, or a part of one. Whether it is known already.
+    pub(crate) fn note(&mut self, entry: &Entry) -> bool {
+        if self.turns.is_empty() {
+            self.turns.push(Vec::new());
+        }
+        let is_known = self.newest.contains(&entry.key);
+        if let Some(turn) = self.turns.last_mut().filter(|_| !is_known) {
+            let packed = postcard::to_extend(&(&entry.key, entry.role, entry.marks), std::mem::take(turn));
+            *turn = packed.unwrap_or_default();
+            if self.newest.len() == NEWEST {
+                self.newest.pop_front();
+            }
+            self.newest.push_back(entry.key.clone());
+        }
+        is_known
+    }
+
+    /// The last turns were taken back: says so of their entries.
+    pub(crate) fn take_back(&mut self, turns: u64, lane: Option<&Name>, out: &mut Batch) {
+        let count = usize::try_from(turns).unwrap_or(usize::MAX).min(self.turns.len().saturating_sub(1));
+        let from = self.turns.len() - count;
+        for turn in self.turns.drain(from..) {
+            let mut rest = turn.as_slice();
+            while let Ok(((key, role, marks), behind)) = postcard::take_from_bytes::<(Key, Role, Marks)>(rest)
+            {
+                rest = behind;
+                self.newest.retain(|known| *known != key);
+                let mut entry = out.new_entry(key, role, None);
+                entry.lane = lane.cloned();
+                entry.marks = Marks { undone: true, ..marks };
+                out.entry(entry);
+            }
+        }
+    }
+}
