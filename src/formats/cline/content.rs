@@ -80,7 +80,7 @@ pub(super) fn any_block(
             content.results.push((call, result::decode(block, key, frame.at, out)));
             return;
         }
-        "thinking" => vec![BlockKind::Thinking(out.prose(thought(block)))],
+        "thinking" | "reasoning" => vec![BlockKind::Thinking(out.prose(thought(block)))],
         "redacted_thinking" => vec![BlockKind::Thinking(out.prose(""))],
         "tool_use" | "server_tool_use" => call::blocks(
             Asked {
@@ -110,7 +110,7 @@ pub(super) fn any_block(
 /// Some providers give a summary in place of the thought.
 fn thought<'j>(block: &'j Json<'_>) -> &'j str {
     let summary = block.get("summary").items().iter().find_map(|part| part.get("text").filled());
-    block.get("thinking").filled().or(summary).unwrap_or("")
+    block.get("thinking").filled().or(block.get("text").filled()).or(summary).unwrap_or("")
 }
 
 /// What a model generated lies in a member of its own.

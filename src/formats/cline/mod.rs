@@ -19,7 +19,7 @@ mod xml;
 use std::path::Path;
 
 use self::message::Messages;
-use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
 use super::json::Json;
 use super::roots::{Beside, Named, Root};
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -82,13 +82,18 @@ impl Format for Cline {
     }
 }
 
+/// What Roo Code and its kin keep of a task: what was spent, which its messages say better, and where it ran.
+const TASK: &str = "history_item.json";
+
 /// What belongs to a session besides the opened file: to the lead's messages its manifest, its compaction
-/// sidecar and the files of its agents; to a task's API history what the panel showed.
+/// sidecar and the files of its agents; to a task's API history what the panel showed, and to both what is kept of the task.
 fn companions(path: &Path) -> Vec<Pattern> {
     let beside = |name: &str| Pattern(path.with_file_name(name));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
-    if name == "api_conversation_history.json" {
-        return vec![beside("ui_messages.json")];
+    match name {
+        "api_conversation_history.json" => return vec![beside("ui_messages.json"), beside(TASK)],
+        "ui_messages.json" => return vec![beside(TASK)],
+        _ => {}
     }
     let Some(session) = name.strip_suffix(".messages.json") else { return Vec::new() };
     let mut patterns = vec![beside(&format!("{session}.json"))];
@@ -111,6 +116,12 @@ impl Decoder for ClineDecoder {
         let Input { json, place } = input;
         match place {
             Place::File(path) if json.has("messages") => self.file(path, json, out),
+            Place::File(path) if path.ends_with(TASK) => {
+                if let Some(folder) = json.get("workspace").text() {
+                    out.meta(MetaEdit::Cwd(folder));
+                }
+                BESIDE
+            }
             Place::File(_) if manifest::is_manifest(json) => {
                 manifest::emit(json, &mut self.messages.bill, out);
                 Fate::Shown

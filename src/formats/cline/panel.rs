@@ -26,8 +26,8 @@ use block::Said;
 #[derive(Default)]
 pub(super) struct Panel {
     has_task: bool,
-    /// How often a time and kind came, to distinguish twins.
-    seen: HashMap<String, u32>,
+    /// How often a time and kind came, to distinguish twins, and whether the last one was still being written.
+    seen: HashMap<String, (u32, bool)>,
     /// Tools whose results the next request brings, and whether they have one already.
     open: Vec<(Key, bool)>,
     /// The command or request to a server that output belongs to, and whether it has some.
@@ -66,12 +66,12 @@ impl Panel {
         let kind = kind_of(json);
         let text = json.get("text").str_or_empty();
         let payload = json::parse(text).unwrap_or(Json::Null);
-        let key = self.key(json, kind);
+        let (key, is_known) = self.key(json, kind);
         let said = Said { kind, text, payload: &payload, json, key: &key };
         if let Some(fate) = self.goes_on(&said, out) {
             return fate;
         }
-        if let Some(call) = self.partial.take() {
+        if let Some(call) = self.partial.take().filter(|_| !is_known) {
             out.push(Edit::State { call, state: ToolState::Lost });
         }
         let is_task = !std::mem::replace(&mut self.has_task, true) && matches!(kind, "text" | "task");
@@ -101,7 +101,7 @@ impl Panel {
         }
         self.remember(kind, &entry);
         out.entry(entry);
-        Fate::Shown
+        if is_known { Fate::Merged } else { Fate::Shown }
     }
 
     /// The end of a reading.
@@ -109,12 +109,14 @@ impl Panel {
         self.zeros.rest(out);
     }
 
-    /// A message is rewritten in its place while it grows; its time stays.
-    fn key(&mut self, json: &Json<'_>, kind: &str) -> Key {
+    /// A message is rewritten in its place while it grows; its time stays. One that was still being written when the
+    /// task was stopped may come again. Whether it does.
+    fn key(&mut self, json: &Json<'_>, kind: &str) -> (Key, bool) {
         let name = format!("{}:{kind}", json.get("ts").int().unwrap_or(0));
-        let times = self.seen.entry(name.clone()).or_default();
-        *times += 1;
-        Text::clean(&if *times == 1 { name } else { format!("{name}#{times}") })
+        let (times, is_partial) = self.seen.entry(name.clone()).or_default();
+        let is_known = std::mem::replace(is_partial, json.get("partial").is_true());
+        *times += u32::from(!is_known);
+        (Text::clean(&if *times == 1 { name } else { format!("{name}#{times}") }), is_known)
     }
 
     /// Messages that go on with an earlier one: what became of them, if they do.

@@ -3,12 +3,16 @@
 
 use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
+use crate::model::body::written::opening;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
+
+/// Bytes of a result that tell whether the tool was run.
+const BEGIN: usize = 200;
 
 /// Decodes a `tool_result` block. `key` names the result.
 pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mut Batch) -> ToolResult {
@@ -19,9 +23,13 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
     let content = parsed.as_ref().filter(is_known).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
-    let verdict = if failed { Verdict::Failed } else { Verdict::Done };
+    let text = text(content);
+    let verdict = match super::history::verdict(&opening(text.as_str(), BEGIN)) {
+        Verdict::Done if failed => Verdict::Failed,
+        verdict => verdict,
+    };
     let images = images.map(|item| image(item, out)).collect();
-    let mut body = out.output(&text(content));
+    let mut body = out.output(&text);
     body.flags.unmarked = failed && !block.get("is_error").is_true();
     ToolResult { images, facts: facts(content), ..plain(key, verdict, body, at) }
 }

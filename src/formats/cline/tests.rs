@@ -9,6 +9,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Text;
+use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
 static LEAD: &str =
@@ -260,8 +261,8 @@ fn only_the_lead_of_a_session_has_sub_agents_beside_it() {
     assert_eq!(patterns("/s/1_a/1_a.messages.json"), 3);
     assert_eq!(patterns("/s/1_a/scout.messages.json"), 1);
     assert_eq!(patterns("/s/1_a/1_a.json"), 0);
-    assert_eq!(patterns("/tasks/1/api_conversation_history.json"), 1);
-    assert_eq!(patterns("/tasks/1/ui_messages.json"), 0);
+    assert_eq!(patterns("/tasks/1/api_conversation_history.json"), 2);
+    assert_eq!(patterns("/tasks/1/ui_messages.json"), 1);
 }
 
 #[test]
@@ -356,4 +357,32 @@ fn another_version_of_the_file_is_noted() {
         Cline.sniff(&probe).confidence
     };
     assert_eq!((confidence(COMPACTED), confidence(&newer)), (Confidence::Certain, Confidence::Likely));
+}
+
+#[test]
+fn a_task_of_roo_code_has_thoughts_refusals_and_a_folder() {
+    let history = r#"[{"role":"user","content":[{"type":"text","text":"<task>\nfix\n</task>"}],"ts":1},
+        {"role":"assistant","content":[{"type":"reasoning","text":"hm","summary":[]},
+            {"type":"tool_use","id":"t","name":"execute_command","input":{"command":"false"}}],"ts":2},
+        {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"The user denied this operation."}],"ts":3}]"#;
+    let transcript =
+        read(history, &[("/t/history_item.json", r#"{"id":"x","task":"fix","workspace":"/w/p"}"#)]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    assert!(matches!(calls[..], [call] if matches!(call.state, ToolState::Refused(_))), "{calls:?}");
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    assert_eq!(blocks.filter(|block| matches!(block.kind, BlockKind::Thinking(_))).count(), 1);
+    assert_eq!(transcript.meta().cwd.as_deref(), Some("/w/p"));
+}
+
+#[test]
+fn a_message_that_was_still_being_written_is_not_shown_twice() {
+    let tool = |partial: bool| {
+        format!(
+            r#"{{"ts":700,"type":"ask","ask":"tool","text":"{{\"tool\":\"appliedDiff\",\"path\":\"a.rs\",\"diff\":\"x\"}}","partial":{partial}}}"#
+        )
+    };
+    let task = r#"{"ts":1,"type":"say","say":"text","text":"fix"}"#;
+    let transcript = read(&format!("[{task},{},{}]", tool(true), tool(false)), &[]);
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    assert!(matches!(calls[..], [call] if call.state != ToolState::Lost), "{calls:?}");
 }

@@ -19,7 +19,7 @@ const NOISE: &str = "api_req_started deleted_api_reqs subagent_usage checkpoint_
 /// Messages of Cline and its forks that are shown as they are.
 const PLAIN: &str = "user_feedback_diff user_edit_todos codebase_search_result mcp_notification newTask new_task \
     condense summarize_task report_bug subtask_result finishTask switchMode shell_integration_warning_with_suggestion \
-    api_req_retried api_req_finished image \
+    api_req_retried api_req_retry_delayed api_req_finished image \
     sliding_window_truncation auto_approval_max_req_reached interactive_app too_many_tools_warning";
 
 /// A message, read.
