@@ -115,6 +115,12 @@ fn an_ended_session_has_ended_unless_work_goes_on() {
         say(out, "end", Role::Harness, BlockKind::Break(Break::Ended(Text::clean("success"))));
     };
     assert_eq!(state(end, 0), "ended");
+    let told = |out: &mut Batch| {
+        end(out);
+        let body = out.prose("what was handed in");
+        say(out, "told", Role::Harness, BlockKind::Text(body));
+    };
+    assert_eq!(state(told, 0), "ended", "the harness has no last word");
     let go_on = |out: &mut Batch| {
         end(out);
         let body = out.prose("and now");

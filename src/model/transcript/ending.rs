@@ -24,7 +24,7 @@ impl Entry {
     /// The last block that says where the work stands.
     pub(crate) fn last_word(&self) -> Option<&BlockKind> {
         self.blocks.iter().rev().map(|block| &block.kind).find(|kind| match kind {
-            BlockKind::Text(_) | BlockKind::Image(_) => self.role != Role::System,
+            BlockKind::Text(_) | BlockKind::Image(_) => matches!(self.role, Role::User | Role::Assistant),
             BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
             BlockKind::Break(what) => match what {
                 Break::Ended(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Error(_) => true,
