@@ -146,7 +146,7 @@ impl Session {
         let outlet: Outlet<'_> = &outlet;
         guarded(outlet, || {
             if self.plan.shape == Shape::Stream {
-                piped::run(self.plan, outlet, &AtomicBool::new(false));
+                piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
             } else {
                 let bodies = if stubs_only { Bodies::Away } else { Bodies::Kept };
                 read_files(&self.plan, &self.files, bodies, outlet);

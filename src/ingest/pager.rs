@@ -286,7 +286,8 @@ impl Pager {
 
     fn file(&mut self, path: &Path) -> io::Result<&File> {
         self.copy = self.files.copy();
-        if let Some(copy) = &self.copy {
+        let is_first = self.files.get(FileId(0)).is_some_and(|(first, _)| first == path);
+        if let Some(copy) = self.copy.as_ref().filter(|_| is_first) {
             return Ok(copy);
         }
         let stamp = Stamp::of(path)?;

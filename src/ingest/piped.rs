@@ -24,6 +24,7 @@ use super::files::{Files, Kind};
 use super::live::watcher_of;
 use super::plan::Plan;
 use super::probe::{self, HEAD};
+use super::reader;
 use super::whole::{emit_whole, is_whole_value, kind_of};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
@@ -37,26 +38,27 @@ const SILENCE: Duration = Duration::from_millis(200);
 /// How often to look whether to stop.
 const CALM: Duration = Duration::from_millis(500);
 
-/// Reads a pipe to its end, or until asked to stop.
-pub(crate) fn run(plan: Plan, outlet: Outlet<'_>, stop: &AtomicBool) {
-    Piped::new(plan, None, outlet).run_once(stop);
+/// Reads a pipe to its end, or until asked to stop, with a copy for these files of what is to be read again.
+pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
+    Piped::new(plan, files, outlet).run_once(stop);
 }
 
-/// As [`run`], with a copy for these files of what is to be read again. An archive may be written again.
+/// As [`run`], but an archive may be written again.
 pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     if plan.packing == Some(Packing::Zip) {
         let watcher = watcher_of(&plan.path, native, outlet);
-        return rewritten::follow(Piped::new(plan, Some(files), outlet), watcher, stop);
+        return rewritten::follow(Piped::new(plan, files, outlet), watcher, stop);
     }
-    Piped::new(plan, Some(files), outlet).run_once(stop);
+    run(plan, files, outlet, stop);
 }
 
 struct Piped<'o> {
     plan: Plan,
     /// Who reads records again.
-    files: Option<&'o Files>,
+    files: &'o Files,
     copy: Option<Arc<File>>,
     emitter: Emitter<'o>,
+    outlet: Outlet<'o>,
     /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
     is_decided: bool,
@@ -67,7 +69,7 @@ struct Piped<'o> {
 }
 
 impl<'o> Piped<'o> {
-    fn new(plan: Plan, files: Option<&'o Files>, outlet: Outlet<'o>) -> Self {
+    fn new(plan: Plan, files: &'o Files, outlet: Outlet<'o>) -> Self {
         let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
         emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
         emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
@@ -76,6 +78,7 @@ impl<'o> Piped<'o> {
             files,
             copy: None,
             emitter,
+            outlet,
             head: Vec::new(),
             is_decided: false,
             buffer: LineBuffer::new(FileId(0)),
@@ -101,7 +104,8 @@ impl<'o> Piped<'o> {
             None => Pipe::Named(self.plan.path.clone()),
         };
         let pieces = start(pipe, move || reader.unpark());
-        self.copy = self.files.and_then(|_| tempfile::tempfile().ok()).map(Arc::new);
+        // Who only counts asks for no record.
+        self.copy = (!self.plan.is_counted).then(|| tempfile::tempfile().ok()).flatten().map(Arc::new);
         // What is shown until this one is read came from the copy of before.
         if !self.is_caught_up {
             self.set_copy();
@@ -110,9 +114,7 @@ impl<'o> Piped<'o> {
     }
 
     fn set_copy(&self) {
-        if let Some(files) = self.files {
-            files.set_copy(self.copy.clone());
-        }
+        self.files.set_copy(self.copy.clone());
     }
 
     /// Takes what comes. Answers whether it came to the end.
@@ -211,10 +213,8 @@ impl<'o> Piped<'o> {
     fn emit_head(&mut self) {
         let is_rewritten = self.plan.shape.is_rewritten();
         let kind = if is_rewritten { kind_of(self.plan.shape) } else { Kind::Lines };
-        if let Some(files) = self.files {
-            files.number(&self.plan.path, kind);
-            files.set_format(self.plan.format, &self.plan.path);
-        }
+        self.files.number(&self.plan.path, kind);
+        self.files.set_format(self.plan.format, &self.plan.path);
         self.emitter.restart(self.plan.decoder());
         self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
@@ -274,6 +274,9 @@ impl<'o> Piped<'o> {
             if why.kind() == io::ErrorKind::FileTooLarge {
                 self.emitter.send(Feed::Fault(Text::clean(&what)));
             }
+        }
+        if self.plan.packing.is_some() {
+            reader::read_beside(&self.plan, self.files, &mut self.emitter, self.outlet);
         }
         self.emitter.finish();
         self.emitter.flush(true);

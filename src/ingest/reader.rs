@@ -12,13 +12,13 @@ use std::time::Instant;
 use self::companions::is_packed;
 use super::bodies::Bodies;
 use super::earlier::{self, Part};
-use super::emitter::Emitter;
+use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::line_file::{Allowance, LineFile, emit_line};
 use super::plan::Plan;
 use super::rows::Rows;
 use super::whole::{Small, emit_whole, is_whole_of, kind_of};
-use crate::model::edit::{Feed, LinkState};
+use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::folder::Folder;
@@ -88,6 +88,20 @@ enum Todo {
     Packed(FileId, PathBuf),
 }
 
+/// Reads the files beside a compressed one, of which all is read.
+pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
+    let now = Instant::now();
+    // What it goes on from would have had to come before it.
+    let plan = Plan { shape: Shape::Stream, ..plan.clone() };
+    let spare = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+    let own = std::mem::replace(emitter, spare);
+    let mut reader = Reader::with(Main::Folder, &plan, files, Bodies::Kept, own);
+    reader.find_files(now);
+    reader.follow_up(now);
+    while reader.step(now, &mut || {}) || reader.rest(now, true) {}
+    *emitter = reader.emitter;
+}
+
 impl<'o> Reader<'o> {
     /// Gets ready to read a session. Fails if its file cannot be opened.
     pub fn new(
@@ -115,7 +129,13 @@ impl<'o> Reader<'o> {
                 Main::Lines { line_file: Box::new(line_file), has_more: true }
             }
         };
-        let mut reader = Self {
+        let mut reader = Self::with(main, plan, files, bodies, emitter);
+        reader.find_files(now);
+        Ok(reader)
+    }
+
+    fn with(main: Main, plan: &Plan, files: &Files, bodies: Bodies, emitter: Emitter<'o>) -> Self {
+        Self {
             plan: plan.clone(),
             files: files.clone(),
             bodies,
@@ -132,9 +152,7 @@ impl<'o> Reader<'o> {
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
             room: Vec::new(),
-        };
-        reader.find_files(now);
-        Ok(reader)
+        }
     }
 
     /// Gives the room for reading back, as long as nothing is to be read.

@@ -1,6 +1,7 @@
 //! What records hold that no block shows: shown from level 4 on, read again for what is in sight only.
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
 
 use serde_json::Value;
@@ -60,6 +61,25 @@ fn what_is_told_elsewhere_is_not_listed_again() {
     assert!(!run.contains("trajectory") && run.contains("exit_status"), "{run}");
     let spans = shown("otel-genai/traces.jsonl");
     assert_eq!(spans.matches("service.version").count(), 1, "{spans}");
+}
+
+#[test]
+fn a_compressed_session_shows_them_as_its_file_does() {
+    let (dir, path) = session();
+    let packed = dir.path().join("s.jsonl.gz");
+    let mut file =
+        flate2::write::GzEncoder::new(fs::File::create(&packed).unwrap(), flate2::Compression::fast());
+    file.write_all(LINES.as_bytes()).unwrap();
+    file.finish().unwrap();
+    for level in ["4", "5"] {
+        assert_eq!(shown(&["--level", level], &packed), shown(&["--level", level], &path));
+    }
+    let stage = |path: &std::path::Path| {
+        let mut stage = Stage::open(path, (100, 40), Theme::dark());
+        stage.press("z 4");
+        stage.picture()
+    };
+    assert!(stage(&packed).contains("provider someone"), "{}", stage(&packed));
 }
 
 #[test]

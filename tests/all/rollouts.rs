@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
 use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
@@ -16,6 +17,7 @@ use crate::follow::{Followed, append};
 const THREAD: &str = "01a0fbd7-8280-7000-8000-0000000000a1";
 const FIRST: &str = "rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl";
 const SECOND: &str = "rollout-2026-10-02T11-05-00-01a0fbd7-8280-7000-8000-0000000000a1_01a0fbdc-1660-7000-8000-0000000000a3.jsonl";
+const CHILD: &str = "rollout-2026-10-02T11-00-20-01a0fbd7-d0a0-7000-8000-0000000000a2.jsonl";
 const PACKED: &str = "rollout-2026-09-20T08-00-00-01a0bd66-6700-7000-8000-0000000000d1.jsonl.zst";
 
 fn fixture(name: &str) -> PathBuf {
@@ -198,4 +200,21 @@ fn a_session_that_grows_ends_as_one_that_is_read_whole() {
             followed.end();
         }
     }
+}
+
+#[test]
+fn a_compressed_parent_has_its_sub_agents_and_its_title() {
+    let (_dir, home) = home(&[FIRST, CHILD]);
+    let path = home.join("sessions/2026/10/02").join(FIRST);
+    let index = format!(r#"{{"id":"{THREAD}","thread_name":"Sacks","updated_at":"2026-10-02T12:00:00Z"}}"#);
+    fs::write(home.join("session_index.jsonl"), index + "\n").unwrap();
+    let plain = read(&path).transcript;
+    let packed = path.with_extension("jsonl.zst");
+    let text = fs::read(&path).unwrap();
+    fs::write(&packed, compress_to_vec(text.as_slice(), CompressionLevel::Fastest)).unwrap();
+    fs::remove_file(&path).unwrap();
+    let packed = read(&packed).transcript;
+    assert!(!plain.lanes().is_empty());
+    assert_eq!(all_words(&packed), all_words(&plain));
+    assert_eq!(packed.meta().title().map(ToString::to_string).as_deref(), Some("Sacks"));
 }
