@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::fixtures;
 
 /// At least so many formats are drafted well enough.
-const FLOOR: usize = 16;
+const FLOOR: usize = 12;
 
 /// What was said, and the ids of calls that have a result.
 #[derive(Default)]

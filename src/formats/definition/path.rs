@@ -60,6 +60,8 @@ enum Step {
     Outside(Box<str>),
     Not(Box<str>),
     After(Box<str>),
+    Below(Box<str>),
+    Number,
     /// What members of this name say, however deep they lie.
     Deep(Box<str>),
     Unquoted,
@@ -67,8 +69,8 @@ enum Step {
 }
 
 /// The suffixes, for whoever wrote another one.
-const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :not(TEXT) \
-     :deep(NAME) :unquoted :source :each";
+const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :below(TEXT) \
+     :not(TEXT) :deep(NAME) :number :unquoted :source :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -314,6 +316,21 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(&Json::Str(rest.into()));
             }
         }
+        Step::Below(mark) => {
+            let text = value.str().and_then(|text| text.split_once(&**mark));
+            if let Some((_, below)) = text.and_then(|(_, rest)| rest.split_once('\n')) {
+                go_on(&Json::Str(below.into()));
+            }
+        }
+        Step::Number => match value.str() {
+            Some(text) => {
+                let end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
+                if let Ok(number) = text.get(..end).unwrap_or_default().parse() {
+                    go_on(&Json::Number(number));
+                }
+            }
+            None => go_on(value),
+        },
         Step::Deep(member) if value.str().is_none() => {
             let mut text = String::new();
             deep(value, member, &mut text);
@@ -492,11 +509,13 @@ fn suffix_of(name: &str) -> Option<Step> {
         "unquoted" => Step::Unquoted,
         "source" => Step::Source,
         "each" => Step::Every,
+        "number" => Step::Number,
         _ => match name.strip_suffix(')')?.split_once('(')? {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
             ("not", text) => Step::Not(text.into()),
             ("after", text) => Step::After(text.into()),
+            ("below", text) => Step::Below(text.into()),
             ("deep", member) => Step::Deep(member.into()),
             _ => return None,
         },
@@ -643,7 +662,7 @@ mod tests {
 
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
         "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
-        "t":"<u>hi</u> more","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
+        "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
 
     #[test]
     fn paths_name_values() {
@@ -668,6 +687,10 @@ mod tests {
             ("t:outside(u)", "more"),
             ("t:after(/u> )", "more"),
             ("t:after(x)", "∅"),
+            ("lines:below(b)", "c 12>\nd"),
+            ("lines:below(d)", "∅"),
+            ("lines:after(c ):number", "12"),
+            ("lines:number|n:number", "3"),
             ("a:deep(c)", "one\ntwo"),
             ("by:deep(c)", "∅"),
             ("t:deep(c)", "<u>hi</u> more"),

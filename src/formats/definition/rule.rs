@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
-use super::path::{Path, Test, When};
+use super::path::{Path, When};
 use crate::formats::fields::Fields;
 use crate::formats::roots::Root;
 use crate::model::entry::Role;
@@ -174,8 +174,8 @@ pub(super) enum Again {
 pub(super) enum Flag {
     /// Always, or never.
     Fixed(bool),
-    /// If this holds.
-    If(Test),
+    /// If one of these holds.
+    If(Vec<When>),
 }
 
 /// Whom a word names that agents use for roles.
@@ -258,6 +258,8 @@ pub(super) struct CallRule {
 pub(super) enum CallId {
     /// By an id.
     Path(Path),
+    /// By an id if there is one, else by their order.
+    PathOrOrder(Path),
     /// By their order: the agent writes no ids.
     Order,
     /// The call that waits, if one does: of results alone.
@@ -403,7 +405,7 @@ impl Rule {
 impl BlockRule {
     fn is_by_order(&self) -> bool {
         match &self.what {
-            What::Call(call) => matches!(call.id, CallId::Order),
+            What::Call(call) => call.id.is_by_order(),
             What::Result(result) => result.is_by_order(),
             What::Blocks(blocks) => blocks.iter().any(Self::is_by_order),
             _ => false,
@@ -413,6 +415,12 @@ impl BlockRule {
 
 impl ResultRule {
     fn is_by_order(&self) -> bool {
-        matches!(self.of, Some(CallId::Order | CallId::Waiting))
+        self.of.as_ref().is_some_and(CallId::is_by_order)
+    }
+}
+
+impl CallId {
+    fn is_by_order(&self) -> bool {
+        !matches!(self, Self::Path(_))
     }
 }

@@ -232,7 +232,8 @@ impl Run {
         let role = fields.role.as_ref().map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
         entry.parent = word(&fields.parent);
-        entry.model = word(&fields.model).filter(|_| role == Role::Assistant);
+        let of_session = || self.model().filter(|_| head.lane.is_none());
+        entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
         entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
         entry.stop = word(&fields.stop).map_or(Stop::Unrecorded, |word| Stop::of(&word));
         entry.lane = head.lane;
@@ -268,6 +269,12 @@ impl Run {
             }
         }
         entry
+    }
+
+    /// The model of the session as it was last, for answers that do not name theirs.
+    fn model(&self) -> Option<Name> {
+        let mut facts = self.definition.facts.iter().zip(&self.facts);
+        facts.find_map(|(rule, last)| matches!(rule.fact, Fact::Model).then(|| last.clone())?)
     }
 
     fn head(&self, fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
@@ -444,7 +451,7 @@ impl Flag {
     fn holds(&self, scope: Scope<'_>) -> bool {
         match self {
             Self::Fixed(flag) => *flag,
-            Self::If(test) => test.holds(scope),
+            Self::If(tests) => tests.iter().any(|test| test.holds(scope)),
         }
     }
 }

@@ -61,12 +61,18 @@ fn of(
             format!("{}: {}", definition.agent, mark.words),
         ));
     }
-    let nearly = |mark: &Mark| {
-        if mark.is_header { any(&mark) } else { nearly_all(records, |record| is(mark, record)) }
+    // Records of a file may look differently: it is enough that nearly all look in one of these ways.
+    let nearly = |marks: &[Mark]| {
+        let header = marks.iter().position(|mark| mark.is_header && any(&mark));
+        let looks = |record: &Json<'_>| marks.iter().any(|mark| !mark.is_header && is(mark, record));
+        header.or_else(|| {
+            let found = || marks.iter().position(|mark| !mark.is_header && any(&mark));
+            nearly_all(records, looks).then(found)?
+        })
     };
-    let likely = detect.likely.iter().map(|mark| (Confidence::Likely, mark));
-    let (confidence, mark) = likely
-        .chain(detect.maybe.iter().map(|mark| (Confidence::Maybe, mark)))
-        .find(|(_, mark)| nearly(mark))?;
+    let (confidence, marks) = [(Confidence::Likely, &detect.likely), (Confidence::Maybe, &detect.maybe)]
+        .into_iter()
+        .find(|(_, marks)| nearly(marks).is_some())?;
+    let mark = marks.get(nearly(marks)?)?;
     Some(Verdict::yes(confidence, shape, format!("{}: {}", definition.agent, mark.words)))
 }

@@ -189,19 +189,23 @@ fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -
 
 fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
     let value = table.take(name)?;
-    if let Some(fixed) = value.get_ref().as_bool() {
-        return Some(Flag::Fixed(fixed));
-    }
-    let read = value.get_ref().as_str().map(Test::parse);
-    match read {
-        Some(Ok(test)) => Some(Flag::If(test)),
-        Some(Err(why)) => {
-            reader.mistake(value.span(), why);
-            None
+    match value.get_ref() {
+        DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
+        DeValue::String(text) => match Test::parse(text) {
+            Ok(test) => Some(Flag::If(vec![When { all: vec![test], none: Vec::new() }])),
+            Err(why) => {
+                reader.mistake(value.span(), why);
+                None
+            }
+        },
+        DeValue::Table(_) | DeValue::Array(_) => {
+            let each = table.tables(reader, name).into_iter();
+            Some(Flag::If(each.map(|inner| tests(reader, inner, &mut Vec::new())).collect()))
         }
-        None => {
-            let what =
-                format!("`{name}` is true, false, \"path\", \"!path\", \"path=value\" or \"path!=value\"");
+        _ => {
+            let what = format!(
+                "`{name}` is true, false, \"path\", \"!path\", \"path=value\", \"path!=value\" or tests as in `when`"
+            );
             reader.mistake(value.span(), what);
             None
         }
@@ -305,10 +309,14 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
 
 fn call_id(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<CallId> {
     let value = table.take(name)?;
-    if value.get_ref().as_str() == Some("@order") {
+    let text = value.get_ref().as_str().unwrap_or_default();
+    if text == "@order" {
         return Some(CallId::Order);
     }
-    if name == "of" && value.get_ref().as_str() == Some("@waiting") {
+    if let Some(id) = text.strip_suffix("|@order") {
+        return path(reader, id, value).map(CallId::PathOrOrder);
+    }
+    if name == "of" && text == "@waiting" {
         return Some(CallId::Waiting);
     }
     reader.path_of(name, value).map(CallId::Path)

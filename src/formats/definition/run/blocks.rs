@@ -132,6 +132,7 @@ impl Run {
         let (headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
             CallId::Path(path) => word(path).unwrap_or_default(),
+            CallId::PathOrOrder(path) => word(path).unwrap_or_else(|| tool::textual_key(&head.key, number)),
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
         if self.definition.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
@@ -188,25 +189,35 @@ impl Run {
         }
         let tool = rule.tool.as_ref().and_then(|path| path.word(scope));
         let key = Text::clean(&format!("{}:{number}", head.key));
-        let call = match rule.of.as_ref()? {
-            CallId::Path(path) => {
-                let call = path.word(scope).unwrap_or_default();
+        let of = rule.of.as_ref()?;
+        let id = match of {
+            CallId::Path(path) => Some(path.word(scope).unwrap_or_default()),
+            // Some results have ids of calls that were written without.
+            CallId::PathOrOrder(path) => path.word(scope).filter(|id| self.asked.contains(id)),
+            CallId::Order | CallId::Waiting => None,
+        };
+        let has_id = id.is_some();
+        let call = match id {
+            Some(call) => {
                 if let Some(waiting) = self.waiting.get_mut(&head.lane) {
                     waiting.open.retain(|(open, _)| *open != call);
                 }
                 call
             }
-            CallId::Waiting if self.waits_for_none(head) && !self.answered.contains_key(&key) => {
+            None if matches!(of, CallId::Waiting)
+                && self.waits_for_none(head)
+                && !self.answered.contains_key(&key) =>
+            {
                 return None;
             }
-            CallId::Order | CallId::Waiting => self.next_open(&key, head, tool.as_ref()),
+            None => self.next_open(&key, head, tool.as_ref()),
         };
         let mut result = of_rule(rule, key, scope, out);
         if rule.once && !self.once.is_answer(&call, &head.key) {
             return None;
         }
         // By order the names of calls and results may differ; one without a call has no other name.
-        result.tool = tool.filter(|_| matches!(rule.of, Some(CallId::Path(_))) || call.is_blank());
+        result.tool = tool.filter(|_| has_id || call.is_blank());
         result.at = result.at.or(head.at);
         Some(Edit::Result { call, result: Box::new(result), lane: head.lane.clone() })
     }
