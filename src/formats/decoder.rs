@@ -115,6 +115,13 @@ pub trait Format: Sync {
         None
     }
 
+    /// Where the session may lie that started the one at `path`, by what its content says of it; none if that does not
+    /// tell which session it was.
+    fn starter(&self, path: &Path, by: &str) -> Vec<Pattern> {
+        let _ = (path, by);
+        Vec::new()
+    }
+
     /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is
     /// not followed.
     fn home(&self, path: &Path) -> PathBuf {

@@ -83,6 +83,10 @@ impl Format for Codex {
         places::companions(path)
     }
 
+    fn starter(&self, path: &Path, by: &str) -> Vec<Pattern> {
+        places::of_thread(path, by)
+    }
+
     fn home(&self, path: &Path) -> PathBuf {
         places::home(path)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
 use super::glance::{self, Glance};
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, Pattern, Place};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
 use crate::model::found::Found;
@@ -13,6 +13,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
+use crate::source::discover::named_by;
 use crate::source::stamp::{Stamp, read_range};
 use crate::source::{process, regular};
 
@@ -110,7 +111,12 @@ impl Facts {
         let is_child = glance.is_child;
         let transcript = glance.transcript();
         let meta = transcript.meta();
-        let is_started = is_child || meta.fact("started by").is_some();
+        // Of a session that is gone nobody else tells what its sub-agents did.
+        let is_there = |by: &Text| {
+            let places = format.starter(&candidate.path, by);
+            places.is_empty() || places.iter().any(|Pattern(place)| !named_by(place).is_empty())
+        };
+        let is_started = is_child || meta.fact("started by").is_some_and(is_there);
         let owner = meta.id.as_deref().and_then(|id| format.owner_of_id(&candidate.path, id));
         let is_other = is_started
             || owner.is_some_and(|owner| owner.exists())
