@@ -211,6 +211,25 @@ fn lists_are_narrowed_by_agent_path_and_number() {
     assert_eq!(home.tv(&["list", "--agent", "nobody"]).0, 2);
 }
 
+/// Nobody else tells what the sub-agent of a session did that is gone.
+#[test]
+fn a_sub_agent_of_codex_is_listed_once_its_session_is_gone() {
+    let home = Home::new();
+    let [parent, child] = ["01a0fbd7-8280-7000-8000-0000000000a1", "01a0fbd7-d0a0-7000-8000-0000000000a2"];
+    let names = [
+        format!("rollout-2026-10-02T11-00-00-{parent}.jsonl"),
+        format!("rollout-2026-10-02T11-00-20-{child}.jsonl"),
+    ];
+    let place = |name: &String| format!(".codex/sessions/2026/10/02/{name}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/codex");
+    for name in &names {
+        home.file(&place(name), 100, &fs::read_to_string(folder.join(name)).unwrap());
+    }
+    assert_eq!(ids(&home.listed(&[])), [parent]);
+    fs::remove_file(home.path().join(place(&names[0]))).unwrap();
+    assert_eq!(ids(&home.listed(&[])), [child]);
+}
+
 #[test]
 fn a_folder_outside_of_all_roots_is_searched_by_content() {
     let home = Home::new();

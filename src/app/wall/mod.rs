@@ -140,10 +140,11 @@ impl Group {
     /// All of them, in their order.
     pub const ALL: [Self; 3] = [Self::None, Self::Project, Self::Agent];
 
-    fn name(self, row: &SessionRow) -> String {
+    /// What sessions of a group have in common: folders of different places may have one name.
+    fn key(self, row: &SessionRow) -> String {
         match self {
             Self::None => String::new(),
-            Self::Project => row.project(),
+            Self::Project => row.head.cwd.as_deref().map_or_else(|| row.project(), str::to_owned),
             Self::Agent => row.agent(),
         }
     }
@@ -213,7 +214,7 @@ impl Wall {
         let fits = |row: &&SessionRow| self.filter.as_ref().is_none_or(|filter| filter.fits(row, now));
         let mut groups: BTreeMap<String, Vec<&SessionRow>> = BTreeMap::new();
         for row in self.rows.values().filter(fits) {
-            groups.entry(self.group.name(row)).or_default().push(row);
+            groups.entry(self.group.key(row)).or_default().push(row);
         }
         let sort = |a: &&SessionRow, b: &&SessionRow| {
             let order = self.sort.order(a, b);
@@ -228,10 +229,17 @@ impl Wall {
             (Some(a), Some(b)) => sort(a, b),
             _ => Ordering::Equal,
         });
+        let project = |rows: &[&SessionRow]| rows.first().map(|row| row.project());
+        let mut names: HashMap<Option<String>, usize> = HashMap::new();
+        for (_, rows) in &groups {
+            *names.entry(project(rows)).or_default() += 1;
+        }
         let mut lines = Vec::new();
-        for (name, rows) in groups {
+        for (key, rows) in groups {
+            let name = project(&rows).filter(|_| self.group == Group::Project);
+            let is_alone = |name: &String| names.get(&Some(name.clone())) == Some(&1);
             if self.group != Group::None {
-                lines.push(head(name, &rows));
+                lines.push(head(name.filter(is_alone).unwrap_or(key), &rows));
             }
             lines.extend(rows.into_iter().map(|row| Line::Row(row.place.clone())));
         }
