@@ -386,10 +386,11 @@ impl Transcript {
 
     /// Usage of the last request of the main lane: its prompt is the size of the context.
     pub(crate) fn last_request(&self) -> Option<(&Entry, &Usage)> {
-        self.order.iter().rev().filter_map(|id| self.get(*id)).find_map(|entry| {
+        let order: &[EntryId] = if self.is_joined() { &[] } else { &self.order };
+        let main = order.iter().rev().filter(|id| self.lane_at(**id).is_none());
+        main.filter_map(|id| self.get(*id)).find_map(|entry| {
             let usage = entry.usage.as_deref()?;
-            (entry.lane.is_none() && usage.scope == Scope::Request && usage.prompt() > 0)
-                .then_some((entry, usage))
+            (usage.scope == Scope::Request && usage.prompt() > 0).then_some((entry, usage))
         })
     }
 }

@@ -418,8 +418,10 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         }
     };
     for (place, one) in sessions.iter().enumerate() {
-        // What a run counts beyond its requests is held against those of all sessions that are read as one.
-        let counts_runs = one.components().any(|part| part.as_os_str() == "claude-stream-json");
+        // What a run counts beyond its requests, or a session instead of them, is held against those of all sessions
+        // that are read as one.
+        let of_sums = ["claude-stream-json", "continue"];
+        let counts_runs = one.iter().any(|part| of_sums.iter().any(|format| part == *format));
         let is_sibling = |other: &&&PathBuf| other.parent() == one.parent() && !counts_runs;
         let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
         siblings.for_each(|other| compare(one, other));

@@ -4,13 +4,14 @@ use super::Transcript;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 
 impl Transcript {
-    /// What the main lane says, newest first: no copies, no noise, no abandoned branch.
+    /// What the main lane says, newest first: no copies, no noise, no abandoned branch. Where several sessions are read
+    /// as one there is none.
     pub(crate) fn main_lane_backwards(&self) -> impl Iterator<Item = &Entry> {
         let abandoned = &self.branches().abandoned;
-        let active = self.order().iter().rev().filter(|id| !abandoned.contains(id));
-        active.filter_map(|id| self.get(*id)).filter(|entry| {
-            entry.lane.is_none() && !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried)
-        })
+        let order = if self.is_joined() { &[] } else { self.order() };
+        let main = order.iter().rev().filter(|id| self.lane_at(**id).is_none() && !abandoned.contains(id));
+        let entries = main.filter_map(|id| self.get(*id));
+        entries.filter(|entry| !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried))
     }
 
     /// Whether the session says that it ended, and nothing came after that.
