@@ -157,7 +157,6 @@ impl Follower<'_> {
     }
 
     fn look(&mut self) -> Option<()> {
-        let begun = Instant::now();
         self.wants_look = false;
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
@@ -181,8 +180,13 @@ impl Follower<'_> {
             self.lookout.forget(&place);
             self.say(News::Left(place))?;
         }
-        self.watch();
-        self.looked = Some((Instant::now(), begun.elapsed()));
+        let is_first = self.looked.replace((Instant::now(), look.took)).is_none();
+        if self.watch() {
+            self.wants_look = true;
+            if !is_first {
+                return self.look();
+            }
+        }
         Some(())
     }
 
@@ -212,17 +216,19 @@ impl Follower<'_> {
         Some(())
     }
 
-    /// Watches the folders of the sessions, the newest first, and those in which new ones may come.
-    fn watch(&mut self) {
+    /// Watches the folders of the sessions, the newest first, and those in which new ones may come. Says whether one is
+    /// new, in which something may have happened before.
+    fn watch(&mut self) -> bool {
         let mut folders: Vec<PathBuf> = Vec::new();
         let mut seen = HashSet::new();
         let own = self.members.iter().flat_map(Member::folders).collect::<Vec<_>>();
-        for folder in own.into_iter().chain(self.lookout.places()) {
+        let others = self.lookout.places().into_iter().chain(self.lookout.folders().iter().cloned());
+        for folder in own.into_iter().chain(others) {
             if seen.insert(folder.clone()) {
                 folders.push(folder);
             }
         }
-        self.watcher.watch(folders.iter().map(PathBuf::as_path), false);
+        self.watcher.watch(folders.iter().map(PathBuf::as_path), false)
     }
 
     // === reading ===
@@ -234,7 +240,7 @@ impl Follower<'_> {
         let is_all = hints.is_everything() || self.polled.elapsed() >= pause;
         if is_all {
             self.polled = Instant::now();
-            self.watch();
+            self.wants_look |= self.watch();
         }
         let named: HashSet<&Path> =
             hints.paths().flat_map(|path| [Some(&**path), path.parent()]).flatten().collect();
@@ -249,7 +255,10 @@ impl Follower<'_> {
             if is_all || is_named || named.contains(member.found.path.as_path()) {
                 member.poll(self.outlet, self.inbox, &hints, now);
             }
-            own.insert(member.found.path.clone());
+            // Another session of the database may have begun.
+            if member.found.session.is_none() {
+                own.insert(member.found.path.clone());
+            }
         }
         self.wants_look |= self.is_unknown(&hints, &own);
     }
@@ -259,7 +268,7 @@ impl Follower<'_> {
         let mut is_unknown = false;
         for path in hints.paths().filter(|path| !own.contains(*path)) {
             // Of a session that rested for long each write may be the first one; of all else only the first is.
-            is_unknown |= self.passed.insert(path.clone()) && (self.lookout.knows(path) || path.exists());
+            is_unknown |= self.lookout.knows(path) || (self.passed.insert(path.clone()) && path.exists());
         }
         is_unknown
     }

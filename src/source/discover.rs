@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::pattern::expand;
+use super::pattern::{Expansion, expand};
 use super::stamp::Stamp;
 
 /// So many files are asked about together.
@@ -31,23 +31,39 @@ impl Lying {
     }
 }
 
-/// The files that a pattern names.
-pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    named_by_each(&[pattern.to_owned()]).into_iter().flatten().collect()
+/// What a pattern names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The files.
+    pub(crate) files: Vec<Lying>,
+    /// Folders that were looked into or are missing: if one changes, so may the files.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
-/// The files that each of some patterns names: there may be tens of thousands, so they are asked for on two threads.
-pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Vec<Lying>> {
-    let files = on_two_threads(patterns, |pattern| expand(pattern).files);
-    let counts: Vec<usize> = files.iter().map(Vec::len).collect();
-    let paths: Vec<PathBuf> = files.into_iter().flatten().collect();
+/// The files that a pattern names.
+pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
+    named_by_each(&[pattern.to_owned()]).into_iter().flat_map(|named| named.files).collect()
+}
+
+/// What each of some patterns names: there may be tens of thousands of files, so they are asked for on two threads.
+pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Named> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let named: Vec<(usize, Vec<PathBuf>)> = on_two_threads(patterns, |pattern| expand(pattern))
+        .into_iter()
+        .map(|Expansion { files, directories }| {
+            let count = files.len();
+            paths.extend(files);
+            (count, directories)
+        })
+        .collect();
     let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
     let stamps = on_two_threads(&portions, |portion| {
         portion.iter().map(|path| Stamp::of(path).ok()).collect::<Vec<_>>()
     });
     let stamps: Vec<Option<Stamp>> = stamps.into_iter().flatten().collect();
     let mut lying = paths.into_iter().zip(stamps).map(|(path, stamp)| Lying { path, stamp });
-    counts.into_iter().map(|count| lying.by_ref().take(count).collect()).collect()
+    let named = named.into_iter();
+    named.map(|(count, folders)| Named { files: lying.by_ref().take(count).collect(), folders }).collect()
 }
 
 /// What comes of each of these, in their order.
@@ -166,6 +182,11 @@ mod tests {
         let patterns = patterns.map(|pattern| tree.path().join(pattern));
         let each: Vec<_> = patterns.iter().map(|pattern| named_by(pattern)).collect();
         assert_eq!(each.iter().map(Vec::len).collect::<Vec<_>>(), [700, 0, 1, 1, 0]);
-        assert_eq!(named_by_each(&patterns), each);
+        let together = named_by_each(&patterns);
+        assert_eq!(
+            together.iter().map(|named| &named.files).collect::<Vec<_>>(),
+            each.iter().collect::<Vec<_>>()
+        );
+        assert_eq!(together[3].folders, [tree.path()]);
     }
 }

@@ -21,8 +21,11 @@ mod reader;
 #[cfg(not(feature = "sqlite"))]
 mod without;
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::follow::is_absence;
@@ -178,6 +181,14 @@ impl State {
 /// Whether a file that begins so is a database.
 pub(crate) fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
+}
+
+/// The database that is written to if this file is: the file itself, unless it is a log.
+pub(crate) fn written_with(path: &Path) -> Cow<'_, Path> {
+    match path.as_os_str().as_encoded_bytes().strip_suffix(b"-wal") {
+        Some(base) => Cow::Owned(PathBuf::from(OsString::from_vec(base.to_vec()))),
+        None => Cow::Borrowed(path),
+    }
 }
 
 /// A file that SQLite keeps beside a database. Links are followed, as SQLite does.

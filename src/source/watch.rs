@@ -16,7 +16,7 @@ const CALM: Duration = Duration::from_millis(500);
 /// Time between looks without events.
 const BUSY: Duration = Duration::from_millis(250);
 /// More directories than these are left to the poll.
-const WATCHES: usize = 96;
+const WATCHES: usize = 512;
 
 /// What to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,9 +102,9 @@ impl Watcher {
     }
 
     /// Watches these paths and no others. With `renew` also those that it watched before: a watch
-    /// stays with a file that was replaced, and the name goes unwatched.
-    pub(crate) fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) {
-        let Some(native) = &mut self.native else { return };
+    /// stays with a file that was replaced, and the name goes unwatched. Says whether it watches one that it did not.
+    pub(crate) fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) -> bool {
+        let Some(native) = &mut self.native else { return false };
         let wanted: HashSet<PathBuf> = paths.into_iter().take(WATCHES).map(named).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
@@ -115,7 +115,7 @@ impl Watcher {
             }
             keep
         });
-        let mut failure = None;
+        let (mut is_new, mut failure) = (false, None);
         for path in wanted {
             // The watcher lives on a thread of its own: asking it for what is not there would wake it
             // at every look.
@@ -123,7 +123,7 @@ impl Watcher {
                 continue;
             }
             match native.watch(path, RecursiveMode::NonRecursive) {
-                Ok(()) => drop(watched.insert(path.clone())),
+                Ok(()) => is_new |= watched.insert(path.clone()),
                 Err(error) if is_exhaustion(&error) => failure = Some(error),
                 // Missing or unreadable: the poll sees it when that changes.
                 Err(_) => {}
@@ -132,6 +132,7 @@ impl Watcher {
         if let Some(error) = failure {
             self.give_up(&error);
         }
+        is_new
     }
 
     /// What events named since the last call.

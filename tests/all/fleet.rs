@@ -510,6 +510,54 @@ fn rest(path: &Path, age: Duration) {
     file.set_modified(made() - age).unwrap();
 }
 
+/// A session may begin, or go on after long, in any folder where one may lie.
+#[test]
+fn what_begins_is_seen_at_once_wherever_it_lies() {
+    const SOON: Duration = Duration::from_secs(4);
+    const DAYS: Duration = Duration::from_secs(100 * 3600);
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let works = claude(home, 0, End::Prompt);
+    works.iter().for_each(Step::write);
+    // A project without a session; one whose session rests; a day on which nothing was said yet.
+    let begins = claude(home, 1, End::Prompt);
+    fs::create_dir_all(begins[0].path().parent().unwrap()).unwrap();
+    let mut resumed = claude(home, 2, End::Question);
+    let more = resumed.pop().unwrap();
+    resting(&resumed, DAYS);
+    resting(&codex(home, 0, End::Prompt), DAYS);
+    let next_day = codex(home, 1, End::Prompt).into_iter().map(|step| match step {
+        Step::Line(path, line) => Step::Line(path.to_string_lossy().replace("/02/", "/03/").into(), line),
+        step => step,
+    });
+    let mut new: Vec<Step> = begins.into_iter().chain(next_day).chain([more]).collect();
+    #[cfg(feature = "sqlite")]
+    {
+        opencode(home, 0, End::Prompt).iter().for_each(Step::write);
+        new.extend(opencode(home, 1, End::Prompt));
+    }
+    let (mut child, rows) = top(home);
+    let begun = Instant::now();
+    while !rows.lock().unwrap().contains_key(&works[0].address()) && begun.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // All looks that the start gives a reason for are over.
+    std::thread::sleep(Duration::from_secs(2));
+    new.iter().for_each(Step::write);
+    let written = Instant::now();
+    let unseen = || {
+        let rows = rows.lock().unwrap();
+        let unseen = new.iter().map(Step::address).filter(|address| !rows.contains_key(address));
+        unseen.collect::<std::collections::BTreeSet<String>>()
+    };
+    while !unseen().is_empty() && written.elapsed() < SOON {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(unseen().is_empty(), "{:?}", unseen());
+}
+
 #[test]
 fn more_sessions_than_a_process_may_have_open_files_are_followed() {
     const MOST: usize = 64;

@@ -107,6 +107,8 @@ pub(crate) struct Databases {
     rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
     /// Those that the latest look could not read, and why.
     pub(crate) unreadable: Vec<Unreadable>,
+    /// The folders that it looked into for files of agents.
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 /// A database of which nobody knows now what lies in it.
@@ -134,6 +136,7 @@ pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candid
 /// The same with all files of sessions that have several: what one of them tells may be taken back in the next.
 pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
+    databases.folders.clear();
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -173,13 +176,17 @@ fn under_roots(
     };
     let patterns: Vec<PathBuf> =
         formats.iter().flat_map(|format| held(*format)).map(|(_, pattern)| pattern).collect();
-    let mut lying = named_by_each(&patterns).into_iter();
+    let mut named = named_by_each(&patterns).into_iter();
+    let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
     let mut all = Vec::new();
     for format in formats {
         let (mut found, mut beside) = (Vec::new(), Vec::new());
-        for ((holds, _), lying) in held(format).zip(lying.by_ref()) {
-            let lying = lying.into_iter();
-            let lying = lying.filter(|lying| within.is_none_or(|folder| lying.path.starts_with(folder)));
+        for ((holds, _), named) in held(format).zip(named.by_ref()) {
+            let lying = named.files.into_iter().filter(|lying| is_within(&lying.path));
+            // Where one works, and what lies above it, is full of other things.
+            if !matches!(holds, Holds::Above(_)) {
+                databases.folders.extend(named.folders.into_iter().filter(|folder| is_within(folder)));
+            }
             match holds {
                 Holds::Files(_) | Holds::Above(_) => {
                     found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));

@@ -3,8 +3,10 @@
 //! Invariant: a file is opened when it is seen for the first time or has changed since it was no session; all others
 //! are asked for their stamps only.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::candidates::{Candidate, Databases, Search, Unreadable, collect};
 use super::facts::Facts;
@@ -13,6 +15,8 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::on_two_threads;
+use crate::source::rows;
+use crate::source::stamp::Stamp;
 
 /// What is known from earlier looks.
 pub(crate) struct Lookout {
@@ -27,6 +31,8 @@ pub(crate) struct Lookout {
     older: Vec<Candidate>,
     /// All files that may hold a session.
     paths: HashSet<PathBuf>,
+    /// The folders in which a session may begin or go on, those that changed last first.
+    folders: Vec<PathBuf>,
 }
 
 /// What one look came by.
@@ -37,6 +43,8 @@ pub(crate) struct Look {
     pub(crate) unreadable: Vec<(Found, Text)>,
     /// Why places that the reader named cannot be looked at, each once.
     pub(crate) refused: Vec<Text>,
+    /// How long it took to see what there is, without what is read of each that is new.
+    pub(crate) took: Duration,
 }
 
 impl Lookout {
@@ -50,6 +58,7 @@ impl Lookout {
             refused: HashSet::new(),
             older: Vec::new(),
             paths: HashSet::new(),
+            folders: Vec::new(),
         }
     }
 
@@ -58,20 +67,39 @@ impl Lookout {
         self.search.places()
     }
 
+    /// The folders in which a session may begin or go on, as far as the last look knows, those that changed last first.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// Looks for sessions that were written to at this time or later. Of what is not known when it was written to,
     /// nobody knows that it was not.
     pub(crate) fn look(&mut self, from: Timestamp, now: Timestamp) -> Look {
+        let begun = Instant::now();
         let (candidates, failures) = collect(&self.search, &mut self.databases);
+        let took = begun.elapsed();
         let refused = failures.into_iter().filter(|OpenError(why)| self.refused.insert(why.clone()));
         let refused = refused.map(|OpenError(why)| Text::clean(&why)).collect();
         let is_recent = |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from);
         let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
         self.older = older;
         self.paths = recent.iter().map(|candidate| candidate.path.clone()).collect();
+        self.folders = self.folders_of_last_look();
         let found = self.look_at(recent, now);
         let is_recent = |it: &Unreadable| it.found.modified.is_none_or(|at| at >= from);
         let unreadable = std::mem::take(&mut self.databases.unreadable).into_iter().filter(is_recent);
-        Look { found, unreadable: unreadable.map(|it| (it.found, it.why)).collect(), refused }
+        Look { found, unreadable: unreadable.map(|it| (it.found, it.why)).collect(), refused, took }
+    }
+
+    fn folders_of_last_look(&mut self) -> Vec<PathBuf> {
+        let older = self.older.iter().filter_map(|candidate| candidate.path.parent().map(Path::to_owned));
+        let all: HashSet<PathBuf> =
+            std::mem::take(&mut self.databases.folders).into_iter().chain(older).collect();
+        // With a home folder for a root, projects lie there, and all else.
+        let home = self.search.environment.home.as_ref();
+        let mut folders: Vec<PathBuf> = all.into_iter().filter(|folder| Some(folder) != home).collect();
+        folders.sort_by_cached_key(|folder| Reverse(Stamp::of(folder).ok().map(|stamp| stamp.moment())));
+        folders
     }
 
     /// Whether something was not looked at by the last look that may be a session of interest.
@@ -123,8 +151,8 @@ impl Lookout {
         self.given.remove(place);
     }
 
-    /// Whether a file was there at the last look.
-    pub(crate) fn knows(&self, path: &PathBuf) -> bool {
-        self.paths.contains(path)
+    /// Whether a file was there at the last look, or the database whose log it is.
+    pub(crate) fn knows(&self, path: &Path) -> bool {
+        self.paths.contains(&*rows::written_with(path))
     }
 }
