@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ const WINDOW: u64 = 64 << 10;
 /// How long to wait before what could not be read is tried again, and at most.
 const RETRY: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A database that is written to for longer than this is worth a word.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// A file that was not written to for so long is closed until it is: there may be more of them than a process may hold
 /// open. What moves a file away does so while it is at work, or soon after.
@@ -44,6 +47,7 @@ pub(super) struct Member<'o> {
     way: Way<'o>,
     alarms: Vec<Alarm>,
     orphans: Option<HashSet<CallPlace>>,
+    busy_since: Option<Instant>,
     has_begun: bool,
     touched: Vec<EntryId>,
     /// The row that was sent last.
@@ -78,6 +82,7 @@ impl<'o> Member<'o> {
             way: Way::Closed { again: None, wait: RETRY },
             alarms: alarms.iter().map(|expr| Alarm::new(expr.clone(), None)).collect(),
             orphans: None,
+            busy_since: None,
             has_begun: false,
             touched: Vec::new(),
             row: None,
@@ -161,10 +166,12 @@ impl<'o> Member<'o> {
         guarded(outlet, || failure = open.read(slice).err());
         self.take(inbox, now);
         self.close(now);
-        if let Some(failure) = failure {
+        let Some(failure) = failure else { return self.busy_since = None };
+        self.shut();
+        let is_busy = failure.kind() == ErrorKind::ResourceBusy;
+        if !is_busy || self.busy_since.get_or_insert_with(Instant::now).elapsed() > QUIET {
             self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
             self.is_stale = true;
-            self.shut();
         }
     }
 

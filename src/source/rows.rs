@@ -155,7 +155,11 @@ impl Failure {
 
 impl From<Failure> for io::Error {
     fn from(failure: Failure) -> Self {
-        let kind = if failure == Failure::Gone { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
+        let kind = match failure {
+            Failure::Gone => io::ErrorKind::NotFound,
+            Failure::Busy => io::ErrorKind::ResourceBusy,
+            Failure::Unfinished | Failure::Damaged(_) | Failure::Unreadable(_) => io::ErrorKind::Other,
+        };
         Self::new(kind, failure.words())
     }
 }

@@ -16,6 +16,9 @@ const SAFETY: Duration = Duration::from_secs(2);
 /// Delays between tries while a database cannot be read.
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
+/// A writer that changes the database for longer than this is worth a word; until then it is tried again often.
+const QUIET: Duration = Duration::from_secs(2);
+const BUSY_RETRY: Duration = Duration::from_millis(200);
 
 /// The time of the next look, and how the last one fared.
 #[derive(Default)]
@@ -24,7 +27,15 @@ pub(super) struct Schedule {
     /// Looks that take long are taken seldom.
     not_before: Option<Instant>,
     is_settled: bool,
-    failure: Option<(Failure, Duration)>,
+    failure: Option<Failing>,
+}
+
+/// Why the database cannot be read.
+struct Failing {
+    why: Failure,
+    since: Instant,
+    delay: Duration,
+    is_said: bool,
 }
 
 impl Schedule {
@@ -65,23 +76,53 @@ impl Schedule {
         self.failure.is_some()
     }
 
-    /// The database cannot be read. Answers how it fares, if that is news.
+    /// The database cannot be read. Answers how it fares, if that is news. That a writer is at work soon passes.
     pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Vec<LinkState> {
-        let (is_news, delay) = match &self.failure {
-            Some((known, delay)) => (*known != failure, (*delay * 2).min(LAST_RETRY)),
-            None => (true, FIRST_RETRY),
+        let (known, delay) = match self.failure.take() {
+            Some(known) => (Some((known.why, known.since, known.is_said)), known.delay * 2),
+            None => (None, FIRST_RETRY),
         };
+        let same = known.as_ref().filter(|(why, ..)| *why == failure);
+        let (since, was_said) = same.map_or((now, false), |(_, since, is_said)| (*since, *is_said));
+        let is_quiet = failure == Failure::Busy && now.duration_since(since) < QUIET;
         let link = match &failure {
             Failure::Gone => LinkState::Gone,
             other => LinkState::Unreadable(Text::clean(&other.words())),
         };
+        let delay = delay.min(if is_quiet { BUSY_RETRY } else { LAST_RETRY });
         self.next = Some(now + delay);
-        self.failure = Some((failure, delay));
-        if is_news { vec![link] } else { Vec::new() }
+        let is_said = was_said || !is_quiet;
+        self.failure = Some(Failing { why: failure, since, delay, is_said });
+        if is_said && !was_said { vec![link] } else { Vec::new() }
     }
 
     /// The database can be read. Answers how it fares, if that is news.
     pub(super) fn recover(&mut self) -> Vec<LinkState> {
-        self.failure.take().map(|_| LinkState::Live).into_iter().collect()
+        let was_said = self.failure.take().is_some_and(|failing| failing.is_said);
+        if was_said { vec![LinkState::Live] } else { Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Schedule;
+    use crate::model::edit::LinkState;
+    use crate::source::rows::Failure;
+
+    #[test]
+    fn a_writer_at_work_is_said_of_when_it_takes_long() {
+        let (begun, mut schedule) = (Instant::now(), Schedule::default());
+        let after = |ms| begun + Duration::from_millis(ms);
+        assert!(schedule.fail(Failure::Busy, after(0)).is_empty());
+        assert!(schedule.fail(Failure::Busy, after(1900)).is_empty());
+        assert!(schedule.recover().is_empty(), "what was not said is not taken back");
+        assert!(schedule.fail(Failure::Busy, after(2000)).is_empty());
+        assert!(schedule.next().is_some_and(|next| next <= after(2200)), "it is tried again soon");
+        assert!(matches!(schedule.fail(Failure::Busy, after(4100)).as_slice(), [LinkState::Unreadable(_)]));
+        assert!(schedule.fail(Failure::Busy, after(4200)).is_empty(), "once is enough");
+        assert_eq!(schedule.recover(), [LinkState::Live]);
+        assert_eq!(schedule.fail(Failure::Gone, after(5000)), [LinkState::Gone]);
     }
 }
