@@ -244,19 +244,20 @@ impl Follower<'_> {
         }
         let named: HashSet<&Path> =
             hints.paths().flat_map(|path| [Some(&**path), path.parent()]).flatten().collect();
-        if !is_all && named.is_empty() {
-            return;
-        }
-        let now = self.now();
+        let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
-            let folders = member.folders();
-            let is_named = folders.iter().any(|folder| named.contains(folder.as_path()));
-            if is_all || is_named || named.contains(member.found.path.as_path()) {
+            let is_due = is_all || member.due().is_some_and(|due| due <= clock);
+            let is_named = || {
+                let folders = member.folders();
+                named.contains(member.found.path.as_path())
+                    || folders.iter().any(|folder| named.contains(folder.as_path()))
+            };
+            if is_due || (!named.is_empty() && is_named()) {
                 member.poll(self.outlet, self.inbox, &hints, now);
             }
             // Another session of the database may have begun.
-            if member.found.session.is_none() {
+            if !named.is_empty() && member.found.session.is_none() {
                 own.insert(member.found.path.clone());
             }
         }

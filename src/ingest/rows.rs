@@ -16,8 +16,10 @@ mod newest;
 mod schedule;
 mod session;
 
-use std::collections::{HashSet, VecDeque};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,6 +44,8 @@ use crate::source::rows::{Cell, Database, Failure, State};
 const KEPT: u64 = 32 << 20;
 /// How long a reading that does not follow waits for a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// For so long after a database was busy it is not tried again for another session.
+const BUSY: Duration = Duration::from_millis(100);
 
 /// Reads the rows of one session.
 pub(crate) struct Rows {
@@ -51,7 +55,7 @@ pub(crate) struct Rows {
     bodies: Bodies,
     queries: Arc<Queries>,
     schema: i64,
-    database: Option<Database>,
+    database: Option<Rc<Database>>,
     /// The state of the files when they were last looked at.
     state: Option<State>,
     /// The session, and those that it started.
@@ -159,6 +163,11 @@ impl Rows {
         if self.schedule.puts_off(now) {
             return (Vec::new(), None);
         }
+        let is_same = self.state == Some(state) && self.schedule.is_settled();
+        if is_same && self.database.as_ref().is_some_and(|database| database.is_current()) {
+            self.schedule.looked(now, Duration::ZERO, true);
+            return (Vec::new(), None);
+        }
         match self.look(state, emitter, now) {
             Ok(anew) => (self.schedule.recover(), anew),
             Err(failure) => (self.fail(failure, now), None),
@@ -241,7 +250,7 @@ impl Rows {
         if self.database.is_none() {
             self.database = Some(open_patiently(&self.path, self.bodies)?);
         }
-        self.database.as_ref().ok_or(Failure::Busy)
+        self.database.as_deref().ok_or(Failure::Busy)
     }
 
     fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
@@ -260,7 +269,7 @@ impl Rows {
     ) -> Result<Option<String>, Failure> {
         let start = Instant::now();
         let is_touched = self.state != Some(state);
-        self.database = self.database.take().filter(Database::is_current);
+        self.database = self.database.take().filter(|database| database.is_current());
         let schema = self.database()?.schema()?;
         let is_other = self.state.is_some_and(|known| !known.base.is_same_file(&state.base));
         if is_other || schema != self.schema {
@@ -269,6 +278,7 @@ impl Rows {
             let why = if is_other { "replaced by another database" } else { "its tables were changed" };
             return Ok(Some(why.to_owned()));
         }
+        self.look_whether_it_is_gone()?;
         self.is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         self.is_touched = is_touched;
         for number in 0..self.sessions.len() {
@@ -295,6 +305,14 @@ impl Rows {
         let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);
         self.schedule.looked(now, start.elapsed(), is_settled);
         Ok(None)
+    }
+
+    /// What was read of a session that was deleted stays, as that of a file does.
+    fn look_whether_it_is_gone(&mut self) -> Result<(), Failure> {
+        let Some(id) = self.sessions.first().map(|session| session.id.clone()) else { return Ok(()) };
+        let queries = Arc::clone(&self.queries);
+        let is_gone = self.state.is_some() && self.value(&queries.named, &id)?.is_none();
+        if is_gone { Err(Failure::Gone) } else { Ok(()) }
     }
 
     fn learn_tables(&mut self, schema: i64) -> Result<(), Failure> {
@@ -339,7 +357,55 @@ impl Rows {
     }
 }
 
+/// What is known of a database on this thread: who reads it, or when it was busy.
+type Opened = Result<Weak<Database>, Instant>;
+
+thread_local! {
+    /// Sessions of one database that are followed on this thread read it together, and wait together for who writes.
+    static OPENED: RefCell<HashMap<PathBuf, Opened>> = RefCell::default();
+}
+
 /// A reading that does not follow has no later to try again.
-fn open_patiently(path: &Path, bodies: Bodies) -> Result<Database, Failure> {
-    if bodies.is_live() { Database::open(path) } else { Database::open_patiently(path, PATIENCE) }
+fn open_patiently(path: &Path, bodies: Bodies) -> Result<Rc<Database>, Failure> {
+    if !bodies.is_live() {
+        return Database::open_patiently(path, PATIENCE).map(Rc::new);
+    }
+    match OPENED.with_borrow(|opened| opened.get(path).cloned()) {
+        Some(Err(at)) if at.elapsed() < BUSY => return Err(Failure::Busy),
+        Some(Ok(known)) => {
+            if let Some(database) = known.upgrade().filter(|database| database.is_current()) {
+                return Ok(database);
+            }
+        }
+        Some(Err(_)) | None => {}
+    }
+    let database = Database::open(path).map(Rc::new);
+    let opened = match &database {
+        Ok(database) => Ok(Rc::downgrade(database)),
+        Err(Failure::Busy) => Err(Instant::now()),
+        Err(_) => Ok(Weak::new()),
+    };
+    OPENED.with_borrow_mut(|all| all.insert(path.to_owned(), opened));
+    database
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use std::rc::Rc;
+
+    use super::{Bodies, open_patiently};
+
+    #[test]
+    fn sessions_of_one_database_read_it_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE a (b);").unwrap();
+        let open = || open_patiently(&path, Bodies::Recent).unwrap();
+        let (first, second) = (open(), open());
+        assert!(Rc::ptr_eq(&first, &second));
+        connection.execute_batch("INSERT INTO a VALUES (1);").unwrap();
+        let (third, fourth) = (open(), open());
+        assert!(!Rc::ptr_eq(&first, &third) && Rc::ptr_eq(&third, &fourth));
+    }
 }

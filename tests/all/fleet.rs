@@ -708,6 +708,70 @@ fn a_database_that_cannot_be_read_has_a_row() {
     child.wait().unwrap();
 }
 
+/// Follows two sessions of a database that has no log. Says whether at some time what is asked for is true of the first.
+#[cfg(feature = "sqlite")]
+fn followed_in_a_database(
+    change: impl FnOnce(&rusqlite::Connection, &dyn Fn(&dyn Fn(&Value) -> bool) -> bool),
+) {
+    let home = tempfile::tempdir().unwrap();
+    let scripts = [opencode(home.path(), 1, End::Prompt), opencode(home.path(), 2, End::Prompt)];
+    scripts.iter().flatten().for_each(Step::write);
+    let connection = rusqlite::Connection::open(scripts[0][0].path()).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = delete;").unwrap();
+    let (mut child, rows) = top(home.path());
+    let address = scripts[0][0].address();
+    let stands = |is_it: &dyn Fn(&Value) -> bool| {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && !rows.lock().unwrap().get(&address).is_some_and(is_it) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        rows.lock().unwrap().get(&address).is_some_and(is_it)
+    };
+    let is_read = stands(&|row| row["complete"] == true && row["needs"] == "prompt");
+    if is_read {
+        change(&connection, &stands);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_read, "{:?}", rows.lock().unwrap());
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_session_that_is_deleted_from_a_database_is_gone_as_a_file_is() {
+    let mut is_gone = false;
+    followed_in_a_database(|connection, stands| {
+        let of_first = "DELETE FROM part WHERE session_id = 'ses_0oven0001'; \
+            DELETE FROM message WHERE session_id = 'ses_0oven0001'; DELETE FROM session WHERE id = 'ses_0oven0001';";
+        connection.execute_batch(&format!("BEGIN; {of_first} COMMIT;")).unwrap();
+        is_gone = stands(&|row| {
+            row["problem"] == "file gone" && row["needs"].is_null() && row["last"] == "It is hot."
+        });
+    });
+    assert!(is_gone);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_database_that_is_busy_for_a_moment_needs_nobody() {
+    let (mut had_problem, mut goes_on) = (false, false);
+    followed_in_a_database(|connection, stands| {
+        // With no room for changed pages they are written to the database before the change ends.
+        let change = "UPDATE part SET data = replace(data, 'It is hot.', 'It is cold.')";
+        connection.execute_batch(&format!("PRAGMA cache_size = 1; BEGIN EXCLUSIVE; {change};")).unwrap();
+        connection.cache_flush().unwrap();
+        let begun = Instant::now();
+        had_problem = stands(&|row| {
+            row["problem"].is_string()
+                || row["needs"] == "error"
+                || begun.elapsed() > Duration::from_millis(1500)
+        }) && begun.elapsed() < Duration::from_millis(1500);
+        connection.execute_batch("COMMIT").unwrap();
+        goes_on = stands(&|row| row["last"] == "It is cold." && row["problem"].is_null());
+    });
+    assert!(!had_problem && goes_on, "{had_problem} {goes_on}");
+}
+
 /// Leaves beside a database the journal of a change that was never ended.
 #[cfg(feature = "sqlite")]
 fn hot_journal(path: &Path) -> PathBuf {
