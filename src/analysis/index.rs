@@ -83,6 +83,13 @@ impl<I> DerefMut for Live<I> {
     }
 }
 
+impl<I> Live<I> {
+    /// What was taken in, which is kept up no more.
+    pub(crate) fn into_index(self) -> I {
+        self.index
+    }
+}
+
 impl<I: Index<Reads = ()>> Live<I> {
     /// All of a transcript.
     pub(crate) fn of(transcript: &Transcript) -> Self {

@@ -9,10 +9,15 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::json::Json;
+
 /// Tells what counting needs of the records of one file.
 pub struct Counting {
     need: NeedOf,
     has_begun: bool,
+    closed: &'static [&'static str],
+    suffices: fn(&Json<'_>) -> bool,
+    lacks_results: bool,
 }
 
 /// What is needed of the record with these bytes.
@@ -30,9 +35,26 @@ pub(crate) enum Need {
 }
 
 impl Counting {
-    /// Asks of one record after the other, in their order.
-    fn new(need: impl FnMut(&[u8]) -> Need + Send + 'static) -> Self {
-        Self { need: Box::new(need), has_begun: false }
+    /// Asks of one record after the other, in their order. Of those that are only counted the values of members of
+    /// these names are not looked at.
+    fn new(closed: &'static [&'static str], need: impl FnMut(&[u8]) -> Need + Send + 'static) -> Self {
+        let suffices = |_: &Json<'_>| true;
+        Self { need: Box::new(need), has_begun: false, closed, suffices, lacks_results: true }
+    }
+
+    /// Names of members that are not looked at.
+    pub(crate) fn closed(&self) -> &'static [&'static str] {
+        self.closed
+    }
+
+    /// Whether a record without them tells enough.
+    pub(crate) fn suffices(&self, record: &Json<'_>) -> bool {
+        (self.suffices)(record)
+    }
+
+    /// Whether results of calls are passed over, so that none of them says anything.
+    pub(crate) fn lacks_results(&self) -> bool {
+        self.lacks_results
     }
 
     /// What is needed of a record. Those before the first one that may count say what the file is.
@@ -69,6 +91,7 @@ static SESSION: Word = Word::new(|| Finder::new("\"sessionId\""));
 static OUTCOME: Word = Word::new(|| Finder::new("\"toolUseResult\""));
 static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
 static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
+static AGENT_ID: Word = Word::new(|| Finder::new("agent_id"));
 static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
 /// Claude Code: answers; where another session begins; and results that name a sub-agent, whose file may lie beside. Each
@@ -85,7 +108,7 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         let Some(at) = AGENT.find(record) else { return false };
         !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
     };
-    Counting::new(move |record| {
+    Counting::new(&["content"], move |record| {
         if is_other_session(record) || FORKED.is_in(record) {
             Need::Whole
         } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) {
@@ -99,8 +122,9 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
 }
 
 /// pi and OpenClaw: all but plain results of tools. In the stream of events each record goes on with the others.
-pub(crate) fn of_pi() -> Counting {
-    Counting::new(|record| {
+/// A record is looked at whole unless what it is without what was said `suffices`.
+pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
+    let need = |record: &[u8]| {
         if !record.starts_with(b"{\"type\":\"message\",") {
             Need::Whole
         } else if !RESULT.is_in(record) {
@@ -110,7 +134,28 @@ pub(crate) fn of_pi() -> Counting {
         } else {
             Need::Nothing
         }
-    })
+    };
+    Counting { suffices, ..Counting::new(&["content"], need) }
+}
+
+/// Codex: all, for whose request tokens are is told by what stands around them; but not what went into tools and came
+/// out, unless it may name a sub-agent.
+pub(crate) fn of_codex() -> Counting {
+    const CLOSED: &[&str] = &[
+        "output",
+        "aggregated_output",
+        "formatted_output",
+        "stdout",
+        "stderr",
+        "changes",
+        "arguments",
+        "input",
+        "encrypted_content",
+        "replacement_history",
+        "base_instructions",
+    ];
+    let need = |record: &[u8]| if AGENT_ID.is_in(record) { Need::Whole } else { Need::Account };
+    Counting { lacks_results: false, ..Counting::new(CLOSED, need) }
 }
 
 /// What stands between a member's name, with which the text begins, and the end of its value, if that is a string.
@@ -158,7 +203,7 @@ mod tests {
 
     #[test]
     fn plain_results_of_tools_are_not_needed() {
-        let counting = &mut of_pi();
+        let counting = &mut of_pi(|_| true);
         let result = |more: &str| format!(r#"{{"type":"message","message":{{"role":"toolResult"{more}}}}}"#);
         assert_eq!(need(counting, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
         assert_eq!(need(counting, &result("")), Need::Nothing);

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::counting::{Counting, Need};
+use super::counting::Counting;
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
@@ -370,15 +370,12 @@ type Outcome = (Fate, usize);
 
 /// The value of a record that is one as it stands. Depends on the bytes alone, so that any thread may ask.
 pub(crate) fn value_of(bytes: &[u8]) -> Option<Json<'_>> {
-    json::read(trimmed(simdutf8::basic::from_utf8(bytes).ok()?))
+    value_without(bytes, &[])
 }
 
-/// As [`value_of`], as far as counting needs it: what was said stays one text, as it is written.
-pub(crate) fn value_for_counting(bytes: &[u8], need: Need) -> Option<Json<'_>> {
-    if need == Need::Whole {
-        return value_of(bytes);
-    }
-    json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), "content")
+/// As [`value_of`], in which the values of members of these names are as they are written.
+pub(crate) fn value_without<'a>(bytes: &'a [u8], closed: &'static [&'static str]) -> Option<Json<'a>> {
+    json::read_without(trimmed(simdutf8::basic::from_utf8(bytes).ok()?), closed)
 }
 
 /// Bytes as text; what is no UTF-8 is replaced.

@@ -316,12 +316,12 @@ fn null<'j, 'a>() -> &'j Json<'a> {
 
 /// The value that a text is, if it is one JSON value.
 pub fn read(text: &str) -> Option<Json<'_>> {
-    lexer::read(text, None)
+    lexer::read(text, &[])
 }
 
-/// As [`read`], but arrays and objects that are the value of a member of this name are strings, as they are written.
-pub(crate) fn read_without<'a>(text: &'a str, closed: &'static str) -> Option<Json<'a>> {
-    lexer::read(text, Some(closed))
+/// As [`read`], but what is the value of a member of one of these names is a string, as it is written.
+pub(crate) fn read_without<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
+    lexer::read(text, closed)
 }
 
 /// As [`read`], and why not.

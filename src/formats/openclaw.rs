@@ -23,7 +23,7 @@ use super::decoder::{BESIDE, Confidence, Decoder, Format, Input, Pattern, Place,
 use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
-use super::pi::{Container, container};
+use super::pi::{Container, container, copies};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
 use crate::model::edit::{Batch, MetaEdit};
@@ -76,7 +76,7 @@ impl Format for Openclaw {
     }
 
     fn counting(&self, _: Place<'_>) -> Option<Counting> {
-        Some(counting::of_pi())
+        Some(counting::of_pi(copies::is_known_by_usage))
     }
 
     fn has_deltas(&self) -> bool {

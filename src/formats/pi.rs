@@ -2,7 +2,7 @@
 //! event stream of `pi --mode json`. OpenClaw keeps the same container; its own marks decide.
 
 pub mod block;
-mod copies;
+pub(crate) mod copies;
 mod decode;
 mod diff;
 mod entry;
@@ -70,7 +70,7 @@ impl Format for Pi {
     }
 
     fn counting(&self, _: Place<'_>) -> Option<Counting> {
-        Some(counting::of_pi())
+        Some(counting::of_pi(copies::is_known_by_usage))
     }
 
     fn has_deltas(&self) -> bool {

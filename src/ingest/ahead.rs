@@ -12,7 +12,7 @@ use crossbeam_channel::bounded;
 use memchr::memrchr;
 
 use crate::formats::counting::{Counting, Need};
-use crate::formats::decoder::{value_for_counting, value_of};
+use crate::formats::decoder::{value_of, value_without};
 use crate::formats::json::Json;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
@@ -46,7 +46,9 @@ impl Portion<'_> {
             let bytes = line.record().bytes;
             let need = counting.need(bytes);
             if need != Need::Nothing {
-                *value = value_for_counting(bytes, need);
+                let account = || value_without(bytes, counting.closed()).filter(|it| counting.suffices(it));
+                let account = if need == Need::Account { account() } else { None };
+                *value = account.or_else(|| value_of(bytes));
             }
             need != Need::Nothing
         });

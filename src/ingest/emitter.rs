@@ -84,10 +84,18 @@ impl<'o> Emitter<'o> {
         self
     }
 
+    /// Who takes what is sent looks at no body.
+    #[must_use]
+    pub(crate) fn counting(mut self, is_counted: bool) -> Self {
+        self.batch.is_counted = is_counted;
+        self
+    }
+
     /// An empty batch that is sent like the last one.
     fn next_batch(&self) -> Batch {
         let mut batch = Batch::default();
         batch.stubs_only = self.batch.stubs_only;
+        batch.is_counted = self.batch.is_counted;
         batch.is_piped = self.batch.is_piped;
         batch.is_of_other_file = self.batch.is_of_other_file;
         batch

@@ -155,18 +155,20 @@ impl Session {
     }
 
     /// As [`Session::read_whole`], with bodies left on disk and without what counting does not need: what was spent, when
-    /// and on what is all there, what was said is not.
-    pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) {
+    /// and on what is all there, what was said is not. Answers whether results of calls are not there either.
+    pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
         self.plan.is_counted = true;
-        let is_partly = self.plan.counting(Place::Line).is_some();
+        let counting = self.plan.counting(Place::Line).filter(|_| self.plan.shape == Shape::Lines);
+        let lacks_results = counting.is_some_and(|counting| counting.lacks_results());
         self.read_whole(true, &mut |mut feed| {
             if let Feed::Batch { batch, .. } = &mut feed
-                && is_partly
+                && lacks_results
             {
                 batch.forget_contents();
             }
             sink(feed);
         });
+        lacks_results
     }
 
     /// Reads these lines of its files as if there were no others, with their bodies, and ends with [`Feed::CaughtUp`].
@@ -260,7 +262,8 @@ impl Session {
 fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
     outlet(Feed::Opened(Box::new(plan.opened.clone())));
     outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
-    let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+    let is_counted = plan.counting(Place::Line).is_some();
+    let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
     match Reader::new(plan, files, bodies, emitter, Instant::now()) {
         Ok(mut reader) => {
             while reader.step(Instant::now(), &mut || ()) || reader.rest(Instant::now(), true) {}

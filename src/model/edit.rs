@@ -193,6 +193,8 @@ pub struct Batch {
     pub wanted: Vec<Text>,
     /// Leave bodies on disk: only stubs are made.
     pub stubs_only: bool,
+    /// Only what counts is asked for: of bodies nothing is told but where they stand.
+    pub(crate) is_counted: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub(crate) is_piped: bool,
     /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
@@ -240,7 +242,8 @@ impl Batch {
 
     /// As [`Self::output`], of a text that may not be there as a whole.
     pub(crate) fn output_of<W: Written + ?Sized>(&mut self, raw: &W) -> Body {
-        Body { flags: BodyFlags::of_output(raw), ..self.body(raw, Manner::Output) }
+        let flags = if self.is_counted { BodyFlags::default() } else { BodyFlags::of_output(raw) };
+        Body { flags, ..self.body(raw, Manner::Output) }
     }
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
@@ -259,6 +262,9 @@ impl Batch {
 
     fn body<W: Written + ?Sized>(&mut self, raw: &W, manner: Manner) -> Body {
         let size = raw.size();
+        if self.is_counted {
+            return self.tree(&Text::default(), size, || Tree::Null);
+        }
         let newlines = raw.newlines();
         let lines = newlines + usize::from(size > 0 && !raw.ends_line());
         let is_short = size <= STUB_BYTES && newlines == 0 && !raw.whole().contains('\u{1b}');
@@ -348,17 +354,17 @@ impl Batch {
         self.tally.note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
-    /// Leaves out what was said; what came of calls, for without these each result would stand alone; and how records
-    /// hang together.
+    /// Leaves out what came of calls, for without what was said each result would stand alone; and how records hang
+    /// together. Blocks stay: by their pieces it is told what a record is to an entry that is there.
     pub(crate) fn forget_contents(&mut self) {
         self.notices.clear();
-        for edit in &mut self.edits {
-            let Edit::Entry(entry) = edit else { continue };
-            let bodies = entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut());
-            bodies.for_each(|body| body.stub = Text::default());
-        }
         self.edits
             .retain(|edit| !matches!(edit, Edit::Result { .. } | Edit::State { .. } | Edit::Link { .. }));
+        for edit in &mut self.edits {
+            let Edit::Entry(entry) = edit else { continue };
+            entry.parent = None;
+            entry.blocks.shrink_to_fit();
+        }
     }
 
     /// Whether there is nothing to send.

@@ -218,6 +218,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Whether it says that records of another session stand here.
+    pub(crate) fn is_resumption(&self) -> bool {
+        matches!(self.kind, BlockKind::Break(Break::Resumed(_)))
+    }
+
     /// The call that it is.
     pub(crate) fn call(&self) -> Option<&ToolCall> {
         match &self.kind {

@@ -12,7 +12,7 @@ use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
 use crate::model::entry::details::{Details, Of, records_below};
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -44,12 +44,25 @@ pub struct Reading {
 pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
         session.read_whole(stubs_only, &mut |feed| drop(reading.take(feed)));
+        reading.settle();
     })
 }
 
-/// As [`read`], of what was spent only; nothing else that is there of the session can be relied on.
+/// As [`read`], of what was spent only; nothing else that is there of the session can be relied on, and turns, branches
+/// and the account are not.
 pub fn count(target: &Target) -> Result<Reading, OpenError> {
-    read_as(target, |session, reading| session.read_counted(&mut |feed| drop(reading.take(feed))))
+    let mut lacks_results = false;
+    let reading = read_as(target, |session, reading| {
+        lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
+    })?;
+    if lacks_results && is_unsure(&reading.transcript) { read(target, true) } else { Ok(reading) }
+}
+
+/// Whether records that were passed over may matter: what is recorded beside entries has the time of the one before it,
+/// which a result without its call may be; and what seems to be of another session may repeat one of them.
+fn is_unsure(transcript: &Transcript) -> bool {
+    let mut blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    transcript.asides().next().is_some() || blocks.any(Block::is_resumption)
 }
 
 /// As [`read`], with what each format says of it, and how much of the strings of its records is shown.
@@ -59,6 +72,7 @@ pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> 
     let reading = read_as(target, |session, reading| {
         reading.verdicts = verdicts;
         coverage = session.survey(&mut |feed| drop(reading.take(feed)));
+        reading.settle();
     })?;
     Ok((reading, coverage))
 }
@@ -67,7 +81,6 @@ fn read_as(target: &Target, read: impl FnOnce(Session, &mut Reading)) -> Result<
     let session = ingest::open(target)?;
     let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
-    reading.settle();
     // A file has only one session, so what is named behind it is an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
     if let Some(name) = target.session.as_ref().filter(|name| is_entry && !name.is_empty()) {

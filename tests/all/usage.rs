@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
 use tv::ingest::{OpenError, Target};
 use tv::model::found::Found;
@@ -538,5 +539,76 @@ fn counting_comes_to_what_all_records_tell() {
         assert!(spent > corpus.least(500, 5_000), "{spent}");
         assert!(passed > 100, "{passed}");
         assert!(differing.is_empty(), "{differing:#?}");
+    }
+}
+
+/// What happens to a line: its place in the file and the place in it are of a thousand.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    Dropped,
+    Doubled,
+    Cut,
+    Joined,
+    Without,
+    With(u8),
+    Repeated,
+}
+
+type Damages = Vec<(usize, usize, Damage)>;
+
+fn damages() -> impl Strategy<Value = Damages> {
+    let byte = prop::sample::select(b"{}[]\",:\\0x \t\x01\xff".to_vec());
+    let damage = prop_oneof![
+        1 => Just(Damage::Dropped),
+        1 => Just(Damage::Doubled),
+        1 => Just(Damage::Cut),
+        1 => Just(Damage::Joined),
+        1 => Just(Damage::Repeated),
+        4 => Just(Damage::Without),
+        8 => byte.prop_map(Damage::With),
+    ];
+    prop::collection::vec((0..1_000_usize, 0..1_000_usize, damage), 1..6)
+}
+
+fn damaged(sound: &[u8], damages: &Damages) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> = sound.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    for (line, place, damage) in damages {
+        let number = line * lines.len() / 1_000;
+        let Some(line) = lines.get_mut(number).filter(|line| !line.is_empty()) else { continue };
+        let at = place * line.len() / 1_000;
+        match damage {
+            Damage::Dropped => line.clear(),
+            Damage::Doubled => line.extend(line.clone()),
+            Damage::Cut => drop(line.drain(at..line.len() - 1)),
+            Damage::Joined => drop(line.pop()),
+            Damage::Without => drop(line.remove(at)),
+            Damage::With(byte) => line[at] = *byte,
+            Damage::Repeated => {
+                let copy = line.clone();
+                lines.push(copy);
+            }
+        }
+    }
+    lines.concat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 1_000, ..crate::fixtures::cases(512) })]
+
+    /// Full decoding decides what a broken line still says: counting must not know better.
+    #[test]
+    fn counting_comes_to_the_same_in_broken_files(which in any::<prop::sample::Index>(), damages in damages()) {
+        let is_counted = |path: &PathBuf| {
+            ["claude-code", "codex", "openclaw", "pi"].iter().any(|format| path.parent().unwrap().ends_with(format))
+        };
+        let files: Vec<PathBuf> = crate::fixtures::line_files().into_iter().filter(is_counted).collect();
+        let sound = which.get(&files);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(sound.file_name().unwrap());
+        fs::write(&path, damaged(&fs::read(sound).unwrap(), &damages)).unwrap();
+        if let Some([(whole, _), (counted, _)]) = both_ways(&Target { path, session: None }) {
+            let differs = whole.lines().zip(counted.lines()).find(|(whole, counted)| whole != counted);
+            prop_assert!(whole == counted, "{}: {differs:?}", sound.display());
+        }
     }
 }

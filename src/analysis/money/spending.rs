@@ -115,6 +115,11 @@ impl Spending {
         &self.charges
     }
 
+    /// All charges, for whoever needs nothing else.
+    pub(crate) fn into_charges(self) -> Vec<Charge> {
+        self.charges
+    }
+
     /// Errors that record no tokens: if they were requests, nobody knows what they cost.
     pub(crate) fn without_tokens(&self) -> usize {
         self.without_tokens.len()

@@ -21,7 +21,7 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         ["arguments", "input", "action"].iter().map(|name| payload.get(name)).find(|json| !json.is_null());
     let written = written.unwrap_or(&Json::Null);
     // Arguments are a text of JSON, the input of a custom tool is a text of its own kind.
-    let parsed = written.str().and_then(|text| json::parse(text).ok()).filter(Json::is_object);
+    let parsed = written.str().and_then(json::read).filter(Json::is_object);
     let input = parsed.as_ref().unwrap_or(written);
     let name = name(payload);
     let (kind, headline) = asked(&name, input);

@@ -29,6 +29,7 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
@@ -69,6 +70,10 @@ impl Format for Codex {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(CodexDecoder::default())
+    }
+
+    fn counting(&self, _: Place<'_>) -> Option<Counting> {
+        Some(counting::of_codex())
     }
 
     fn resumes(&self, _: &Path) -> &'static [Resume] {

@@ -42,11 +42,14 @@ pub(super) fn end_of_string(rest: &[u8]) -> Option<(usize, Option<Figures>)> {
     Some((at, Some(figures)))
 }
 
-/// As [`end_of_string`], of a string that nobody asks for: whatever its escapes are.
+/// As [`end_of_string`], of a string that nobody asks for.
 pub(super) fn string_len(rest: &[u8]) -> Option<usize> {
     let mut at = special(rest)?;
     while rest.get(at) == Some(&b'\\') {
-        at += 2;
+        at += match rest.get(at + 1)? {
+            b'n' | b'"' | b'\\' | b't' | b'r' | b'/' | b'b' | b'f' => 2,
+            _ => escape(rest.get(at..)?)?.1,
+        };
         at += special(rest.get(at..)?)?;
     }
     Some(at)

@@ -13,14 +13,14 @@ use serde_json::value::RawValue;
 
 use super::escape::{end_of_string, has_controls, string_len};
 use super::string::Str;
-use super::{Json, MAX_DEPTH};
+use super::{Json, MAX_DEPTH, is_named};
 
 /// So many values of a text are taken apart: of two bytes for each a tree of values takes twenty times the room.
 const MOST: usize = 1 << 20;
 
-/// The value that a text is; `None` if it is none. Arrays and objects that are the value of a member of this name are
-/// not taken apart: each is a string, as it is written.
-pub(super) fn read<'a>(text: &'a str, closed: Option<&'static str>) -> Option<Json<'a>> {
+/// The value that a text is; `None` if it is none. What is the value of a member of one of these names is not taken
+/// apart: it is a string, as it is written.
+pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
     // Strings hold no bare control characters; where there are none at all, strings need no second look.
     let has_controls = has_controls(text.as_bytes());
     let (items, members) = (Vec::new(), Vec::new());
@@ -43,7 +43,7 @@ struct Lexer<'a> {
     has_controls: bool,
     /// How many values were begun.
     values: usize,
-    closed: Option<&'static str>,
+    closed: &'static [&'static str],
     /// Items of the arrays that are being read, so that each is made with its true size.
     items: Vec<Json<'a>>,
     /// Members of the objects that are being read.
@@ -120,25 +120,59 @@ impl<'a> Lexer<'a> {
         Some(Json::Deep(raw))
     }
 
-    /// A value that is not taken apart, unless it holds nothing.
+    /// A value that is not taken apart, unless it holds no more than itself.
     fn closed(&mut self, depth: u8) -> Option<Json<'a>> {
         self.skip_space();
-        if !matches!(self.peek()?, b'[' | b'{') || self.has_controls {
+        let is_string = self.peek()? == b'"';
+        if self.has_controls || !is_string && !matches!(self.peek()?, b'[' | b'{') {
             return self.value(depth);
         }
-        let (start, mut open) = (self.at, 0_usize);
-        loop {
-            match self.peek()? {
-                b'"' => self.at += 1 + string_len(self.text.as_bytes().get(self.at + 1..)?)?,
-                b'[' | b'{' => open += 1,
-                b']' | b'}' => open -= 1,
-                _ => {}
-            }
+        let start = self.at;
+        self.pass(depth)?;
+        let quote = usize::from(is_string);
+        Some(Json::Str(self.text.get(start + quote..self.at - quote)?.into()))
+    }
+
+    /// Passes over a value: all that [`Self::value`] takes, and nothing else.
+    fn pass(&mut self, depth: u8) -> Option<()> {
+        self.skip_space();
+        let (first, end) = match self.peek()? {
+            b'"' if depth < MAX_DEPTH => (b'"', b'"'),
+            b'{' if depth < MAX_DEPTH => (b'{', b'}'),
+            b'[' if depth < MAX_DEPTH => (b'[', b']'),
+            _ => return self.value(depth).map(drop),
+        };
+        self.values += 1;
+        if self.values > MOST {
+            return None;
+        }
+        self.at += 1;
+        if first == b'"' {
+            return self.pass_string();
+        }
+        self.skip_space();
+        if self.peek()? == end {
             self.at += 1;
-            if open == 0 {
-                return Some(Json::Str(self.text.get(start..self.at)?.into()));
+            return Some(());
+        }
+        loop {
+            if first == b'{' {
+                (self.next()? == b'"').then_some(())?;
+                self.pass_string()?;
+                (self.next()? == b':').then_some(())?;
+            }
+            self.pass(depth + 1)?;
+            match self.next()? {
+                b',' => {}
+                byte => return (byte == end).then_some(()),
             }
         }
+    }
+
+    /// Passes over the string whose quote is read.
+    fn pass_string(&mut self) -> Option<()> {
+        self.at += 1 + string_len(self.text.as_bytes().get(self.at..)?)?;
+        Some(())
     }
 
     /// The string whose quote is read.
@@ -206,7 +240,7 @@ impl<'a> Lexer<'a> {
             if self.next()? != b':' {
                 return None;
             }
-            let is_closed = self.closed.is_some_and(|closed| key == closed);
+            let is_closed = self.closed.iter().any(|closed| is_named(&key, closed));
             let value = if is_closed { self.closed(depth + 1) } else { self.value(depth + 1) }?;
             self.members.push((key, value));
             match self.next()? {

@@ -43,12 +43,23 @@ impl Copies {
     }
 }
 
+/// Whether a record that spent something is known without what is said in it.
+pub(crate) fn is_known_by_usage(record: &Json<'_>) -> bool {
+    let usage = record.at(&["message", "usage"]);
+    !usage.is_object() || is_of_an_answer(usage)
+}
+
+/// Whether usage is that of an answer, which no other one has.
+fn is_of_an_answer(usage: &Json<'_>) -> bool {
+    usage.get("output").count().is_some_and(|tokens| tokens > 0)
+}
+
 /// What two copies of a message have in common. A request is known by its time and what it spent.
 fn sign(message: &Json<'_>) -> Option<String> {
     let at = message.get("timestamp").moment()?;
     let role = message.get("role").filled()?;
     let usage = message.get("usage");
-    if usage.get("output").count().is_some_and(|tokens| tokens > 0) {
+    if is_of_an_answer(usage) {
         return Some(format!("{role} {} {}", at.0, usage.to_source()));
     }
     let content = message.get("content");

@@ -108,9 +108,7 @@ pub struct Statement {
 impl Statement {
     /// Of all that was taken in.
     pub fn of(spending: &Spending, account: &Account, transcript: &Transcript) -> Self {
-        let mut charges = with_asides(&spending.charges, transcript);
-        let runs = runs(&charges, transcript);
-        charges.extend(runs);
+        let charges = charges(spending.charges.clone(), transcript);
         let lanes = Lanes::of(transcript);
         let turns = transcript.turns().iter().enumerate();
         let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
@@ -220,9 +218,16 @@ impl Statement {
     }
 }
 
+/// All charges of a session, of which these are those that entries carry.
+pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
+    let mut charges = with_asides(own, transcript);
+    let runs = runs(&charges, transcript);
+    charges.extend(runs);
+    charges
+}
+
 /// The charges of entries and of what is recorded beside them, in the order of the file.
-fn with_asides(own: &[Charge], transcript: &Transcript) -> Vec<Charge> {
-    let mut charges = own.to_vec();
+fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut beside: Vec<(Charge, &Key)> = transcript
         .asides()
         .filter_map(|(key, aside)| Some((charge_of(key, aside, transcript)?, key)))

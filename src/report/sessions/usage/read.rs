@@ -2,11 +2,11 @@
 
 use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
-use crate::analysis::money::spending::statement::Statement;
+use crate::analysis::money::spending::statement::charges;
 use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{self, Unread};
-use crate::model::entry::{Block, BlockKind, Break};
+use crate::model::entry::Block;
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading};
 
@@ -58,24 +58,19 @@ pub(super) fn read(
 /// What a session spent.
 pub fn spender(found: Found, reading: &Reading) -> Spender {
     let transcript = &reading.transcript;
-    let statement = Statement::of(&Live::<Spending>::of(transcript), &reading.account, transcript);
-    let spent = |charge: &Charge| {
+    let charges = charges(Live::<Spending>::of(transcript).into_index().into_charges(), transcript);
+    let spent = |charge: Charge| {
         let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
-        let key = entry.map(|entry| entry.key.clone()).or_else(|| charge.beside.clone());
+        let key = entry.map(|entry| entry.key.clone()).or(charge.beside);
         let is_run = charge.what == For::Run;
-        Spent { key, at: charge.at, model: charge.model.clone(), amount: charge.amount, is_run }
+        Spent { key, at: charge.at, model: charge.model, amount: charge.amount, is_run }
     };
     Spender {
         id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
-        is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(is_resumed),
+        is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
         files: reading.files.values().map(|path| path.to_path_buf()).collect(),
-        spent: statement.charges.iter().map(spent).collect(),
+        spent: charges.into_iter().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
         found,
     }
-}
-
-/// Whether a block says that records of another session stand here.
-fn is_resumed(block: &Block) -> bool {
-    matches!(block.kind, BlockKind::Break(Break::Resumed(_)))
 }
