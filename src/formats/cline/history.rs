@@ -13,8 +13,8 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw};
 use crate::model::text::Text;
+use crate::model::tool::ToolState;
 use crate::model::tool::textual_key;
-use crate::model::tool::{ToolState, Verdict};
 
 /// Tags around what the user said.
 const SAID: [&str; 4] = ["task", "user_message", "feedback", "answer"];
@@ -40,7 +40,7 @@ pub(super) fn has_marks(message: &Json<'_>) -> bool {
 
 /// `[read_file for 'a.rs'] Result:` and what follows; of a call that was not run all that says so.
 pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
-    let (title, rest) = match not_run(text) {
+    let (title, rest) = match result::not_run(text) {
         Some(title) => (title, text),
         None => text.strip_prefix('[')?.split_once("] Result:")?,
     };
@@ -49,33 +49,8 @@ pub(super) fn result_title(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((title, rest))
 }
 
-/// The call that a text is the only answer to: a message may use one tool, and after one that the user
-/// refused no other is run.
-fn not_run(text: &str) -> Option<&str> {
-    const REASONS: [&str; 3] =
-        ["] was not executed because", "] was interrupted and not executed", "] due to user rejecting"];
-    let rest = text.strip_prefix("Tool [").or_else(|| text.strip_prefix("Skipping tool ["))?;
-    let line = rest.lines().next()?;
-    REASONS.iter().find_map(|reason| line.split_once(reason)).map(|(title, _)| title)
-}
-
 fn tool_of(title: &str) -> &str {
     title.split(' ').next().unwrap_or("")
-}
-
-/// How a result in plain text ended.
-pub(super) fn verdict(text: &str) -> Verdict {
-    let text = text.trim_start();
-    if text.starts_with("The user denied this operation")
-        || text.contains("was not executed because the user")
-        || not_run(text).is_some()
-    {
-        Verdict::Refused
-    } else if text.starts_with("The tool execution failed") || text.starts_with("Error executing") {
-        Verdict::Failed
-    } else {
-        Verdict::Done
-    }
 }
 
 impl TextResults {
@@ -167,7 +142,7 @@ impl TextResults {
             return;
         };
         let key = Text::clean(&format!("{}:{}", frame.key, content.results.len()));
-        let result = result::plain(key, verdict(&text), body, frame.at);
+        let result = result::plain(key, result::verdict(&text), body, frame.at);
         content.results.push((call, result));
     }
 }

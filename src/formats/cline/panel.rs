@@ -208,7 +208,7 @@ impl Panel {
                 continue;
             };
             let key = Text::clean(&format!("{}/{number}", request.key));
-            let result = result::plain(key, super::history::verdict(&text), body, request.at);
+            let result = result::plain(key, result::verdict(&text), body, request.at);
             out.push(Edit::Result { call, result: Box::new(result), lane: None });
         }
         rest

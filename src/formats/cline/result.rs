@@ -24,7 +24,7 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
     let images = content.items().iter().filter(|item| item.get("type").str() == Some("image"));
     let text = text(content);
-    let verdict = match super::history::verdict(&opening(text.as_str(), BEGIN)) {
+    let verdict = match verdict(&opening(text.as_str(), BEGIN)) {
         Verdict::Done if failed => Verdict::Failed,
         verdict => verdict,
     };
@@ -114,4 +114,29 @@ fn facts(content: &Json<'_>) -> Text {
         return Text::default();
     }
     Text::clean(&format!("{failures} of {} failed", answers.len()))
+}
+
+/// How a result in plain text ended.
+pub(super) fn verdict(text: &str) -> Verdict {
+    let text = text.trim_start();
+    if text.starts_with("The user denied this operation")
+        || text.contains("was not executed because the user")
+        || not_run(text).is_some()
+    {
+        Verdict::Refused
+    } else if text.starts_with("The tool execution failed") || text.starts_with("Error executing") {
+        Verdict::Failed
+    } else {
+        Verdict::Done
+    }
+}
+
+/// The call that a text is the only answer to: a message may use one tool, and after one that the user
+/// refused no other is run.
+pub(super) fn not_run(text: &str) -> Option<&str> {
+    const REASONS: [&str; 3] =
+        ["] was not executed because", "] was interrupted and not executed", "] due to user rejecting"];
+    let rest = text.strip_prefix("Tool [").or_else(|| text.strip_prefix("Skipping tool ["))?;
+    let line = rest.lines().next()?;
+    REASONS.iter().find_map(|reason| line.split_once(reason)).map(|(title, _)| title)
 }

@@ -112,11 +112,15 @@ impl Format for &'static Definition {
     }
 }
 
-/// A place beside a session: `{dir}` is its folder, `{name}` its file, `{stem}` that without its ending.
+/// A place beside a session: `{dir}` is its folder, `{name}` its file, `{stem}` that without its ending, `{tail}` what is
+/// behind the last hyphen of it.
+/// the last hyphen of it.
 fn filled(template: &str, path: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new("")).to_string_lossy();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let text = template.replace("{dir}", &folder).replace("{stem}", &stem).replace("{name}", file_name(path));
+    let tail = stem.rsplit('-').next().unwrap_or_default().to_owned();
+    let text = template.replace("{dir}", &folder).replace("{stem}", &stem).replace("{tail}", &tail);
+    let text = text.replace("{name}", file_name(path));
     PathBuf::from(text)
 }
 
