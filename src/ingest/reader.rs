@@ -93,7 +93,8 @@ pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<
     let now = Instant::now();
     // What it goes on from would have had to come before it.
     let plan = Plan { shape: Shape::Stream, ..plan.clone() };
-    let spare = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+    // Of a decoder that nobody asks nothing may be said.
+    let spare = Emitter::new(plan.format.decoder(), Stage::Whole, outlet);
     let own = std::mem::replace(emitter, spare);
     let mut reader = Reader::with(Main::Folder, &plan, files, Bodies::Kept, own);
     reader.find_files(now);

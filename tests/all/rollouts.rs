@@ -161,6 +161,16 @@ fn a_compressed_rollout_is_a_session_with_the_title_of_the_list() {
     assert!(line.is_some_and(|line| line.contains("The quiet wheel")), "{list}");
 }
 
+/// The doctor reads all records, and loses none of what it counted when it looks for files beside.
+#[test]
+fn the_doctor_tells_what_of_a_compressed_rollout_is_shown() {
+    let (_dir, home) = home(&[PACKED]);
+    let path = home.join("sessions/2026/09/20").join(PACKED);
+    let report = assert_cmd::Command::cargo_bin("tv").unwrap().args(["doctor", "--json"]).arg(&path).output();
+    let report: serde_json::Value = serde_json::from_slice(&report.unwrap().stdout).unwrap();
+    assert!(report["strings"]["bytes"].as_u64() > Some(0), "{}", report["strings"]);
+}
+
 #[test]
 fn a_session_that_grows_ends_as_one_that_is_read_whole() {
     for (format, name) in [
