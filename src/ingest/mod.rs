@@ -181,9 +181,14 @@ impl Session {
         guarded(&outlet, || sift::read_lines(&self.plan, &self.files, picked, &outlet));
     }
 
+    /// Whether its records are lines.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.plan.shape == Shape::Lines
+    }
+
     /// Whether these lines of it tell the same by themselves as among all others.
     pub(crate) fn stands_on(&self, picked: &[Picked]) -> bool {
-        self.plan.shape == Shape::Lines && !sift::is_entangled(self.plan.format, picked)
+        self.has_lines() && !sift::is_entangled(self.plan.format, picked)
     }
 
     /// As [`Session::read_whole`], with bodies left on disk, and what of the strings of all records is shown.

@@ -153,6 +153,7 @@ fn nothing_is_changed_and_nobody_called() {
             .args(&targets)
             .env("TV_STATE", &state)
             .env("HOME", &state)
+            .env("TMPDIR", &state)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

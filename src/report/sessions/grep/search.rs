@@ -93,15 +93,18 @@ pub(super) fn search(
     else {
         return;
     };
-    let reading = ingest::open(&unread.target()).map(|session| read(query, unread, session, &sifted));
-    let mut reading = match reading {
+    let reading = ingest::open(&unread.target()).map(|session| {
+        let has_lines = session.has_lines();
+        (read(query, unread, session, &sifted), has_lines)
+    });
+    let (mut reading, has_lines) = match reading {
         Ok(reading) => reading,
         Err(failure) => {
             say(Message::Failure(failure));
             return;
         }
     };
-    let own = Own::of(&sifted, &reading);
+    let own = Own::of(&sifted, &reading, has_lines);
     let head = Arc::new(found);
     let mut hits = Vec::new();
     let mut is_wanted = true;
@@ -212,11 +215,15 @@ enum Own {
 }
 
 impl Own {
-    fn of(sifted: &Sifted, reading: &Reading) -> Self {
+    fn of(sifted: &Sifted, reading: &Reading, has_lines: bool) -> Self {
         let id = |path: &Path| reading.files.iter().find(|(_, known)| ***known == *path).map(|(id, _)| *id);
         match sifted {
             Sifted::Nothing | Sifted::Whole(None) => Self::All,
             Sifted::Whole(Some(files)) => Self::Files(files.iter().filter_map(|path| id(path)).collect()),
+            // A document on one line, in a file of which lines were expected.
+            Sifted::Lines(picked) if !has_lines => {
+                Self::Files(picked.iter().filter_map(|file| id(&file.path)).collect())
+            }
             Sifted::Lines(picked) => {
                 let lines = |file: &Picked| file.lines.iter().map(|line| line.at).collect();
                 Self::Lines(picked.iter().filter_map(|file| Some((id(&file.path)?, lines(file)))).collect())
