@@ -156,7 +156,19 @@ impl Follower<'_> {
         self.looked.is_none() || self.look_due().is_some_and(|due| due <= Instant::now())
     }
 
+    /// Looks, and once more if there is a folder that was not watched before: something may have begun in it.
     fn look(&mut self) -> Option<()> {
+        let is_first = self.looked.is_none();
+        let mut has_new = self.look_once()?;
+        if has_new && !is_first {
+            has_new = self.look_once()?;
+        }
+        self.wants_look |= has_new;
+        Some(())
+    }
+
+    /// Says whether a folder is watched from now on.
+    fn look_once(&mut self) -> Option<bool> {
         self.wants_look = false;
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
@@ -180,14 +192,8 @@ impl Follower<'_> {
             self.lookout.forget(&place);
             self.say(News::Left(place))?;
         }
-        let is_first = self.looked.replace((Instant::now(), look.took)).is_none();
-        if self.watch() {
-            self.wants_look = true;
-            if !is_first {
-                return self.look();
-            }
-        }
-        Some(())
+        self.looked = Some((Instant::now(), look.took));
+        Some(self.watch())
     }
 
     /// Looks at what lies beside old sessions, once the end of all others is read.
