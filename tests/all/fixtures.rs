@@ -10,7 +10,9 @@ use tv::formats::decoder::{Decoder, Format, Place, feed};
 use tv::formats::registry;
 use tv::ingest::{self, Pager, Session, Target};
 use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
+use tv::model::found::Found;
 use tv::model::record::{FileId, Origin, Record};
+use tv::model::text::Text;
 use tv::model::transcript::Transcript;
 
 /// A session read through `ingest`.
@@ -52,6 +54,25 @@ pub(crate) fn all() -> Vec<PathBuf> {
     }
     sessions.sort();
     sessions
+}
+
+/// A session at a path of which nothing else is known.
+pub(crate) fn session_at(path: &Path) -> Found {
+    Found {
+        path: path.to_owned(),
+        session: None,
+        format: "any",
+        id: Text::from(&*path.file_stem().unwrap().to_string_lossy()),
+        key: None,
+        agent: None,
+        title: None,
+        cwd: None,
+        model: None,
+        started: None,
+        modified: None,
+        size: None,
+        live: None,
+    }
 }
 
 /// Fixtures that hold one JSON value a line.

@@ -20,8 +20,6 @@ use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
 use tv::model::edit::{Batch, Feed, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
-use tv::model::found::Found;
-use tv::model::text::Text;
 use tv::model::transcript::Transcript;
 use tv::report::reading;
 use tv::report::sessions::usage::spender;
@@ -381,22 +379,7 @@ fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
     let mut ledger = Ledger::new(None..None);
     for path in paths {
         let reading = reading::read(&Target { path: path.to_owned(), session: None }, true).unwrap();
-        let found = Found {
-            path: path.to_owned(),
-            session: None,
-            format: "made",
-            id: Text::from(path.file_stem().unwrap().to_str().unwrap()),
-            key: None,
-            agent: None,
-            title: None,
-            cwd: None,
-            model: None,
-            started: None,
-            modified: None,
-            size: None,
-            live: None,
-        };
-        ledger.add(spender(found, &reading));
+        ledger.add(spender(fixtures::session_at(path), &reading));
     }
     [figures(&together.total), figures(&ledger.rows(&[By::Session], &[]).1.amount)]
 }

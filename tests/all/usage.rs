@@ -498,21 +498,7 @@ fn a_session_under_two_names_is_one() {
 
 /// What a session spent, told by all of its records and by those that counting needs, and how many records that are.
 fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
-    let found = || Found {
-        path: target.path.clone(),
-        session: target.session.clone(),
-        format: "any",
-        id: "id".into(),
-        key: None,
-        agent: None,
-        title: None,
-        cwd: None,
-        model: None,
-        started: None,
-        modified: None,
-        size: None,
-        live: None,
-    };
+    let found = || Found { session: target.session.clone(), ..crate::fixtures::session_at(&target.path) };
     let tell = |read: Result<Reading, OpenError>| {
         let reading = read.ok()?;
         Some((format!("{:#?}", spender(found(), &reading)), reading.transcript.tally().records()))

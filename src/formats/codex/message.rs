@@ -9,8 +9,8 @@ use super::thread::{Thread, context_block, key_of, piece};
 use super::twins::{self, Side, Twin, Voice};
 use crate::formats::inline;
 use crate::formats::json::{Json, Str};
-use crate::model::body::Image;
 use crate::model::body::written::{is_blank, opening};
+use crate::model::body::{Body, Image};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
@@ -132,27 +132,29 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
 
 /// A thought, as the event about it.
 pub(crate) fn thought(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    if text.trim().is_empty() || thread.twins.take(Voice::Thought, Side::Event, text).is_some() {
-        return Fate::Merged;
-    }
-    let mut entry = thread.answer(line, out);
-    let piece = piece(out);
-    let body = out.prose(text);
-    entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
-    thread.twins.wait(Voice::Thought, Side::Event, text, (entry.key.clone(), piece));
-    thread.emit(entry, out)
+    event((Voice::Thought, BlockKind::Thinking), text, line, thread, out)
 }
 
 /// A plan, as the event about it: the answer that holds it may come before or behind.
 pub(crate) fn plan(text: &str, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    if text.trim().is_empty() || thread.twins.take(Voice::Plan, Side::Event, text).is_some() {
+    event((Voice::Plan, BlockKind::Text), text, line, thread, out)
+}
+
+/// What an event says, unless an item said it before.
+fn event(
+    (voice, kind): (Voice, fn(Body) -> BlockKind),
+    text: &str,
+    line: &Line<'_>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
+    if text.trim().is_empty() || thread.twins.take(voice, Side::Event, text).is_some() {
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
     let piece = piece(out);
-    let body = out.prose(text);
-    entry.blocks.push(Batch::block(piece, BlockKind::Text(body)));
-    thread.twins.wait(Voice::Plan, Side::Event, text, (entry.key.clone(), piece));
+    entry.blocks.push(Batch::block(piece, kind(out.prose(text))));
+    thread.twins.wait(voice, Side::Event, text, (entry.key.clone(), piece));
     thread.emit(entry, out)
 }
 

@@ -29,12 +29,14 @@ pub(crate) struct Facts {
     now: Timestamp,
     opened: usize,
     indexes: HashMap<PathBuf, Vec<Listing>>,
+    /// Which sessions that started others are there.
+    starters: HashMap<Text, bool>,
 }
 
 impl Facts {
     /// At this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self { now, opened: 0, indexes: HashMap::new() }
+        Self { now, opened: 0, indexes: HashMap::new(), starters: HashMap::new() }
     }
 
     /// How many files were opened so far.
@@ -113,8 +115,10 @@ impl Facts {
         let meta = transcript.meta();
         // Of a session that is gone nobody else tells what its sub-agents did.
         let is_there = |by: &Text| {
-            let places = format.starter(&candidate.path, by);
-            places.is_empty() || places.iter().any(|Pattern(place)| !named_by(place).is_empty())
+            *self.starters.entry(by.clone()).or_insert_with(|| {
+                let places = format.starter(&candidate.path, by);
+                places.is_empty() || places.iter().any(|Pattern(place)| !named_by(place).is_empty())
+            })
         };
         let is_started = is_child || meta.fact("started by").is_some_and(is_there);
         let owner = meta.id.as_deref().and_then(|id| format.owner_of_id(&candidate.path, id));
