@@ -25,6 +25,8 @@ pub(crate) struct Course<'f> {
     /// Why everything is read anew, to be said when that is done.
     reread: Option<String>,
     has_been_read: bool,
+    /// More may have been written between the look that told what the file is and the first reading of it.
+    may_have_grown: bool,
 }
 
 /// What a look at the files came to.
@@ -41,7 +43,15 @@ impl<'f> Course<'f> {
     pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
         outlet(Feed::Opened(Box::new(plan.opened.clone())));
         outlet(Feed::File { id: FileId(0), path: (*plan.path).into() });
-        Self { plan, files, outlet, is_caught_up: false, reread: None, has_been_read: false }
+        Self {
+            plan,
+            files,
+            outlet,
+            is_caught_up: false,
+            reread: None,
+            has_been_read: false,
+            may_have_grown: false,
+        }
     }
 
     /// Opens a reader of all of it.
@@ -52,6 +62,7 @@ impl<'f> Course<'f> {
         }
         let reader = Reader::new(&self.plan, &self.files, Bodies::Recent, emitter, Instant::now())?;
         self.has_been_read = true;
+        self.may_have_grown = self.plan.is_provisional;
         Ok(reader)
     }
 
@@ -98,7 +109,8 @@ impl<'f> Course<'f> {
         if is_anew {
             self.reread = seen.anew.filter(|why| !why.is_empty());
         }
-        let is_clear = !(self.plan.is_provisional && seen.has_grown);
+        let has_grown = std::mem::take(&mut self.may_have_grown) || seen.has_grown;
+        let is_clear = !(self.plan.is_provisional && has_grown);
         let next = if is_anew || !is_clear { self.plan.again() } else { None };
         let Some(plan) = next else { return Taken { is_anew, is_other: false } };
         let is_same = plan.reads_like(&self.plan);
@@ -109,5 +121,38 @@ impl<'f> Course<'f> {
             reader.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         }
         Taken { is_anew, is_other: !is_same }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use super::Course;
+    use crate::ingest::files::{Files, Kind};
+    use crate::ingest::open::plan;
+    use crate::ingest::target::Target;
+    use crate::model::record::Shape;
+    use crate::source::watch::Hints;
+
+    #[test]
+    fn what_is_written_between_the_look_and_the_first_reading_is_looked_at_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("run.traj.json");
+        fs::write(&path, "").unwrap();
+        let empty = plan(&Target { path: path.clone(), session: None }).unwrap();
+        assert_eq!(empty.shape, Shape::Lines);
+        fs::write(&path, "{\n\"messages\": [\n{\"role\": \"user\", \"content\": \"Wind it.\"}\n]\n}\n")
+            .unwrap();
+        let files = Files::default();
+        files.number(&path, Kind::Lines);
+        let mut course = Course::begin(empty, files, &|_| true);
+        let mut reader = course.open().unwrap();
+        while reader.step(Instant::now(), &mut || {}) {}
+        let seen = reader.poll(&Hints::default(), Instant::now());
+        assert!(!seen.has_grown);
+        assert!(course.take_in(seen, &mut reader).is_other);
+        assert_eq!(course.plan.shape, Shape::Document);
     }
 }
