@@ -159,10 +159,13 @@ impl Account {
 
     /// What the session cost.
     pub(crate) fn cost(&self, transcript: &Transcript) -> Cost {
-        let totals = transcript.totals();
+        cost::of(transcript.totals()).lacking(self.lacks_agents(transcript))
+    }
+
+    /// Whether sub-agents have spent what is recorded in files that are not here.
+    pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
         // What an agent says of a whole run has its sub-agents in it.
-        let is_elsewhere = totals.run_cost().is_none() && self.delegated > self.homes.all_callers();
-        cost::of(totals).lacking(is_elsewhere)
+        transcript.totals().run_cost().is_none() && self.delegated > self.homes.all_callers()
     }
 
     /// What the main lane did in a turn.

@@ -59,6 +59,8 @@ pub struct Spent {
     pub amount: Amount,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
+    /// Whether sub-agents spent more beside it, whose records are not here.
+    pub lacks_agents: bool,
 }
 
 /// What rows are summed by.
@@ -148,6 +150,7 @@ pub struct Row {
     /// How much.
     pub amount: Amount,
     unpriced: BTreeSet<Name>,
+    lacks_agents: bool,
 }
 
 impl Row {
@@ -163,12 +166,14 @@ impl Row {
 
     /// What it cost.
     pub fn cost(&self) -> Cost {
-        Cost { unpriced_models: self.unpriced.iter().cloned().collect(), ..self.amount.money.cost() }
+        let unpriced_models = self.unpriced.iter().cloned().collect();
+        Cost { unpriced_models, ..self.amount.money.cost() }.lacking(self.lacks_agents)
     }
 
     fn add(&mut self, session: usize, spent: &Spent) {
         self.sessions.insert(session);
         self.amount.plus(&spent.amount);
+        self.lacks_agents |= spent.lacks_agents;
         if spent.amount.money.unpriced > 0 {
             self.unpriced.insert(spent.model.clone());
         }
@@ -281,6 +286,8 @@ impl Ledger {
 /// Takes from another copy of a request what this one lacks: its time, and the rest of its answer.
 fn complete(known: &mut Spent, copy: Spent) {
     known.at = known.at.or(copy.at);
+    // One of the two has the sub-agents beside it.
+    known.lacks_agents &= copy.lacks_agents;
     if known.amount.output.total < copy.amount.output.total {
         known.amount = copy.amount;
     }
@@ -360,6 +367,7 @@ mod tests {
             model: Text::default(),
             amount: Amount::of(&usage, None),
             is_run: false,
+            lacks_agents: false,
         }
     }
 

@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::json::Json;
+use super::tools::kind_of;
+use crate::model::tool::ToolKind;
 
 /// Tells what counting needs of the records of one file.
 pub struct Counting {
@@ -77,6 +79,10 @@ impl Word {
         self.0.find(record)
     }
 
+    fn each<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        self.0.find_iter(record)
+    }
+
     fn is_in(&self, record: &[u8]) -> bool {
         self.find(record).is_some()
     }
@@ -92,10 +98,11 @@ static OUTCOME: Word = Word::new(|| Finder::new("\"toolUseResult\""));
 static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
 static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
 static AGENT_ID: Word = Word::new(|| Finder::new("agent_id"));
+static NAME: Word = Word::new(|| Finder::new("\"name\""));
 static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
-/// Claude Code: answers; where another session begins; and results that name a sub-agent, whose file may lie beside. Each
-/// record of a sub-agent's own file names it once.
+/// Claude Code: answers, whole where they start a sub-agent; where another session begins; and results that name a
+/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once.
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
@@ -111,7 +118,7 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     Counting::new(&["content"], move |record| {
         if is_other_session(record) || FORKED.is_in(record) {
             Need::Whole
-        } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) {
+        } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
             Need::Account
         } else if ASSISTANT.is_in(record) || names_agent(record) {
             Need::Whole
@@ -128,7 +135,7 @@ pub(crate) fn of_pi(suffices: fn(&Json<'_>) -> bool) -> Counting {
         if !record.starts_with(b"{\"type\":\"message\",") {
             Need::Whole
         } else if !RESULT.is_in(record) {
-            Need::Account
+            if starts_agent(record) { Need::Whole } else { Need::Account }
         } else if USAGE.is_in(record) || CHILD.is_in(record) {
             Need::Whole
         } else {
@@ -156,6 +163,13 @@ pub(crate) fn of_codex() -> Counting {
     ];
     let need = |record: &[u8]| if AGENT_ID.is_in(record) { Need::Whole } else { Need::Account };
     Counting { lacks_results: false, ..Counting::new(CLOSED, need) }
+}
+
+/// Whether a record may have a call that starts a sub-agent, whose own records may be elsewhere.
+fn starts_agent(record: &[u8]) -> bool {
+    let names = NAME.each(record).filter_map(|at| value_behind(record.get(at..)?));
+    let names = names.filter_map(|name| str::from_utf8(name).ok()?.rsplit('"').next());
+    names.into_iter().any(|name| kind_of(name) == ToolKind::Delegate)
 }
 
 /// What stands between a member's name, with which the text begins, and the end of its value, if that is a string.
@@ -190,6 +204,25 @@ mod tests {
         assert_eq!(need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)), Need::Whole);
         assert_eq!(need(counting, &user("b", r#","forkedFrom":{}"#)), Need::Whole);
         assert_eq!(need(counting, &user("b", r#","data":{"role":"assistant"}"#)), Need::Whole);
+    }
+
+    #[test]
+    fn calls_that_start_sub_agents_are_needed() {
+        let claude = |name: &str| {
+            format!(r#"{{"type":"assistant","content":[{{"type":"tool_use","name":"{name}"}}]}}"#)
+        };
+        let pi = |name: &str| {
+            format!(
+                r#"{{"type":"message","message":{{"role":"assistant","content":[{{"type":"toolCall","name": "{name}"}}]}}}}"#
+            )
+        };
+        for (name, expected) in [("Task", Need::Whole), ("subagent", Need::Whole), ("Bash", Need::Account)] {
+            let (counting, of_pi) = (&mut of_claude(false), &mut of_pi(|_| true));
+            assert_eq!(need(counting, r#"{"sessionId":"a","type":"assistant"}"#), Need::Account);
+            assert_eq!(need(counting, &claude(name)), expected, "{name}");
+            assert_eq!(need(of_pi, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
+            assert_eq!(need(of_pi, &pi(name)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Touched, Transcript};
 
 /// A session read to its end.
@@ -49,13 +50,20 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 }
 
 /// As [`read`], of what was spent only; nothing else that is there of the session can be relied on, and turns, branches
-/// and the account are not.
+/// and the account are not, unless it [may lack sub-agents](may_lack_agents).
 pub fn count(target: &Target) -> Result<Reading, OpenError> {
     let mut lacks_results = false;
-    let reading = read_as(target, |session, reading| {
+    let mut reading = read_as(target, |session, reading| {
         lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
     })?;
-    if lacks_results && is_unsure(&reading.transcript) { read(target, true) } else { Ok(reading) }
+    let may_lack_agents = may_lack_agents(&reading.transcript);
+    if lacks_results && (may_lack_agents || is_unsure(&reading.transcript)) {
+        return read(target, true);
+    }
+    if may_lack_agents {
+        reading.settle();
+    }
+    Ok(reading)
 }
 
 /// Whether records that were passed over may matter: what is recorded beside entries has the time of the one before it,
@@ -63,6 +71,15 @@ pub fn count(target: &Target) -> Result<Reading, OpenError> {
 fn is_unsure(transcript: &Transcript) -> bool {
     let mut blocks = transcript.entries().flat_map(|entry| &entry.blocks);
     transcript.asides().next().is_some() || blocks.any(Block::is_resumption)
+}
+
+/// Whether there may be more calls that started a sub-agent than sub-agents that are here: then the account tells.
+pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    let starts = blocks.filter_map(Block::call).filter(|call| call.kind == ToolKind::Delegate);
+    let has_failed = |call: &&ToolCall| matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_));
+    let here = transcript.lanes().iter().filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
+    starts.filter(|call| !has_failed(call)).count() > here.count()
 }
 
 /// As [`read`], with what each format says of it, and how much of the strings of its records is shown.

@@ -44,6 +44,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
             model: Text::clean(if format == "pi" { "some-model" } else { "gpt-5.2-codex" }),
             amount: Amount::of(&usage, None),
             is_run: false,
+            lacks_agents: false,
         }
     };
     let spent = requests.iter().enumerate().map(request).collect();

@@ -467,6 +467,66 @@ fn sub_agents_whose_session_is_gone_are_found() {
     }
 }
 
+/// A session with a sub-agent, whose call and result are in the session itself.
+fn starting(session: &str, agent: &str) -> String {
+    let at = "2026-01-05T10:30:00.000Z";
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Task",
+        "input": {"description": "Count", "prompt": "Count the mills", "subagent_type": "scout"}});
+    let result = json!({"type": "tool_result", "tool_use_id": "toolu_1",
+        "content": [{"type": "text", "text": "Four."}]});
+    let own = |kind: &str, id: &str, message: Value| {
+        json!({"parentUuid": null, "isSidechain": false, "type": kind, "message": message, "uuid": id,
+            "timestamp": at, "sessionId": session, "cwd": "/work", "version": "2.1.0"})
+    };
+    let answer = own(
+        "assistant",
+        "a-9",
+        json!({"id": "msg_01AbCdEfGhIjKlMnOp9999", "type": "message",
+        "role": "assistant", "model": "claude-opus-4-6", "content": [call],
+        "usage": {"input_tokens": 10, "output_tokens": 20}}),
+    );
+    let mut answered = own("user", "r-9", json!({"role": "user", "content": [result]}));
+    answered["toolUseResult"] = json!({"status": "completed", "agentId": agent, "totalTokens": 9});
+    claude(session, None, 5, &[1]) + &lines(&[answer, answered])
+}
+
+/// What sub-agents spent may be recorded in files that are not here: then all sums with the session say so, as the
+/// session itself does.
+#[test]
+fn a_sum_that_lacks_sub_agents_is_a_lower_bound() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let project = ".claude/projects/-work";
+    home.write(&format!("{project}/gone.jsonl"), &starting("gone", "a1"));
+    // Another one has it, and so does a fork, whose requests are those of the other.
+    let here = starting("here", "a2").replace("OpQr", "OpQs").replace("KlMn", "KlMm");
+    home.write(&format!("{project}/here.jsonl"), &here);
+    home.write(&format!("{project}/here/subagents/agent-a2.jsonl"), &claude("here", Some("a2"), 5, &[4]));
+    home.write(&format!("{project}/other.jsonl"), &claude("other", None, 12, &[8]));
+    let marks = |by: &str, name: &str| -> BTreeMap<String, bool> {
+        let rows = home.rows(&["--by", by]);
+        let mark = |row: &Value| {
+            (row[name].as_str().unwrap().to_owned(), row["cost"]["is_partial"].as_bool().unwrap())
+        };
+        rows.iter().map(mark).collect()
+    };
+    let own = |pairs: &[(&str, bool)]| -> BTreeMap<String, bool> {
+        pairs.iter().map(|(name, mark)| ((*name).to_owned(), *mark)).collect()
+    };
+    assert_eq!(marks("session", "session"), own(&[("gone", true), ("here", false), ("other", false)]));
+    assert_eq!(marks("day", "period"), own(&[("2026-01-05", true), ("2026-01-12", false)]));
+    let (_, table, _) = home.usage(&["--by", "session"]);
+    let (row, total) =
+        (table.lines().find(|row| row.contains("gone")), table.lines().find(|row| row.starts_with("total")));
+    assert!(row.unwrap().ends_with('+') && total.unwrap().ends_with('+'), "{table}");
+    for (id, lacks) in [("gone", true), ("here", false)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        let command = command.env_clear().env("HOME", home.0.path()).args(["stats", id, "--json"]);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let stats: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(stats["cost"]["is_partial"], lacks, "{id}");
+    }
+}
+
 fn listed(home: &Home) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
     command.env_clear().args(["list", "--json"]).env("HOME", home.0.path()).stdin(Stdio::null());

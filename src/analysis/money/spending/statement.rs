@@ -110,10 +110,8 @@ impl Statement {
     pub fn of(spending: &Spending, account: &Account, transcript: &Transcript) -> Self {
         let charges = charges(spending.charges.clone(), transcript);
         let lanes = Lanes::of(transcript);
-        let turns = transcript.turns().iter().enumerate();
-        let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
         let mut statement = Self {
-            lacking: lacking.map(|(_, turn)| turn.prompt).collect(),
+            lacking: lacking_turns(account, transcript),
             turns: charges.iter().map(|charge| turn_of(charge, account, transcript)).collect(),
             branches: charges.iter().map(|charge| branch_of(charge, &lanes, transcript)).collect(),
             cost: Some(account.cost(transcript)),
@@ -224,6 +222,27 @@ pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> 
     let runs = runs(&charges, transcript);
     charges.extend(runs);
     charges
+}
+
+/// Prompts of turns in which sub-agents had a part whose records are not here.
+fn lacking_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId> {
+    let turns = transcript.turns().iter().enumerate();
+    let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
+    lacking.map(|(_, turn)| turn.prompt).collect()
+}
+
+/// The charges beside which sub-agents spent what is not here, by their numbers: those of the turns that started them,
+/// or all if none is. None if nothing is lacking in what the session cost.
+pub(crate) fn lacking(charges: &[Charge], account: &Account, transcript: &Transcript) -> HashSet<usize> {
+    if !account.lacks_agents(transcript) {
+        return HashSet::new();
+    }
+    let turns = lacking_turns(account, transcript);
+    let is_of_one =
+        |charge: &Charge| turn_of(charge, account, transcript).is_some_and(|prompt| turns.contains(&prompt));
+    let numbers = charges.iter().enumerate().filter(|(_, charge)| is_of_one(charge));
+    let lacking: HashSet<usize> = numbers.map(|(number, _)| number).collect();
+    if lacking.is_empty() { (0..charges.len()).collect() } else { lacking }
 }
 
 /// The charges of entries and of what is recorded beside them, in the order of the file.

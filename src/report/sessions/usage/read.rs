@@ -1,14 +1,16 @@
 //! What one session spent.
 
+use std::collections::HashSet;
+
 use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
-use crate::analysis::money::spending::statement::charges;
+use crate::analysis::money::spending::statement::{charges, lacking};
 use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{self, Unread};
 use crate::model::entry::Block;
 use crate::model::found::Found;
-use crate::report::reading::{self, Reading};
+use crate::report::reading::{self, Reading, may_lack_agents};
 
 /// What comes of a session.
 pub(super) enum Message {
@@ -59,17 +61,23 @@ pub(super) fn read(
 pub fn spender(found: Found, reading: &Reading) -> Spender {
     let transcript = &reading.transcript;
     let charges = charges(Live::<Spending>::of(transcript).into_index().into_charges(), transcript);
-    let spent = |charge: Charge| {
+    let lacking = if may_lack_agents(transcript) {
+        lacking(&charges, &reading.account, transcript)
+    } else {
+        HashSet::new()
+    };
+    let spent = |(number, charge): (usize, Charge)| {
+        let lacks_agents = lacking.contains(&number);
         let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
         let key = entry.map(|entry| entry.key.clone()).or(charge.beside);
         let is_run = charge.what == For::Run;
-        Spent { key, at: charge.at, model: charge.model, amount: charge.amount, is_run }
+        Spent { key, at: charge.at, model: charge.model, amount: charge.amount, is_run, lacks_agents }
     };
     Spender {
         id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
         is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
         files: reading.files.values().map(|path| path.to_path_buf()).collect(),
-        spent: charges.into_iter().map(spent).collect(),
+        spent: charges.into_iter().enumerate().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
         found,
     }
