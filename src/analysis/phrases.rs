@@ -35,6 +35,12 @@ pub fn cost(cost: &Cost) -> Option<String> {
     Some(format!("{mark}{amount}{more}"))
 }
 
+/// Why something cannot be read; of several the first, and how many they are.
+pub(crate) fn unread(why: &[Text]) -> Option<String> {
+    let first = why.first()?;
+    Some(if let [_] = why { first.to_string() } else { format!("{} cannot be read: {first}", why.len()) })
+}
+
 /// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {

@@ -151,7 +151,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         return Ok(Plan::of(path, session, detection));
     }
     if let Some(name) = named {
-        let mut files = below(path, DEEPEST, &mut |_, _| true);
+        let mut files = below(path, DEEPEST, &mut |_, _| true).files;
         files.retain(|file| probe::may_hold_a_session(file));
         let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
         return plan_asking(&Target { path: file, session: None }, asked);
@@ -211,7 +211,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.
 fn newest_session_file(folder: &Path) -> Option<PathBuf> {
-    let mut files = below(folder, DEEPEST, &mut |_, _| true);
+    let mut files = below(folder, DEEPEST, &mut |_, _| true).files;
     files.retain(|file| probe::may_hold_a_session(file));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);

@@ -152,7 +152,11 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
             News::Rang(_) => {}
         }
     }
-    if stop.load(Ordering::Relaxed) { Ok(Outcome::Interrupted) } else { Ok(Outcome::of(failures)) }
+    if !stop.load(Ordering::Relaxed) {
+        return Ok(Outcome::of(failures));
+    }
+    let saying = |outcome, OpenError(why)| Outcome::Saying(why, Box::new(outcome));
+    Ok(failures.into_iter().rev().fold(Outcome::Interrupted, saying))
 }
 
 fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {

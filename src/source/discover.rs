@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::pattern::{Expansion, expand};
+use super::pattern::{Expansion, closed, expand};
 use super::stamp::Stamp;
 
 /// So many files are asked about together.
@@ -38,6 +38,17 @@ pub(crate) struct Named {
     pub(crate) files: Vec<Lying>,
     /// Folders that were looked into or are missing: if one changes, so may the files.
     pub(crate) folders: Vec<PathBuf>,
+    /// Those that cannot be looked into, and the system's number for why.
+    pub(crate) closed: Vec<(PathBuf, i32)>,
+}
+
+/// What lies below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Below {
+    /// The files.
+    pub(crate) files: Vec<PathBuf>,
+    /// Folders that cannot be looked into, and the system's number for why.
+    pub(crate) closed: Vec<(PathBuf, i32)>,
 }
 
 /// The files that a pattern names.
@@ -48,12 +59,12 @@ pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
 /// What each of some patterns names: there may be tens of thousands of files, so they are asked for on two threads.
 pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Named> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let named: Vec<(usize, Vec<PathBuf>)> = on_two_threads(patterns, |pattern| expand(pattern))
+    let named: Vec<(usize, Expansion)> = on_two_threads(patterns, |pattern| expand(pattern))
         .into_iter()
-        .map(|Expansion { files, directories }| {
-            let count = files.len();
-            paths.extend(files);
-            (count, directories)
+        .map(|mut found| {
+            let count = found.files.len();
+            paths.append(&mut found.files);
+            (count, found)
         })
         .collect();
     let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
@@ -62,8 +73,12 @@ pub(crate) fn named_by_each(patterns: &[PathBuf]) -> Vec<Named> {
     });
     let stamps: Vec<Option<Stamp>> = stamps.into_iter().flatten().collect();
     let mut lying = paths.into_iter().zip(stamps).map(|(path, stamp)| Lying { path, stamp });
-    let named = named.into_iter();
-    named.map(|(count, folders)| Named { files: lying.by_ref().take(count).collect(), folders }).collect()
+    let named = named.into_iter().map(|(count, Expansion { directories, closed, .. })| Named {
+        files: lying.by_ref().take(count).collect(),
+        folders: directories,
+        closed,
+    });
+    named.collect()
 }
 
 /// What comes of each of these, in their order.
@@ -90,23 +105,17 @@ pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) ->
 
 /// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
 /// for each folder, with the names in it, whether to look at what it holds.
-pub(crate) fn below(
-    folder: &Path,
-    depth: usize,
-    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
-) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    walk(folder, depth, enter, &mut files);
-    files
+pub(crate) fn below(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool) -> Below {
+    let mut found = Below::default();
+    walk(folder, depth, enter, &mut found);
+    found
 }
 
-fn walk(
-    folder: &Path,
-    depth: usize,
-    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
-    files: &mut Vec<PathBuf>,
-) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+fn walk(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool, found: &mut Below) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return found.closed.extend(closed(folder, &error)),
+    };
     let entries: Vec<fs::DirEntry> = entries.flatten().collect();
     let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     let names: Vec<String> = entries.iter().map(name).collect();
@@ -116,9 +125,9 @@ fn walk(
     for (entry, name) in entries.iter().zip(names) {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth > 0 && !name.starts_with('.') {
-            walk(&entry.path(), depth - 1, enter, files);
+            walk(&entry.path(), depth - 1, enter, found);
         } else if kind.is_file() {
-            files.push(entry.path());
+            found.files.push(entry.path());
         }
     }
 }
@@ -156,10 +165,10 @@ mod tests {
             asked += 1;
             !(folder.ends_with("store") && names == ["i"])
         };
-        let found = below(tree.path(), 2, &mut enter);
+        let found = below(tree.path(), 2, &mut enter).files;
         assert_eq!(names(tree.path(), found), ["a", "b/c", "b/d/e"]);
         assert_eq!(asked, 4);
-        assert!(below(&tree.path().join("missing"), 2, &mut |_, _| true).is_empty());
+        assert!(below(&tree.path().join("missing"), 2, &mut |_, _| true).files.is_empty());
     }
 
     #[test]

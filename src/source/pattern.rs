@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,16 +16,16 @@ pub struct Expansion {
     pub(crate) files: Vec<PathBuf>,
     /// Directories that were looked into or are missing: if one changes, so may the files.
     pub(crate) directories: Vec<PathBuf>,
+    /// Directories that cannot be looked into though something is there, and the system's number for why.
+    pub(crate) closed: Vec<(PathBuf, i32)>,
 }
 
 /// Finds the files that a pattern names.
 pub fn expand(pattern: &Path) -> Expansion {
     let mut found = Expansion::default();
     if is_literal(pattern) {
-        if pattern.is_file() {
-            found.files.push(pattern.to_owned());
-        }
         found.directories.extend(pattern.parent().map(Path::to_owned));
+        take_file(pattern.to_owned(), &mut found);
         return found;
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
@@ -67,7 +68,7 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     if !name.as_bytes().contains(&b'*') {
         let path = base.join(name);
         if rest.is_empty() {
-            found.files.extend(path.is_file().then_some(path));
+            take_file(path, found);
         } else {
             walk(path, rest, depth, found);
         }
@@ -77,7 +78,11 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     if is_deep {
         walk(base.clone(), rest, depth, found);
     }
-    for (path, kind) in list(&base) {
+    let entries = list(&base).unwrap_or_else(|error| {
+        found.closed.extend(closed(&base, &error));
+        Vec::new()
+    });
+    for (path, kind) in entries {
         let matching = path.file_name().is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
         // What a link leads to costs another look; folders of thousands of files have hardly any.
         let is_file = || kind.is_file() || (kind.is_symlink() && path.is_file());
@@ -95,14 +100,27 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     found.directories.push(base);
 }
 
+fn take_file(path: PathBuf, found: &mut Expansion) {
+    match fs::metadata(&path) {
+        Ok(metadata) => found.files.extend(metadata.is_file().then_some(path)),
+        Err(error) => found.closed.extend(path.parent().and_then(|parent| closed(parent, &error))),
+    }
+}
+
 /// The entries of a directory, each with what it is itself.
-fn list(directory: &Path) -> Vec<(PathBuf, FileType)> {
+fn list(directory: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
     let path = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-    let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
+    let entries = fs::read_dir(path)?;
     let mut entries: Vec<(OsString, FileType)> =
         entries.flatten().filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?))).collect();
     entries.sort_unstable_by(|(a, _), (b, _)| number_of(a).cmp(&number_of(b)).then_with(|| a.cmp(b)));
-    entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect()
+    Ok(entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect())
+}
+
+/// A directory that holds nothing for whoever asks, and the reason, unless that is that nothing lies there.
+pub(crate) fn closed(directory: &Path, error: &io::Error) -> Option<(PathBuf, i32)> {
+    let is_there = !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    Some((directory.to_owned(), error.raw_os_error().filter(|_| is_there)?))
 }
 
 /// The number of digits of a name that is a number before its ending: 10 comes after 9.
@@ -170,6 +188,26 @@ mod tests {
         assert_eq!(names("a/other.jsonl"), ["a/other.jsonl"]);
         assert_eq!(names("missing/*.json"), [""; 0]);
         assert_eq!(expand(&dir.path().join("missing/*.json")).directories, [dir.path().join("missing")]);
+    }
+
+    #[test]
+    fn what_is_closed_is_told_from_what_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        // A link that leads back to itself is closed to everybody, even to root.
+        let knot = dir.path().join("knot");
+        std::os::unix::fs::symlink("knot", &knot).unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        let looped = rustix::io::Errno::LOOP.raw_os_error();
+        for (pattern, closed) in [
+            ("*/*.jsonl", vec![(knot.clone(), looped)]),
+            ("knot/a.jsonl", vec![(knot.clone(), looped)]),
+            ("*/a.jsonl", vec![(knot.clone(), looped)]),
+            ("file/*.jsonl", Vec::new()),
+            ("missing/*.jsonl", Vec::new()),
+            ("missing/a.jsonl", Vec::new()),
+        ] {
+            assert_eq!(expand(&dir.path().join(pattern)).closed, closed, "{pattern}");
+        }
     }
 
     #[test]

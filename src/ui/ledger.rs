@@ -266,8 +266,8 @@ fn line_of<'w>(
 /// Why there is no row.
 fn paint_nothing(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let progress = &ledger.counted.progress;
-    let words = match (progress.failures.first(), progress.is_complete) {
-        (Some(why), true) if progress.done == 0 => why.to_string(),
+    let words = match (phrases::unread(&progress.failures), progress.is_complete) {
+        (Some(why), true) if progress.done == 0 => why,
         (_, true) if progress.all == 0 => {
             "No session is there yet that could have spent anything. To see what they look like, try: tv demo"
                 .to_owned()
@@ -302,15 +302,7 @@ fn paint_status(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut B
                 figures::count(ledger.counted.copies, "request")
             ));
         }
-        let failures = &ledger.counted.progress.failures;
-        if let Some(first) = failures.first() {
-            let more = if failures.len() > 1 {
-                format!("{} cannot be read: ", failures.len())
-            } else {
-                String::new()
-            };
-            parts.push(format!("{more}{first}"));
-        }
+        parts.extend(phrases::unread(&ledger.counted.progress.failures));
     }
     let style = if screen.message.is_some() { theme.text } else { theme.dim };
     let words = Span::styled(format!(" {}", parts.join("  ")), style);

@@ -96,7 +96,7 @@ fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
     let picker = &app.picker;
     let right = match (&app.reader.screen.message, picker.is_complete) {
         (Some(message), _) => format!(" {} ", message.text),
-        (None, true) => picker.refused.first().map_or_else(String::new, |why| format!(" {why} ")),
+        (None, true) => phrases::unread(&picker.refused).map_or_else(String::new, |why| format!(" {why} ")),
         (None, false) => format!(" looking{} ", app.reader.screen.theme.glyphs().ellipsis),
     };
     let room = usize::from(area.width);
@@ -114,8 +114,8 @@ fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
 fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
     let picker = &app.picker;
     let (_, all) = picker.counts();
-    let words = match (picker.refused.first(), all, picker.is_complete) {
-        (Some(why), 0, _) => why.to_string(),
+    let words = match (phrases::unread(&picker.refused), all, picker.is_complete) {
+        (Some(why), 0, _) => why,
         (_, 0, true) => nowhere(picker),
         (_, 0, false) => format!("Looking for sessions{}", app.reader.screen.theme.glyphs().ellipsis),
         (_, _, _) if picker.is_at_work() => String::new(),

@@ -198,7 +198,7 @@ fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Bu
             parts.push(format!("by {}{way}", wall.sort.word()));
         }
         parts.extend(wall.wishes.iter().map(|wish| format!("watching {wish}")));
-        parts.extend(wall.refused.first().map(ToString::to_string));
+        parts.extend(phrases::unread(&wall.refused));
     }
     let style = if screen.message.is_some() { theme.text } else { theme.dim };
     let words = wrap::fit(
@@ -212,8 +212,8 @@ fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Bu
 /// Why the list is empty.
 fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
     let (wall, screen) = (&app.wall, &app.reader.screen);
-    let words = match (wall.refused.first(), wall.counts().1, &wall.filter) {
-        (Some(why), 0, _) => why.to_string(),
+    let words = match (phrases::unread(&wall.refused), wall.counts().1, &wall.filter) {
+        (Some(why), 0, _) => why,
         (None, 0, _) if !wall.is_complete => {
             format!("Looking for sessions{}", screen.theme.glyphs().ellipsis)
         }

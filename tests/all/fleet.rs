@@ -473,6 +473,35 @@ fn what_cannot_be_read_is_named_and_holds_nobody_up() {
     assert!(String::from_utf8_lossy(&nowhere.stderr).contains("/there/is/no/such/folder"));
 }
 
+/// A folder below a root that is closed may hold sessions that nobody counts: each surface says so.
+#[test]
+fn a_closed_folder_is_named_by_all_that_look_for_sessions() {
+    let home = tempfile::tempdir().unwrap();
+    claude(home.path(), 1, End::Prompt).iter().for_each(Step::write);
+    // A link that leads back to itself is closed even to root.
+    let folder = home.path().join(".claude/projects/-work-knot");
+    std::os::unix::fs::symlink("-work-knot", &folder).unwrap();
+    // What is closed in the home folder is nobody's in particular.
+    std::os::unix::fs::symlink("lost", home.path().join("lost")).unwrap();
+    let projects = home.path().join(".claude/projects");
+    for place in [None, Some(projects.to_str().unwrap())] {
+        for (command, forms) in [
+            ("list", &["--json"][..]),
+            ("usage", &["--by", "session", "--json"]),
+            ("top", &["--once", "--json"]),
+            ("grep", &["corn", "-l"]),
+        ] {
+            let arguments: Vec<&str> = [&[command], forms, &place.into_iter().collect::<Vec<_>>()].concat();
+            let output = tv(home.path(), &arguments).output().unwrap();
+            let (out, error) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+            assert_eq!(output.status.code(), Some(2), "{arguments:?} {error}");
+            assert_eq!(error.lines().count(), 1, "{arguments:?} {error}");
+            assert!(error.contains("-work-knot: a link that leads back to itself"), "{arguments:?} {error}");
+            assert_eq!(String::from_utf8(out).unwrap().lines().count(), 1, "the others are there");
+        }
+    }
+}
+
 #[test]
 fn what_was_deleted_needs_nobody() {
     let home = tempfile::tempdir().unwrap();

@@ -3,9 +3,9 @@
 //! Invariant: opens no file but those that the reader names, and databases, whose rows are the sessions.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::{Environment, Holds, Named, Root};
@@ -44,19 +44,24 @@ impl Search {
 
 /// The roots that are there; all of them if none is.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
-    // Where one works is no place of an agent.
-    let is_its_own = |root: &&Root| !root.holds.iter().any(|holds| matches!(holds, Holds::Above(_)));
-    let known = registry().flat_map(Format::roots).filter(is_its_own);
+    let known = registry().flat_map(Format::roots).filter(|root| is_its_own(root));
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
-    // Agents that keep sessions in each project have all of the home folder for a root: that names no place.
-    let names_one =
-        |place: &PathBuf| !place.to_string_lossy().contains('*') && Some(place) != environment.home.as_ref();
-    places.retain(names_one);
+    places.retain(|place| names_one(place, environment));
     places.dedup();
     if places.iter().any(|place| place.exists()) {
         places.retain(|place| place.exists());
     }
     places
+}
+
+/// Where one works is no place of an agent.
+fn is_its_own(root: &Root) -> bool {
+    !root.holds.iter().any(|holds| matches!(holds, Holds::Above(_)))
+}
+
+/// Agents that keep sessions in each project have all of the home folder for a root: that names no place.
+fn names_one(place: &Path, environment: &Environment) -> bool {
+    !place.to_string_lossy().contains('*') && Some(place) != environment.home.as_deref()
 }
 
 /// What may be a session.
@@ -101,7 +106,7 @@ impl Candidate {
     }
 }
 
-/// The rows of databases, as long as nothing is written to them.
+/// The rows of databases, as long as nothing is written to them; and what else a look came by.
 #[derive(Default)]
 pub(crate) struct Databases {
     rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
@@ -109,6 +114,8 @@ pub(crate) struct Databases {
     pub(crate) unreadable: Vec<Unreadable>,
     /// The folders that it looked into for files of agents.
     pub(crate) folders: Vec<PathBuf>,
+    /// Those of them that it could not look into, and the system's number for why.
+    closed: BTreeMap<PathBuf, i32>,
 }
 
 /// A database of which nobody knows now what lies in it.
@@ -137,6 +144,7 @@ pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candid
 pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
     databases.folders.clear();
+    databases.closed.clear();
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -148,6 +156,10 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
             Err(failure) => failures.push(failure),
         }
     }
+    failures.extend(databases.closed.iter().map(|(folder, why)| {
+        let error = io::Error::from_raw_os_error(*why);
+        open::cannot_open(folder, &error)
+    }));
     leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
     candidates
@@ -164,29 +176,36 @@ fn under_roots(
 ) -> Vec<Candidate> {
     let formats: Vec<_> =
         registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted)).collect();
-    let place = |root: &'static Root| Some((root.place(environment)?, root.holds));
+    let place = |root: &'static Root| {
+        let place = root.place(environment)?;
+        let is_its_own = is_its_own(root) && names_one(&place, environment);
+        Some((place, root.holds, is_its_own))
+    };
     let held = |format: &'static dyn Format| {
         let places = format.roots().iter().filter_map(place);
-        places.flat_map(|(place, holds)| {
+        places.flat_map(|(place, holds, is_its_own)| {
             let patterns = move |holds: &'static Holds| {
-                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern))
+                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern, is_its_own))
             };
             holds.iter().flat_map(patterns)
         })
     };
     let patterns: Vec<PathBuf> =
-        formats.iter().flat_map(|format| held(*format)).map(|(_, pattern)| pattern).collect();
+        formats.iter().flat_map(|format| held(*format)).map(|(_, pattern, _)| pattern).collect();
     let mut named = named_by_each(&patterns).into_iter();
     let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
     let mut all = Vec::new();
     for format in formats {
         let (mut found, mut beside) = (Vec::new(), Vec::new());
-        for ((holds, _), named) in held(format).zip(named.by_ref()) {
+        for ((holds, _, is_its_own), named) in held(format).zip(named.by_ref()) {
             let lying = named.files.into_iter().filter(|lying| is_within(&lying.path));
             // Where one works, and what lies above it, is full of other things.
             if !matches!(holds, Holds::Above(_)) {
                 databases.folders.extend(named.folders.into_iter().filter(|folder| is_within(folder)));
             }
+            // What is closed elsewhere is nobody's in particular.
+            let closed = named.closed.into_iter().filter(|(folder, _)| is_its_own && is_within(folder));
+            databases.closed.extend(closed);
             match holds {
                 Holds::Files(_) | Holds::Above(_) => {
                     found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
@@ -222,7 +241,7 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
 fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Vec<Candidate>, OpenError> {
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
     let lying = Lying::at(path.to_owned());
-    // Somewhere below much may be closed, but whoever names a place wants to know what is in it.
+    // Whoever names a place wants to know what is in it.
     let looked = if metadata.is_dir() { fs::read_dir(path).map(drop) } else { regular::open(path).map(drop) };
     looked.map_err(|error| open::cannot_open(path, &error))?;
     if metadata.is_dir() {
@@ -241,13 +260,14 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
     let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute), databases);
     let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
     let mut stores: Vec<Candidate> = Vec::new();
-    let files = below(&absolute, DEEPEST, &mut |folder, names| {
+    let below = below(&absolute, DEEPEST, &mut |folder, names| {
         let sessions = in_store(folder, names, databases);
         let is_store = sessions.is_some();
         stores.extend(sessions.unwrap_or_default());
         !is_store
     });
-    for path in files.into_iter().filter(|path| !known.contains(path)) {
+    databases.closed.extend(below.closed);
+    for path in below.files.into_iter().filter(|path| !known.contains(path)) {
         if may_be_a_database(&path) {
             found.extend(databases.rows(&Lying::at(path), None).unwrap_or_default());
         } else if probe::may_hold_a_session(&path) {
