@@ -401,10 +401,8 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         }
     };
     for (place, one) in sessions.iter().enumerate() {
-        // What a run counts beyond its requests, or a session instead of them, is held against those of all sessions
-        // that are read as one.
-        let of_sums = ["claude-stream-json", "continue"];
-        let counts_runs = one.iter().any(|part| of_sums.iter().any(|format| part == *format));
+        // What a run counts beyond its requests is held against those of all sessions that are read as one.
+        let counts_runs = one.iter().any(|part| part == "claude-stream-json");
         let is_sibling = |other: &&&PathBuf| other.parent() == one.parent() && !counts_runs;
         let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
         siblings.for_each(|other| compare(one, other));
@@ -415,6 +413,13 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
             fs::copy(one, &copy).unwrap();
             compare(one, &copy);
         }
+    }
+    // A sum instead of requests beside a session that has some.
+    let is_of = |format: &'static str| move |path: &&&PathBuf| path.iter().any(|part| part == format);
+    let other = sessions.iter().find(is_of("claude-code")).unwrap();
+    for one in sessions.iter().filter(is_of("continue")) {
+        compare(one, other);
+        compare(other, one);
     }
     assert!(pairs > 100, "{pairs}");
     assert!(differing.is_empty(), "{} of {pairs}:\n{}", differing.len(), differing.join("\n"));

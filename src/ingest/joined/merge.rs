@@ -4,6 +4,10 @@
 //! its time is; of two that were written at once, that of the session that was named first comes first. What is written
 //! later stands in the order in which it was written: nothing that is being read moves.
 //!
+//! **A sum that stands in for the requests of its session** would be taken for that of all of them, and be nothing as
+//! soon as one of them records a request: it counts as what was spent beside requests, as long as its own session has
+//! none.
+//!
 //! Invariant: the entries are those of each session, each once.
 
 use std::collections::HashMap;
@@ -17,7 +21,7 @@ use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::Usage;
+use crate::model::usage::{Scope, Usage};
 
 /// Edits of a batch.
 const EDITS: usize = 128;
@@ -51,6 +55,16 @@ struct Part {
     known: HashMap<Key, Vec<Piece>>,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
+    stand_ins: StandIns,
+}
+
+/// Sums that stand in for the requests of a session.
+#[derive(Default)]
+struct StandIns {
+    /// Whether it has requests, or a sum that is better than theirs.
+    has_requests: bool,
+    /// As they were counted, by what they are of.
+    counted: HashMap<Key, (Usage, Option<Name>)>,
 }
 
 impl Merge {
@@ -71,6 +85,7 @@ impl Merge {
             is_cut: false,
             known: HashMap::new(),
             former: HashMap::new(),
+            stand_ins: StandIns::default(),
         };
         let parts = (0..of).zip(names).map(part).collect();
         Self { parts, is_begun: false, requests: Requests::default() }
@@ -200,6 +215,7 @@ impl Merge {
 impl Part {
     fn begin_anew(&mut self) {
         self.former = std::mem::take(&mut self.known);
+        self.stand_ins = StandIns::default();
         self.clocks.clear();
         self.waiting.clear();
     }
@@ -260,6 +276,10 @@ impl Part {
         if let Some(clock) = clock {
             self.clocks.insert(lane, clock);
         }
+        if is_counted {
+            let counted = self.stand_ins.take(&mut edit);
+            self.waiting.extend(counted.into_iter().map(|edit| (clock, edit)));
+        }
         match &mut edit {
             Edit::Entry(entry) => {
                 if !is_counted {
@@ -302,6 +322,31 @@ impl Part {
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
         requests.is_of(&self.seat, request, key, usage, model)
+    }
+}
+
+impl StandIns {
+    /// Looks at what an edit says was spent. Answers what is to be said of earlier sums, if they are needed no more.
+    fn take(&mut self, edit: &mut Edit) -> Vec<Edit> {
+        let (key, usage, model) = match edit {
+            Edit::Entry(entry) => {
+                let Some(usage) = &mut entry.usage else { return Vec::new() };
+                (&entry.key, usage, &entry.model)
+            }
+            Edit::Usage { of, usage, model } => (&*of, usage, &*model),
+            _ => return Vec::new(),
+        };
+        if usage.scope != Scope::Fallback {
+            self.has_requests |= usage.input.is_some() || usage.output.is_some();
+        } else if !self.has_requests {
+            self.counted.insert(key.clone(), (Usage::clone(usage), model.clone()));
+            usage.scope = Scope::Extra;
+        }
+        if !self.has_requests {
+            return Vec::new();
+        }
+        let again = |(of, (usage, model))| Edit::Usage { of, usage: Box::new(usage), model };
+        self.counted.drain().map(again).collect()
     }
 }
 
