@@ -214,6 +214,21 @@ fn lines_of(pattern: &Regex, text: &str, each: &mut dyn FnMut(&str, Range<usize>
     }
 }
 
+/// The first line with something in it: of a longer text a head row says that.
+fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default()
+}
+
+/// Whether a head row says a line, behind the name of the tool, as far as to a place in it: longer ones are cut.
+fn says(head: &str, line: &str, end: usize) -> bool {
+    let begun = line.trim_start();
+    let end = end.saturating_sub(line.len() - begun.len());
+    let whole = head.strip_suffix('…').unwrap_or(head);
+    let cut =
+        whole.split_once(' ').map(|(_, headline)| headline).filter(|headline| begun.starts_with(headline));
+    whole.ends_with(begun.trim_end()) || cut.is_some_and(|headline| end <= headline.len())
+}
+
 /// Answers how many lines there were.
 fn lines_of_tree(
     pattern: &Regex,
@@ -228,7 +243,15 @@ fn lines_of_tree(
     };
     match tree {
         Tree::Null | Tree::Bool(_) => {}
-        Tree::Text(text) if !said.is_empty() && said.ends_with(text.trim()) => {}
+        Tree::Text(text) if !said.is_empty() => {
+            let mut first = Some(first_line(text));
+            lines_of(pattern, text, &mut |line, found| {
+                let is_said = first.take_if(|first| *first == line);
+                if !is_said.is_some_and(|line| says(said, line, found.end)) {
+                    counted(line, found);
+                }
+            });
+        }
         Tree::Number(text) | Tree::Text(text) => lines_of(pattern, text, &mut counted),
         Tree::List(items) => {
             for item in items {
@@ -248,7 +271,11 @@ fn lines_of_tree(
 
 #[cfg(test)]
 mod tests {
-    use super::{lines_of, pattern};
+    use std::sync::Arc;
+
+    use super::{BlockText, Piece, each_line, lines_of, pattern};
+    use crate::model::body::Tree;
+    use crate::model::text::Text;
 
     #[test]
     fn case_matters_only_with_capitals() {
@@ -256,6 +283,32 @@ mod tests {
         assert!(!pattern("Error", false).unwrap().is_match("ERROR"));
         assert!(pattern("foo(", false).is_none());
         assert!(pattern("foo(", true).unwrap().is_match("a foo( b"));
+    }
+
+    #[test]
+    fn what_a_head_row_says_is_not_told_again() {
+        let told = |head: &str, input: &str, typed: &str| {
+            let (head, tree) = (Text::clean(head), Arc::new(Tree::Text(Text::clean(input))));
+            let text =
+                BlockText { block: 0, scopes: Vec::new(), head: Some(head), pieces: vec![Piece::Tree(tree)] };
+            let mut told = Vec::new();
+            each_line(&pattern(typed, true).unwrap(), &text, &mut |_, _| None, &mut |place, line, _| {
+                told.push((place, line.to_owned()));
+            });
+            told
+        };
+        let (head, body) = (None, Some(0));
+        let own = |place: Option<usize>, line: &str| (place, line.to_owned());
+        assert_eq!(told("Bash make keel", "make keel\n", "keel"), [own(head, "Bash make keel")]);
+        let several = "\n make keel\nmake hull\nmake keel";
+        assert_eq!(
+            told("Bash make keel…", several, "keel"),
+            [own(head, "Bash make keel…"), own(body, "make keel")]
+        );
+        assert_eq!(told("Bash make keel…", several, "hull"), [own(body, "make hull")]);
+        // Of a line that is cut in the head row the rest is told.
+        assert_eq!(told("Bash make ke…", "make keel hull", "ke"), [own(head, "Bash make ke…")]);
+        assert_eq!(told("Bash make ke…", "make keel hull", "hull"), [own(body, "make keel hull")]);
     }
 
     #[test]
