@@ -399,6 +399,46 @@ fn colours_and_columns_are_obeyed_in_a_pipe() {
     }
 }
 
+/// What was put aside of a session that goes on, and is in it still, is told once, of the one that goes on; what only
+/// the older file has is told of that.
+#[test]
+fn what_an_archive_has_in_common_with_its_session_is_told_once() {
+    let home = Home::new();
+    let claw = ".openclaw/agents/main/sessions";
+    let said = |id: &str, text: &str| {
+        json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-03-01T08:00:01.000Z",
+            "message": {"role": "user", "content": [{"type": "text", "text": text}], "timestamp": 1}})
+    };
+    let head = json!({"type": "session", "version": 3, "id": "11aa", "timestamp": "2026-03-01T08:00:00.000Z",
+        "cwd": "/work"});
+    let lines =
+        |records: &[Value]| records.iter().map(|record| record.to_string() + "\n").collect::<String>();
+    let both = said("e1", "lay the garboard\nlay the garboard");
+    let live = lines(&[head.clone(), both.clone(), said("e3", "new garboard")]);
+    let aside = lines(&[head, both, said("e2", "old garboard")]);
+    let archive = format!("{claw}/11aa.jsonl.reset.2026-06-27T03-21-20.768Z");
+    home.write(&format!("{claw}/11aa.jsonl"), 100, live.as_bytes());
+    // It was put aside after the last word.
+    home.write(&archive, 10, aside.as_bytes());
+    let (code, out, error) = home.grep(&["garboard", "--json"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    let hits: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found = |hit: &Value| {
+        let is_archive = hit["path"].as_str().unwrap().contains(".reset.");
+        (hit["text"].as_str().unwrap().to_owned(), is_archive)
+    };
+    let own = |text: &str, is_archive| (text.to_owned(), is_archive);
+    assert_eq!(
+        hits.iter().map(found).collect::<Vec<_>>(),
+        [
+            own("lay the garboard", false),
+            own("lay the garboard", false),
+            own("new garboard", false),
+            own("old garboard", true)
+        ]
+    );
+}
+
 /// What cannot be read is named, and what is no session is not.
 #[test]
 fn what_cannot_be_read_is_named() {

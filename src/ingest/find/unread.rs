@@ -3,7 +3,7 @@
 //! Invariant: every file that may be a session is given once. What belongs to another session and is not among the
 //! files that its format names beside it is given as a session of its own.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -35,13 +35,43 @@ pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
         // What another session of a database started is read with it.
         Some(_) => !(candidate.row.is_some() && candidate.is_child),
     };
-    (candidates.into_iter().filter(is_wanted).map(Unread).collect(), failures)
+    let sessions = candidates.into_iter().filter(is_wanted).map(Unread).collect();
+    (archives_behind(sessions), failures)
+}
+
+/// What was put aside of a session that goes on stands behind that, however late it was put aside.
+fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
+    let mut goes_on: HashMap<_, Vec<Unread>> = HashMap::new();
+    for session in sessions.iter().filter(|session| !session.0.is_archive) {
+        goes_on.extend(session.own_name().map(|name| (name, Vec::new())));
+    }
+    let mut ordered = Vec::with_capacity(sessions.len());
+    for session in sessions {
+        match session.own_name().and_then(|name| goes_on.get_mut(&name)) {
+            Some(aside) if session.0.is_archive => aside.push(session),
+            _ => {
+                let aside = session.own_name().and_then(|name| goes_on.remove(&name));
+                ordered.push(session);
+                ordered.extend(aside.unwrap_or_default());
+            }
+        }
+    }
+    ordered
 }
 
 impl Unread {
     /// The file or database.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    fn own_name(&self) -> Option<(&'static str, String)> {
+        self.session().map(|(format, id)| (format, id.to_owned()))
+    }
+
+    /// What names its session, whatever file of it this is, if a format claims it.
+    pub(crate) fn session(&self) -> Option<(&'static str, &str)> {
+        Some((self.0.format?.name(), &self.0.id))
     }
 
     /// Whether it lies there, and is the one that is named if one is.

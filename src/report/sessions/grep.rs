@@ -4,12 +4,16 @@
 //! **There is no index.** The bytes of each session are looked through first (`ingest::sift`); who has nothing in them
 //! is not even asked what it is. Of files of lines only those lines are decoded, with what they are paired with.
 //!
+//! **A session may have several files**: one that was put aside, and one that goes on. All are looked through, for the
+//! older one may have what the newer has lost; what both have is told once.
+//!
 //! Invariant: hits come in the order in which sessions were found and entries were written, whoever finds them first.
 
 mod first;
 mod options;
 mod print;
 mod query;
+mod repeats;
 mod search;
 
 use std::io::Write;
@@ -18,6 +22,7 @@ pub(crate) use self::first::first_of_each;
 pub use self::options::{Asked, Case, Form, Options};
 use self::print::Printer;
 use self::query::Query;
+use self::repeats::Repeats;
 use self::search::{Message, search};
 use super::walk::walk;
 use crate::ingest::OpenError;
@@ -38,6 +43,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
         sessions.retain(|session| options.targets.iter().any(|target| session.is_of(target)));
     }
     let mut printer = Printer::new(options, now);
+    let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
     let format = options.search.format.as_deref();
     let only_first = options.form == Form::Sessions;
     walk(
@@ -45,7 +51,10 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
         || find::Reader::new(now),
         |reader, session, say| search(&query, reader, session, (format, only_first), say),
         |message| match message {
-            Message::Hits(head, hits) => printer.write(&head, &hits, out),
+            Message::Hits(head, mut hits) => {
+                repeats.leave_out(&head, &mut hits);
+                if hits.is_empty() { Ok(()) } else { printer.write(&head, &hits, out) }
+            }
             Message::Failure(failure) => {
                 failures.push(failure);
                 Ok(())
