@@ -218,7 +218,9 @@ mod tests {
         };
         for (name, expected) in [("Task", Need::Whole), ("subagent", Need::Whole), ("Bash", Need::Account)] {
             let (counting, of_pi) = (&mut of_claude(false), &mut of_pi(|_| true));
-            assert_eq!(need(counting, r#"{"sessionId":"a","type":"assistant"}"#), Need::Account);
+            let answer = r#"{"sessionId":"a","type":"assistant"}"#;
+            assert_eq!(need(counting, answer), Need::Whole, "the first one");
+            assert_eq!(need(counting, answer), Need::Account);
             assert_eq!(need(counting, &claude(name)), expected, "{name}");
             assert_eq!(need(of_pi, r#"{"type":"message","message":{"role":"assistant"}}"#), Need::Account);
             assert_eq!(need(of_pi, &pi(name)), expected, "{name}");
