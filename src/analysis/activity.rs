@@ -1,7 +1,7 @@
 //! What the agent is doing right now, as far as the file says.
 //!
 //! **Records say when a session was alive, not its file.** A file that changed long after its newest record was
-//! copied (`analysis::activity`).
+//! copied (`analysis::activity`). While sub-agents work, it is their records that say it.
 
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
@@ -188,9 +188,11 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
         return Activity::Unknown;
     };
+    let last_time = entry.last_time().max(last_of_agents(transcript));
     let silence = Silence {
-        ms: last_seen(last_write, entry).map(|seen| now.since(seen)),
+        ms: last_seen(last_write, last_time, entry.marks.open).map(|seen| now.since(seen)),
         is_running: transcript.meta().live == Some(true),
+        written: last_write.filter(|write| write.is_seen).map(|write| write.at),
     };
     let open = open_call(transcript);
     // Before an open call: what it waits for is what the user was asked.
@@ -214,6 +216,8 @@ struct Silence {
     ms: Option<u64>,
     /// The session bears the mark of a running one.
     is_running: bool,
+    /// When it was seen to be written to.
+    written: Option<Timestamp>,
 }
 
 impl Silence {
@@ -221,6 +225,13 @@ impl Silence {
     fn is_within(self, patience: u64) -> bool {
         let patience = if self.is_running { MARK_PATIENCE_MS } else { patience };
         self.ms.map_or(self.is_running, |ms| ms <= patience)
+    }
+
+    /// Since when an agent does what its records say that it does since then. What was seen to be written to much later
+    /// goes by another clock, or by none, or was left long ago: then nobody knows more than when that was.
+    fn since(self, at: Option<Timestamp>, patience: u64) -> Option<Timestamp> {
+        let is_late = |written: &Timestamp| at.is_none_or(|at| written.since(at) > patience);
+        self.written.filter(is_late).or(at)
     }
 }
 
@@ -241,9 +252,9 @@ fn asked<'t>(
 fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: Silence) -> Activity {
     if last.marks.open && silence.is_within(MODEL_PATIENCE_MS) {
         // Its arguments are still being written.
-        Activity::Model { since: last.last_time() }
+        Activity::Model { since: silence.since(last.last_time(), IDLE_AFTER_MS) }
     } else if silence.is_within(TOOL_PATIENCE_MS) {
-        Activity::Tool { name: call.name.clone(), since }
+        Activity::Tool { name: call.name.clone(), since: silence.since(since, MARK_PATIENCE_MS) }
     } else {
         Activity::Unclean
     }
@@ -252,9 +263,10 @@ fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: 
 /// Judges from the last block, where no call is open.
 fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
     let last_time = entry.last_time();
+    let since = silence.since(last_time, IDLE_AFTER_MS);
     let working = || {
         let is_work = silence.is_within(MODEL_PATIENCE_MS);
-        if is_work { Activity::Model { since: last_time } } else { Activity::Unclean }
+        if is_work { Activity::Model { since } } else { Activity::Unclean }
     };
     let is_retried = |error: &Text| {
         let is_expected = entry.marks.retried || entry.marks.open || (silence.is_running && passes(error));
@@ -267,14 +279,12 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
         is_open && silence.ms.is_some_and(|ms| ms < patience)
     };
     match block {
-        BlockKind::Break(Break::Error(why)) if is_retried(why) => {
-            Activity::Retry { since: last_time, why: why.clone() }
-        }
+        BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
         _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
-        BlockKind::Text(body) if goes_on(body) => Activity::Model { since: last_time },
+        BlockKind::Text(body) if goes_on(body) => Activity::Model { since },
         _ if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) => Activity::Idle { since: last_time },
         _ => Activity::Waiting { since: last_time, wish: Wish::Prompt, what: Text::clean("the next prompt") },
     }
@@ -283,11 +293,22 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
 /// When the agent was heard of last: by its newest record. A file that says it changed long after that was copied; but
 /// not all that is written has a time of its own, parts of a message have that of its beginning, and what was seen to
 /// be written is news, whatever clock its agent goes by.
-fn last_seen(last_write: Option<LastWrite>, last: &Entry) -> Option<Timestamp> {
-    let last_time = last.last_time();
+fn last_seen(
+    last_write: Option<LastWrite>,
+    last_time: Option<Timestamp>,
+    is_open: bool,
+) -> Option<Timestamp> {
     let is_late = |write: Timestamp| last_time.is_some_and(|last| write.since(last) > IDLE_AFTER_MS);
-    let is_copy = |write: &LastWrite| !write.is_seen && !last.marks.open && is_late(write.at);
+    let is_copy = |write: &LastWrite| !write.is_seen && !is_open && is_late(write.at);
     last_write.filter(|write| !is_copy(write)).map(|write| write.at).max(last_time)
+}
+
+/// When sub-agents were heard of last that open calls of the last answer have started, and those that these did.
+fn last_of_agents(transcript: &Transcript) -> Option<Timestamp> {
+    let started = last_answer(transcript)?.calls().filter(|call| call.state.is_open());
+    let lanes = started.flat_map(|call| transcript.lanes_of_call(&call.key));
+    let ends = lanes.flat_map(|lane| transcript.with_nested(lane)).filter_map(|lane| lane.entries.last());
+    ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
 }
 
 /// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell.
@@ -332,6 +353,7 @@ pub(crate) fn silence(
         return None;
     }
     let last_time = transcript.main_lane_backwards().next().and_then(Entry::last_time);
+    let last_time = last_time.max(last_of_agents(transcript));
     last_write.map(|write| write.at).max(last_time).map(|seen| now.since(seen))
 }
 
@@ -339,11 +361,16 @@ pub(crate) fn silence(
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
 pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
-    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !entry.marks.prompt);
-    let answer = newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)?;
+    let answer = last_answer(transcript)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
     let call = answer.calls().filter(|call| call.state.is_open()).filter(is_asked).last()?;
     Some((call, call.started.or(answer.at)))
+}
+
+/// The last answer of the newest turn.
+fn last_answer(transcript: &Transcript) -> Option<&Entry> {
+    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !entry.marks.prompt);
+    newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)
 }
 
 /// Whether a call asks the user, so that its time is the user's.

@@ -239,3 +239,53 @@ fn a_file_that_was_copied_later_has_its_own_time() {
         "not all that is written has a time"
     );
 }
+
+#[test]
+fn a_call_goes_on_while_its_sub_agent_works() {
+    let mut batch = Batch::default();
+    prompt(&mut batch);
+    call(&mut batch, "Task", ToolState::Pending);
+    batch.meta(MetaEdit::Lane {
+        name: Text::clean("scout"),
+        label: Some(Text::clean("scout")),
+        call: Some(Text::clean("call")),
+    });
+    for minute in [5, 25] {
+        let key = Text::clean(&format!("scout-{minute}"));
+        let mut entry = batch.new_entry(key, Role::Assistant, Some(Timestamp(minute * MINUTE)));
+        entry.lane = Some(Text::clean("scout"));
+        let body = batch.prose("on it");
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        batch.entry(entry);
+    }
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    let at = |minutes: i64| judge(&transcript, None, Timestamp(minutes * MINUTE));
+    assert_eq!(at(30), Activity::Tool { name: Text::clean("Task"), since: Some(Timestamp(0)) });
+    assert_eq!(at(36).word(), "unclean");
+    assert_eq!(super::silence(&transcript, &at(30), None, Timestamp(30 * MINUTE)), Some(5 * MINUTE as u64));
+}
+
+/// A session may be written to long after its last word, or have no times: then its state is as old as what was seen.
+#[test]
+fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
+    let days = |days: i64| Timestamp(days * 24 * 60 * MINUTE);
+    for (at, written, expected) in [
+        (Some(Timestamp(0)), LastWrite::seen(days(249)), Some(days(249))),
+        (None, LastWrite::seen(days(249)), Some(days(249))),
+        (Some(Timestamp(0)), LastWrite::seen(Timestamp(MINUTE)), Some(Timestamp(0))),
+    ] {
+        let mut batch = Batch::default();
+        let mut entry = batch.new_entry(Text::clean("prompt"), Role::User, at);
+        entry.marks = Marks { prompt: true, ..Marks::default() };
+        let body = batch.prose("fix it");
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Text(body)));
+        batch.entry(entry);
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        transcript.settle();
+        let now = Timestamp(written.at.0 + 1_000);
+        assert_eq!(judge(&transcript, Some(written), now), Activity::Model { since: expected });
+    }
+}
