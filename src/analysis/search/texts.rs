@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use super::literal_prefilter::LiteralPrefilter;
+use super::literal_prefilter::{LiteralPrefilter, without_width};
 use super::scope::{self, Scope};
 use crate::analysis::expression::parse::Mistake;
 use crate::model::body::{Body, Held, Tree};
@@ -54,13 +54,29 @@ pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
 
 /// As [`pattern`], with or without regard to case.
 pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool) -> Option<Regex> {
-    let source = if is_literal { regex::escape(typed) } else { typed.to_owned() };
+    let source = if is_literal { literal(typed) } else { typed.to_owned() };
     RegexBuilder::new(&source)
         .case_insensitive(ignores_case)
         .multi_line(true)
         .size_limit(LARGEST_PATTERN)
         .build()
         .ok()
+}
+
+/// A longer text is sought as it is.
+const LONGEST_LITERAL: usize = 256;
+/// The marks of characters without width that stand within words of some scripts, and anywhere in what was copied.
+const MARKS: &str = r"(?:⟨U\+(?:AD|FEFF|200[B-F]|202[A-E]|206[0-9A-F])⟩)*";
+
+/// What a reader sees as this text: characters without width do not tear it apart, and need not be typed.
+fn literal(typed: &str) -> String {
+    let seen = without_width(typed);
+    if seen.is_empty() || typed.len() > LONGEST_LITERAL {
+        return regex::escape(typed);
+    }
+    let mut buffer = [0; 4];
+    let letters = seen.chars().map(|c| regex::escape(c.encode_utf8(&mut buffer)));
+    letters.collect::<Vec<_>>().join(MARKS)
 }
 
 /// What makes a text no regular expression that can be searched for, and where.
@@ -283,6 +299,35 @@ mod tests {
         assert!(!pattern("Error", false).unwrap().is_match("ERROR"));
         assert!(pattern("foo(", false).is_none());
         assert!(pattern("foo(", true).unwrap().is_match("a foo( b"));
+    }
+
+    #[test]
+    fn characters_without_width_tear_no_literal_apart() {
+        for (typed, text) in [
+            ("keel", "a ke\u{200b}el"),
+            ("ke\u{200c}el", "a keel"),
+            ("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+            ("\u{645}\u{6cc}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
+            ("a.b", "a\u{feff}.\u{2060}b"),
+        ] {
+            let shown = Text::clean(text);
+            assert!(pattern(typed, true).unwrap().is_match(&shown), "{typed:?} in {shown}");
+            let prefilter = super::prefilter(typed, true);
+            let escaped: String = text
+                .chars()
+                .map(|c| match c {
+                    '!'..='~' => c.to_string(),
+                    c => format!("\\u{:04x}", u32::from(c)),
+                })
+                .collect();
+            assert!(
+                prefilter.may_be_in(text.as_bytes()) && prefilter.may_be_in(escaped.as_bytes()),
+                "{text:?}"
+            );
+            assert!(!prefilter.lines_in(text.as_bytes()).is_empty(), "{text:?}");
+        }
+        assert!(!pattern("a.b", true).unwrap().is_match("axb"));
+        assert!(pattern("\u{200b}", true).is_some());
     }
 
     #[test]
