@@ -120,7 +120,10 @@ fn run(app: &mut App, command: Command) -> Vec<Effect> {
             reader.with_text(as_of::make::list);
         }
         Command::Join(path) => return vec![Effect::Join(path)],
-        Command::Help(page) => app.mode = Mode::Raw(help::page(&reader.screen, page)),
+        Command::Help(page) => {
+            let below = if app.mode.is_wall() { Below::Wall } else { Below::Text };
+            app.mode = Mode::Raw(help::page(&reader.screen, page, below));
+        }
         Command::Watch(wish) => {
             alarms::actions::watch(&mut reader.alarms, &mut reader.session, &mut reader.screen, wish);
         }

@@ -276,6 +276,9 @@ fn commands_are_of_all_sessions() {
     stage.press("esc");
     assert!(matches!(command(&mut stage, "help").1, Mode::Help { .. }));
     stage.press("esc");
+    let (_, mode, picture) = command(&mut stage, "help finding");
+    assert!(matches!(mode, Mode::Raw(_)) && picture.contains("Help on finding"), "{picture}");
+    assert!(matches!(stage.press("esc").app.mode, Mode::Wall));
     assert!(matches!(&command(&mut stage, "quit-now").0[..], [Effect::Quit]));
 }
 

@@ -11,6 +11,7 @@ use crate::app::mode::{Below, Mode, WallLine};
 use crate::app::picker::Picker;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::palette::Accepted;
+use crate::app::pop_ups::raw::RawView;
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -214,7 +215,10 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             app.mode = Mode::Ledger;
             Vec::new()
         }
-        Mode::Help { below: Below::Wall, .. } | Mode::OnWall { .. } | Mode::Wall => {
+        Mode::Help { below: Below::Wall, .. }
+        | Mode::Raw(RawView { below: Below::Wall, .. })
+        | Mode::OnWall { .. }
+        | Mode::Wall => {
             app.mode = Mode::Wall;
             Vec::new()
         }

@@ -3,7 +3,7 @@
 use super::raw::RawView;
 use crate::app::input::bindings::{BINDINGS, Binding, GROUPS};
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::Mode;
+use crate::app::mode::{Below, Mode};
 use crate::app::screen::Screen;
 use crate::render::code::Colours;
 use crate::render::manual::{self, Page};
@@ -27,11 +27,11 @@ pub enum HelpLine {
     Gap,
 }
 
-/// A page of the manual.
-pub(crate) fn page(screen: &Screen, page: &'static Page) -> RawView {
+/// A page of the manual, over this.
+pub(crate) fn page(screen: &Screen, page: &'static Page, below: Below) -> RawView {
     let title = format!("Help on {}", page.topic);
     let mut view = RawView::of_text(title, page_rows(screen, page), page.text(asked_for));
-    view.page = Some(page);
+    (view.page, view.below) = (Some(page), below);
     view
 }
 

@@ -7,6 +7,7 @@ use ratatui::text::Line;
 
 use crate::app::copying::excerpt;
 use crate::app::input::action::What;
+use crate::app::mode::Below;
 use crate::app::screen::Screen;
 use crate::model::body::Tree;
 
@@ -36,6 +37,8 @@ pub struct RawView {
     pub is_list: bool,
     /// The page of the manual that it is.
     pub page: Option<&'static Page>,
+    /// What leaving it leads back to.
+    pub below: Below,
 }
 
 impl RawView {

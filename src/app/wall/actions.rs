@@ -171,7 +171,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
 }
 
 /// A command is finished: what filters or watches is of all sessions here, actions are what their keys do, and settings
-/// are the same everywhere.
+/// and the manual are the same everywhere.
 pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
     let (name, rest) = typed.split_once(' ').unwrap_or((typed, ""));
     let line = match name {
@@ -187,7 +187,9 @@ pub(crate) fn command(app: &mut App, typed: &str) -> Finished {
         return Finished::Effects(accept(app, line, rest.trim()));
     }
     match typed.parse() {
-        Ok(command @ (Command::Act(_) | Command::Set(_))) => return Finished::Command(command),
+        Ok(command @ (Command::Act(_) | Command::Set(_) | Command::Help(_))) => {
+            return Finished::Command(command);
+        }
         Ok(_) => app.reader.screen.say(format!("{name} is of one session; enter opens the chosen one")),
         Err(_) if typed.is_empty() => {}
         Err(why) => app.reader.screen.say(why),
