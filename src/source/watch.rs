@@ -15,8 +15,11 @@ use notify::{ErrorKind, Event, RecursiveMode, Watcher as Native};
 const CALM: Duration = Duration::from_millis(500);
 /// Time between looks without events.
 const BUSY: Duration = Duration::from_millis(250);
-/// More directories than these are left to the poll.
-const WATCHES: usize = 512;
+/// More directories than these are left to the poll: a share of those that the system grants all programs of a user, and
+/// never less or more than so many.
+const SHARE: usize = 8;
+const FEWEST: usize = 512;
+const MOST: usize = 8_192;
 
 /// What to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,8 @@ impl Hints {
 pub(crate) struct Watcher {
     native: Option<Box<dyn Native + Send>>,
     watched: HashSet<PathBuf>,
+    /// So many directories are watched at most.
+    most: usize,
     hints: Arc<Mutex<Hints>>,
     failure: Option<String>,
     /// Events may be missing where the paths lie.
@@ -81,7 +86,7 @@ impl Watcher {
     /// A watcher that gets its events from this one, or from none.
     pub(crate) fn of(native: Option<Box<dyn Native + Send>>) -> Self {
         let hints = Arc::new(Mutex::new(Hints::default()));
-        Self { native, watched: HashSet::new(), hints, failure: None, is_unsure: false }
+        Self { native, watched: HashSet::new(), most: most(), hints, failure: None, is_unsure: false }
     }
 
     /// Looks more often if a path lies where others may write unseen. Returns the kind of file system.
@@ -105,7 +110,7 @@ impl Watcher {
     /// stays with a file that was replaced, and the name goes unwatched. Says whether it watches one that it did not.
     pub(crate) fn watch<'a>(&mut self, paths: impl IntoIterator<Item = &'a Path>, renew: bool) -> bool {
         let Some(native) = &mut self.native else { return false };
-        let wanted: HashSet<PathBuf> = paths.into_iter().take(WATCHES).map(named).collect();
+        let wanted: HashSet<PathBuf> = paths.into_iter().take(self.most).map(named).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
             let keep = wanted.contains(path) && !renew;
@@ -153,6 +158,13 @@ impl Watcher {
         let is_full = matches!(error.kind, ErrorKind::MaxFilesWatch);
         self.failure = Some(if is_full { "no watches left".to_owned() } else { error.to_string() });
     }
+}
+
+/// How many directories may be watched. Where each of them takes an open file, there are few of these.
+fn most() -> usize {
+    let granted = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches");
+    let granted = granted.ok().and_then(|number| number.trim().parse::<usize>().ok());
+    granted.map_or(FEWEST, |granted| (granted / SHARE).clamp(FEWEST, MOST))
 }
 
 fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
@@ -222,7 +234,7 @@ mod tests {
     use notify::event::{AccessKind, EventKind, Flag, ModifyKind};
     use notify::{Config, Error, Event, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
 
-    use super::{BUSY, CALM, Hints, WATCHES, Watcher, is_exhaustion};
+    use super::{BUSY, CALM, FEWEST, Hints, MOST, Watcher, is_exhaustion};
 
     #[test]
     fn access_means_nothing_and_a_rescan_everything() {
@@ -295,14 +307,16 @@ mod tests {
 
     #[test]
     fn so_many_folders_never_need_more_watches_than_there_may_be() {
-        let (_dir, paths) = folders(4 * WATCHES);
+        let (_dir, paths) = folders(4 * FEWEST);
         let granted = Arc::new(AtomicUsize::new(0));
         let mut watcher =
             Watcher::of(Some(Box::new(Stingy { left: usize::MAX, granted: Arc::clone(&granted) })));
+        assert!((FEWEST..=MOST).contains(&watcher.most));
+        watcher.most = FEWEST;
         for _ in 0..3 {
             watcher.watch(paths.iter().map(PathBuf::as_path), false);
         }
-        assert_eq!((watcher.watched.len(), granted.load(Ordering::Relaxed)), (WATCHES, WATCHES));
+        assert_eq!((watcher.watched.len(), granted.load(Ordering::Relaxed)), (FEWEST, FEWEST));
     }
 
     #[test]
