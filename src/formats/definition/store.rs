@@ -6,7 +6,7 @@
 //! which they were written.
 
 use super::rule::{Joined, Store};
-use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
@@ -27,7 +27,7 @@ pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Que
     let shape = Shape { store, tables };
     let all = format!("FROM {} WHERE {} = ?1", quoted(store.rows), first_of(&session));
     Some(match store.sessions {
-        Some(sessions) => shape.of_two(sessions, agent, &all),
+        Some(sessions) => shape.of_two(sessions, &first_of(&session), agent, &all),
         None => shape.of_one(&first_of(&session), agent, &all),
     })
 }
@@ -51,7 +51,7 @@ struct Shape<'s> {
 
 impl Shape<'_> {
     /// A table with a row for each session, and one with the rows of all.
-    fn of_two(&self, sessions: &'static str, agent: &str, all: &str) -> Queries {
+    fn of_two(&self, sessions: &'static str, row_session: &str, agent: &str, all: &str) -> Queries {
         const SESSION: usize = 0;
         const ROW: usize = 1;
         let store = self.store;
@@ -92,6 +92,10 @@ impl Shape<'_> {
             })),
             newest: format!("SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}", newest(ROW, all)),
             archive: None,
+            added: vec![
+                Added::sessions(&table, [&id, &parent, &updated]),
+                Added::rows(&quoted(store.rows), row_session),
+            ],
         }
     }
 
@@ -126,6 +130,7 @@ impl Shape<'_> {
             })),
             newest: newest(ROW, all),
             archive: None,
+            added: vec![Added::rows(&table, session)],
         }
     }
 

@@ -56,6 +56,7 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
             "SELECT 0, seq FROM (SELECT seq {of_session} ORDER BY seq DESC LIMIT {NEWEST}) ORDER BY seq"
         ),
         archive: archive(tables),
+        added: Vec::new(),
     })
 }
 

@@ -2,7 +2,7 @@
 //! rows whose JSON lacks the ids, which stand in columns. With them put back a row is what the file of an
 //! older storage folder was.
 
-use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
@@ -81,7 +81,15 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         growth: Growth::Edited(Box::new(edited(tables, second, plan))),
         newest: newest(second),
         archive: None,
+        added: added(tables, parent, second),
     })
+}
+
+fn added(tables: &Tables, parent: &str, second: bool) -> Vec<Added> {
+    let changed = tables.column("session", "time_updated");
+    let rows = ["message", "part"].into_iter().chain(second.then_some("session_message"));
+    let sessions = Added::sessions("session", ["id", parent, changed]);
+    std::iter::once(sessions).chain(rows.map(|table| Added::rows(table, "session_id"))).collect()
 }
 
 /// The tables of the second model hold whole messages. They are read if the first has none.
