@@ -154,8 +154,8 @@ pub enum News {
     Left(Place),
     /// An alarm rang.
     Rang(Box<Rang>),
-    /// Why a place that the reader named cannot be looked at.
-    Refused(Text),
+    /// Why places cannot be looked at: all that cannot be now.
+    Refused(Vec<Text>),
     /// All that is there now was looked for and read.
     Complete,
 }

@@ -173,8 +173,8 @@ impl Follower<'_> {
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
         let look = self.lookout.look(from, now);
-        for why in look.refused {
-            self.say(News::Refused(why))?;
+        if let Some(refused) = look.refused {
+            self.say(News::Refused(refused))?;
         }
         for found in look.found {
             self.members.push(Member::new(found, &self.options.alarms));

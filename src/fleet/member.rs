@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Outlet, Preview, Reader, Target, guarded, open};
+use crate::ingest::{Course, Outlet, Preview, Reader, Target, guarded, is_busy, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
@@ -20,6 +20,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Packer, ToPack};
 use crate::session::{Change, Session};
+use crate::source::rows::Failure;
 use crate::source::watch::Hints;
 
 /// Bytes of bodies that stay in memory: those of the last words.
@@ -133,6 +134,10 @@ impl<'o> Member<'o> {
 
     /// Opens it, and reads its end.
     pub(super) fn begin(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp) {
+        // Whoever opens one session waits for who writes to it; here all others would wait, too.
+        if self.found.session.is_some() && is_busy(&self.found.path) {
+            return self.put_off();
+        }
         let target = Target::of(self.found.place());
         self.session.file.last_write = self.found.modified.map(LastWrite::found);
         guarded(outlet, || match open(&target) {
@@ -148,6 +153,16 @@ impl<'o> Member<'o> {
         });
         self.take(inbox, now);
         self.close(now);
+    }
+
+    /// A database is busy, which soon passes. If not, that is worth a word.
+    fn put_off(&mut self) {
+        self.way = Way::Closed { again: Instant::now().checked_add(RETRY), wait: RETRY };
+        if self.busy_since.get_or_insert_with(Instant::now).elapsed() > QUIET {
+            let why = io::Error::from(Failure::Busy).to_string();
+            self.session.file.link = LinkState::Unreadable(Text::clean(&why));
+            self.is_stale = true;
+        }
     }
 
     fn shut(&mut self) {
@@ -167,12 +182,12 @@ impl<'o> Member<'o> {
         self.take(inbox, now);
         self.close(now);
         let Some(failure) = failure else { return self.busy_since = None };
-        self.shut();
-        let is_busy = failure.kind() == ErrorKind::ResourceBusy;
-        if !is_busy || self.busy_since.get_or_insert_with(Instant::now).elapsed() > QUIET {
-            self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
-            self.is_stale = true;
+        if failure.kind() == ErrorKind::ResourceBusy {
+            return self.put_off();
         }
+        self.shut();
+        self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
+        self.is_stale = true;
     }
 
     /// Looks whether its files have changed.
@@ -301,7 +316,7 @@ impl<'o> Member<'o> {
 
 impl Open<'_> {
     /// Reads on for so long.
-    fn read(&mut self, slice: Duration) -> std::io::Result<()> {
+    fn read(&mut self, slice: Duration) -> io::Result<()> {
         let begun = Instant::now();
         if self.reader.is_none() {
             self.reader = Some(self.course.open()?);

@@ -44,6 +44,7 @@ pub(crate) use self::open::is_database;
 pub use self::pager::{Pager, contents};
 pub(crate) use self::preview::Preview;
 pub(crate) use self::reader::Reader;
+pub(crate) use self::rows::is_busy;
 pub use self::target::{OpenError, SessionHead, Target};
 
 use self::bodies::Bodies;

@@ -378,6 +378,11 @@ thread_local! {
     static OPENED: RefCell<HashMap<PathBuf, Opened>> = RefCell::default();
 }
 
+/// Whether somebody writes to a database just now, so that no session of it can be read.
+pub(crate) fn is_busy(path: &Path) -> bool {
+    matches!(open_patiently(path, Bodies::Recent), Err(Failure::Busy))
+}
+
 /// A reading that does not follow has no later to try again.
 fn open_patiently(path: &Path, bodies: Bodies) -> Result<Rc<Database>, Failure> {
     if !bodies.is_live() {

@@ -35,7 +35,8 @@ pub(crate) struct CostFigures {
     pub(crate) source: &'static str,
     /// Models that spent tokens and have no price; `unknown` if no model is recorded.
     pub(crate) unpriced_models: Vec<String>,
-    /// Whether output was counted before answers were complete: it cost at least so much.
+    /// Whether it cost at least so much: output was counted before answers were complete, or what sub-agents spent is
+    /// recorded in files that are not here.
     pub(crate) is_partial: bool,
 }
 

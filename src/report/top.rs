@@ -146,7 +146,7 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
             News::Left(place) if is_stream => write_line(&left(&place), out)?,
             News::Row(row) => drop(rows.insert(row.place.clone(), *row)),
             News::Left(place) => drop(rows.remove(&place)),
-            News::Refused(why) => failures.push(OpenError(why.to_string())),
+            News::Refused(all) => failures = all.iter().map(|why| OpenError(why.to_string())).collect(),
             News::Complete if is_stream => {}
             News::Complete => return end(options, rows, failures, now(), out),
             News::Rang(_) => {}

@@ -801,6 +801,83 @@ fn a_database_that_is_busy_for_a_moment_needs_nobody() {
     assert!(!had_problem && goes_on, "{had_problem} {goes_on}");
 }
 
+#[cfg(feature = "sqlite")]
+#[test]
+fn sessions_of_a_busy_database_are_read_when_it_is_free() {
+    let home = tempfile::tempdir().unwrap();
+    let script = opencode(home.path(), 1, End::Prompt);
+    script.iter().for_each(Step::write);
+    let path = script[0].path().to_string_lossy().into_owned();
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;").unwrap();
+    let (mut child, rows) = top(home.path());
+    let (mut other, others) = {
+        let mut command = tv(home.path(), &["top", "--json", &path]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let rows = rows_of(&mut child);
+        (child, rows)
+    };
+    let wait = |rows: &Rows, what: &dyn Fn(&HashMap<String, Value>) -> bool| {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && !what(&rows.lock().unwrap()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        what(&rows.lock().unwrap())
+    };
+    let is_busy = |row: &Value| row["problem"].as_str().is_some_and(|problem| problem.contains("busy"));
+    let is_named = wait(&rows, &|rows| rows.get(&path).is_some_and(is_busy));
+    connection.execute_batch("COMMIT").unwrap();
+    let is_read = |rows: &HashMap<String, Value>| {
+        let row = rows.get(&script[0].address());
+        row.is_some_and(|row| row["complete"] == true && row["problem"].is_null())
+    };
+    let are_read = [&rows, &others].map(|rows| wait(rows, &is_read));
+    let has_left = wait(&rows, &|rows| rows.get(&path).is_some_and(|row| row["left"] == true));
+    for child in [&mut child, &mut other] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(is_named && has_left && are_read == [true; 2], "{is_named} {has_left} {are_read:?}");
+}
+
+/// Whoever writes to a database with a log keeps nobody from reading it; without one it is busy, which is said.
+#[cfg(feature = "sqlite")]
+#[test]
+fn databases_of_all_agents_are_read_beside_a_writer() {
+    for (fixture, place) in [
+        ("goose/sessions.sql", ".local/share/goose/sessions/sessions.db"),
+        ("crush/crush.sql", "work/.crush/crush.db"),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let sql = fs::read_to_string(Path::new("tests/fixtures").join(fixture)).unwrap();
+        connection.execute_batch(&sql).unwrap();
+        let list = |arguments: &[&str]| {
+            let output = tv(home.path(), &[&["list", "--json"], arguments].concat()).output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap().lines().count(), error)
+        };
+        connection
+            .execute_batch("PRAGMA journal_mode = wal; BEGIN IMMEDIATE; DELETE FROM sessions;")
+            .unwrap();
+        let (code, count, error) = list(&[]);
+        assert_eq!((code, error.as_str()), (0, ""), "{fixture}");
+        assert!(count > 0, "{fixture}");
+        connection.execute_batch("ROLLBACK; PRAGMA journal_mode = delete; BEGIN EXCLUSIVE;").unwrap();
+        // By its place, by its name, and in a folder that is named.
+        let folder = path.parent().unwrap();
+        for named in [&[][..], &[path.to_str().unwrap()], &[folder.to_str().unwrap()]] {
+            let (code, count, error) = list(named);
+            assert_eq!((code, count), (2, 0), "{fixture} {named:?} {error}");
+            assert!(error.contains("the database is busy"), "{fixture} {named:?} {error}");
+        }
+        connection.execute_batch("COMMIT").unwrap();
+        assert_eq!(list(&[]).0, 0);
+    }
+}
+
 /// Leaves beside a database the journal of a change that was never ended.
 #[cfg(feature = "sqlite")]
 fn hot_journal(path: &Path) -> PathBuf {

@@ -38,7 +38,7 @@ pub struct Wall {
     pub means: Ring,
     /// Whether all that was there at the start is read.
     pub is_complete: bool,
-    /// Why places that the reader named cannot be looked at.
+    /// Why places cannot be looked at.
     pub refused: Vec<Text>,
     /// Of how many ms they are.
     pub recent_ms: u64,
@@ -194,7 +194,7 @@ impl Wall {
         match news {
             News::Row(row) => drop(self.rows.insert(row.place.clone(), *row)),
             News::Left(place) => drop(self.rows.remove(&place)),
-            News::Refused(why) => self.refused.push(why),
+            News::Refused(why) => self.refused = why,
             News::Complete => self.is_complete = true,
             News::Rang(_) => {}
         }

@@ -116,6 +116,8 @@ pub(crate) struct Databases {
     pub(crate) folders: Vec<PathBuf>,
     /// Those of them that it could not look into, and the system's number for why.
     closed: BTreeMap<PathBuf, i32>,
+    /// Why databases that it came by could not be read just then.
+    busy: Vec<OpenError>,
 }
 
 /// A database of which nobody knows now what lies in it.
@@ -145,6 +147,7 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
     databases.unreadable.clear();
     databases.folders.clear();
     databases.closed.clear();
+    databases.busy.clear();
     let mut failures = Vec::new();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
@@ -160,6 +163,7 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
         let error = io::Error::from_raw_os_error(*why);
         open::cannot_open(folder, &error)
     }));
+    failures.append(&mut databases.busy);
     leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
     candidates
@@ -269,7 +273,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
     databases.closed.extend(below.closed);
     for path in below.files.into_iter().filter(|path| !known.contains(path)) {
         if may_be_a_database(&path) {
-            found.extend(databases.rows(&Lying::at(path), None).unwrap_or_default());
+            found.extend(databases.rows_by_the_way(&Lying::at(path)));
         } else if probe::may_hold_a_session(&path) {
             found.extend(of_file(Lying::at(path), None));
         }
@@ -285,7 +289,7 @@ fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Optio
     let files = format.sessions(folder).into_iter().flat_map(|Pattern(pattern)| named_by(&pattern));
     let mut sessions: Vec<Candidate> = files.filter_map(|lying| of_file(lying, Some(format))).collect();
     for name in names.iter().filter(|name| may_be_a_database(Path::new(name))) {
-        sessions.extend(databases.rows(&Lying::at(folder.join(name)), None).unwrap_or_default());
+        sessions.extend(databases.rows_by_the_way(&Lying::at(folder.join(name))));
     }
     Some(sessions)
 }
@@ -321,6 +325,25 @@ impl Databases {
         lying: &Lying,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, OpenError> {
+        self.listed(lying, format).map_err(|why| why.of(&lying.path))
+    }
+
+    /// The sessions of a file that may be a database of some agent. One that is written to may be; anything else that
+    /// cannot be read is nobody's in particular.
+    fn rows_by_the_way(&mut self, lying: &Lying) -> Vec<Candidate> {
+        self.listed(lying, None).unwrap_or_else(|why| {
+            if matches!(why, Unlisted::Unreadable(Failure::Busy | Failure::Unfinished)) {
+                self.busy.push(why.of(&lying.path));
+            }
+            Vec::new()
+        })
+    }
+
+    fn listed(
+        &mut self,
+        lying: &Lying,
+        format: Option<&'static dyn Format>,
+    ) -> Result<Vec<Candidate>, Unlisted> {
         let state = State::of(&lying.path).ok();
         let known = self.rows.get(&lying.path);
         if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
@@ -335,7 +358,7 @@ impl Databases {
                     .extend(format.map(|format| Unreadable { found: as_found(lying, format), why }));
                 return Ok(Vec::new());
             }
-            (Err(why), _) => return Err(why.of(&lying.path)),
+            (Err(why), _) => return Err(why),
         };
         if let Some(state) = state {
             self.rows.insert(lying.path.clone(), (state, rows.clone()));

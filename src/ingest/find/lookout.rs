@@ -26,7 +26,8 @@ pub(crate) struct Lookout {
     given: HashSet<Place>,
     /// What is no session, or one of another, as it was then.
     passed: HashMap<Place, (Option<Timestamp>, Option<u64>)>,
-    refused: HashSet<String>,
+    /// What the last look could not look at.
+    refused: Vec<OpenError>,
     /// What the last look passed over, because nothing was written to it lately.
     older: Vec<Candidate>,
     /// All files that may hold a session.
@@ -41,8 +42,8 @@ pub(crate) struct Look {
     pub(crate) found: Vec<Found>,
     /// Databases that cannot be read now, which were written to lately; and why.
     pub(crate) unreadable: Vec<(Found, Text)>,
-    /// Why places that the reader named cannot be looked at, each once.
-    pub(crate) refused: Vec<Text>,
+    /// Why places cannot be looked at, if these are others than at the look before.
+    pub(crate) refused: Option<Vec<Text>>,
     /// How long it took to see what there is, without what is read of each that is new.
     pub(crate) took: Duration,
 }
@@ -55,7 +56,7 @@ impl Lookout {
             databases: Databases::default(),
             given: HashSet::new(),
             passed: HashMap::new(),
-            refused: HashSet::new(),
+            refused: Vec::new(),
             older: Vec::new(),
             paths: HashSet::new(),
             folders: Vec::new(),
@@ -78,8 +79,9 @@ impl Lookout {
         let begun = Instant::now();
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         let took = begun.elapsed();
-        let refused = failures.into_iter().filter(|OpenError(why)| self.refused.insert(why.clone()));
-        let refused = refused.map(|OpenError(why)| Text::clean(&why)).collect();
+        let is_news = self.refused != failures;
+        self.refused = failures;
+        let refused = is_news.then(|| self.refused.iter().map(|OpenError(why)| Text::clean(why)).collect());
         let is_recent = |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from);
         let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
         self.older = older;
