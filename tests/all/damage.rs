@@ -1,6 +1,7 @@
 //! One record of a line file dropped, doubled, cut or garbled: nothing panics, and every entry that
 //! this record has no part in keeps its blocks.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
@@ -40,11 +41,16 @@ fn damage_to_one_record_spares_all_others() {
 
 #[test]
 fn known_fields_of_any_type_lose_no_record() {
+    let mut known = HashSet::new();
     for path in fixtures::line_files() {
         let lines = Lines::of(&path);
         for n in 0..lines.count() {
             let record = lines.record(n);
             let Ok(value) = serde_json::from_slice::<Value>(record.bytes) else { continue };
+            // Other words in the same fields are read by the same code.
+            if !known.insert((path.parent().unwrap().to_owned(), shape(&value))) {
+                continue;
+            }
             let mutants = mutants(&value);
             let records: Vec<Record<'_>> =
                 mutants.iter().map(|bytes| Record { origin: record.origin, bytes }).collect();
@@ -58,6 +64,18 @@ fn known_fields_of_any_type_lose_no_record() {
             read(&lines, &records);
         }
     }
+}
+
+/// Which fields a record has, and what they say that tells records apart.
+fn shape(value: &Value) -> Vec<String> {
+    let mut pointers = Vec::new();
+    collect_pointers(value, String::new(), &mut pointers);
+    let kind = |pointer: &String| {
+        let name = pointer.rsplit('/').next()?;
+        let is_kind = ["type", "kind", "role", "event", "subtype", "name", "status"].contains(&name);
+        value.pointer(pointer)?.as_str().filter(|_| is_kind)
+    };
+    pointers.iter().map(|pointer| format!("{pointer} {}", kind(pointer).unwrap_or_default())).collect()
 }
 
 /// The record with each of its fields replaced by each other type, and by numbers at the limits.

@@ -1,6 +1,7 @@
 //! Images in the terminal's own graphics: which cells name them, which rows are written over cells, and what
 //! a real program says to terminals that know them and to those that do not.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -80,14 +81,13 @@ fn painted(stage: &Stage) -> (Buffer, Vec<Placed>) {
 
 /// Which cells of the image the screen names, line by line from the first: row, first column, count.
 fn named(buffer: &Buffer, id: u32) -> Vec<(u16, u16, usize)> {
-    let place = |symbol: &str| {
-        let all = (0..40).flat_map(|row| (0..100).map(move |column| (row, column)));
-        all.into_iter().find(|(row, column)| kitty::symbol(id, *row, *column).as_deref() == Some(symbol))
-    };
+    let all = (0..40).flat_map(|row| (0..100).map(move |column| (row, column)));
+    let places: HashMap<String, (u16, u16)> =
+        all.filter_map(|(row, column)| Some((kitty::symbol(id, row, column)?, (row, column)))).collect();
     let mut lines = Vec::new();
     for y in 0..buffer.area.height {
         let cells: Vec<(u16, u16)> =
-            (0..buffer.area.width).filter_map(|x| place(buffer[(x, y)].symbol())).collect();
+            (0..buffer.area.width).filter_map(|x| places.get(buffer[(x, y)].symbol()).copied()).collect();
         let Some((row, first)) = cells.first().copied() else { continue };
         for (cell, column) in cells.iter().zip(first..) {
             assert_eq!(*cell, (row, column), "cells stand side by side");
