@@ -294,7 +294,7 @@ impl Rows {
             match self.look_at(number, emitter)? {
                 // At once: another session may not be readable now.
                 News::More(more) => {
-                    has_news |= more.iter().any(|todo| !matches!(todo, Todo::Children(_)));
+                    has_news |= more.iter().any(|todo| !matches!(todo, Todo::Children(_) | Todo::More(_)));
                     self.queue.extend(more);
                 }
                 News::Anew(why) => {

@@ -127,6 +127,10 @@ impl Rows {
 
     /// When rows of the session were changed last. Nothing if its rows do not tell.
     fn last_change(&mut self) -> Result<Option<i64>, Failure> {
+        if matches!(self.queries.growth, Growth::Appended { .. }) {
+            // What is only added is never edited.
+            self.rest.changed = self.rest.changed.or(Some(i64::MIN));
+        }
         if self.rest.changed.is_none()
             && let Growth::Edited(edited) = &self.queries.growth
             && let (Some(database), Some(session)) = (&self.database, self.sessions.first())

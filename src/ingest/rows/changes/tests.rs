@@ -138,3 +138,23 @@ fn databases_of_definitions_name_them_too() {
     connection.execute_batch(sql).unwrap();
     assert_eq!(touched(&mut changes, &path, "goose"), ["20260919_1"]);
 }
+
+#[test]
+fn tables_of_openclaw_name_them_too() {
+    let sql = std::fs::read_to_string("tests/fixtures/openclaw/openclaw-agent.sql").unwrap();
+    let (_folder, path, connection) = fixture(&sql);
+    let mut changes = Changes::default();
+    let mut after = |sql: &str| {
+        connection.execute_batch(sql).unwrap();
+        touched(&mut changes, &path, "openclaw")
+    };
+    let id = "33330000-aaaa-4bbb-8ccc-000000000003";
+    assert_eq!(after(""), ["all"]);
+    let event = format!(
+        "INSERT INTO transcript_events (session_id, seq, event_json, created_at) VALUES ('{id}', 99, '{{}}', 1)"
+    );
+    assert_eq!(after(&event), [id]);
+    let node = "UPDATE session_nodes SET updated_at = 1999999999999, status = 'running' WHERE session_key = 'agent:main:main'";
+    assert_eq!(after(node), ["11110000-aaaa-4bbb-8ccc-000000000001"]);
+    assert_eq!(after("UPDATE schema_meta SET updated_at = 1"), [""; 0]);
+}
