@@ -185,7 +185,7 @@ impl Picker {
         match sighting {
             Sighting::Found(found) => self.put(*found),
             Sighting::Gone(place) => self.remove(&place),
-            Sighting::Refused(why) => self.refused.push(why),
+            Sighting::Refused(why) => self.refused = why,
             Sighting::Complete => {
                 self.is_complete = true;
                 let round = self.round;

@@ -88,8 +88,8 @@ pub enum Sighting {
     Found(Box<Found>),
     /// A session is there no more.
     Gone(Place),
-    /// Why a place that the reader named cannot be looked at.
-    Refused(Text),
+    /// Why places cannot be looked at: all that cannot be now.
+    Refused(Vec<Text>),
     /// All that is there now was sent.
     Complete,
 }

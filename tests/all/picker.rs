@@ -253,7 +253,7 @@ fn nothing_found_names_the_places_and_the_demo() {
         picture.contains("~/.claude/projects, ~/.pi/agent/sessions") && picture.contains("tv demo"),
         "{picture}"
     );
-    see(&mut stage, [Sighting::Refused(Text::from("/x.sqlite: no such file"))]);
+    see(&mut stage, [Sighting::Refused(vec![Text::from("/x.sqlite: no such file")])]);
     assert!(stage.picture().contains("/x.sqlite: no such file"));
 }
 

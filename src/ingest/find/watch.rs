@@ -56,7 +56,8 @@ struct Looker {
     search: Search,
     databases: Databases,
     known: HashMap<Place, Known>,
-    refused: HashSet<String>,
+    /// What the last look could not look at.
+    refused: Vec<OpenError>,
 }
 
 struct Known {
@@ -70,15 +71,18 @@ struct Known {
 
 impl Looker {
     fn new(search: Search) -> Self {
-        Self { search, databases: Databases::default(), known: HashMap::new(), refused: HashSet::new() }
+        Self { search, databases: Databases::default(), known: HashMap::new(), refused: Vec::new() }
     }
 
     /// One look at all places. `false` when nobody listens any more.
     fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
-        let failures = failures.into_iter().chain(self.databases.unreadable.iter().map(Unreadable::failure));
-        for OpenError(why) in failures {
-            if self.refused.insert(why.clone()) && !send(Sighting::Refused(Text::clean(&why))) {
+        let unreadable = self.databases.unreadable.iter().map(Unreadable::failure);
+        let failures: Vec<OpenError> = failures.into_iter().chain(unreadable).collect();
+        if self.refused != failures {
+            let refused = failures.iter().map(|OpenError(why)| Text::clean(why)).collect();
+            self.refused = failures;
+            if !send(Sighting::Refused(refused)) {
                 return false;
             }
         }
@@ -134,6 +138,7 @@ mod tests {
     use crate::formats::roots::Environment;
     use crate::ingest::find::Search;
     use crate::model::found::Sighting;
+    use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
 
     /// Long after everything that is written here.
@@ -155,7 +160,7 @@ mod tests {
                     format!("{} {}", found.title.as_deref().unwrap_or("-"), found.size.unwrap_or_default())
                 }
                 Sighting::Gone(place) => format!("gone {}", place.path.file_name().unwrap().display()),
-                Sighting::Refused(why) => why.to_string(),
+                Sighting::Refused(why) => why.iter().map(Text::as_str).collect::<Vec<_>>().join(", "),
                 Sighting::Complete => "all".to_owned(),
             });
             true
@@ -192,6 +197,10 @@ mod tests {
             matches!(sent(&mut looker).as_slice(), [why, all] if why.contains("no/such") && all == "all")
         );
         assert_eq!(sent(&mut looker), ["all"]);
+        // What is there in the end is taken back.
+        let folder = tempfile::tempdir().unwrap();
+        looker.search.paths = vec![folder.path().to_owned()];
+        assert_eq!(sent(&mut looker), ["", "all"]);
         // Of a thread the end of the first look is enough to see.
         let watch = watch(search, || LATER);
         assert!(watch.sightings.iter().any(|sighting| sighting == Sighting::Complete));
