@@ -168,10 +168,17 @@ fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {
     let call = entry.calls().last().map(|call| format!("{} {}", call.name, call.about(root)));
     call.or_else(|| {
         entry.blocks.iter().rev().find_map(|block| match &block.kind {
-            BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
+            BlockKind::Text(body) if !body.stub.is_blank() => Some(unmarked(&body.stub)),
             _ => None,
         })
     })
+}
+
+/// The beginning of what a model said, without the marks that make it strong or a heading: among figures they are noise.
+fn unmarked(stub: &str) -> String {
+    let text = stub.trim_start_matches('#');
+    let text = if text.starts_with(' ') { text.trim_start() } else { stub };
+    text.replace("**", "")
 }
 
 /// Facts in a row: `14 calls · $0.09`.
@@ -197,7 +204,7 @@ pub(crate) fn is_headline(entry: &Entry, place: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, spent, turn, usd};
+    use super::{Figures, spent, turn, unmarked, usd};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
@@ -206,6 +213,17 @@ mod tests {
     fn money_stays_short() {
         let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004, -0.0312].map(usd).into();
         assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004", "-$0.031"]);
+    }
+
+    #[test]
+    fn what_a_sub_agent_said_has_no_marks() {
+        for (said, shown) in [
+            ("**Summary**: there are **four**", "Summary: there are four"),
+            ("## Report", "Report"),
+            ("#12 is mended in a*b", "#12 is mended in a*b"),
+        ] {
+            assert_eq!(unmarked(said), shown);
+        }
     }
 
     #[test]
