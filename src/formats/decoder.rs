@@ -134,6 +134,11 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// Whether a session may go on from the middle of another file.
+    fn may_go_on(&self) -> bool {
+        false
+    }
+
     /// Where the session in the file at `path`, which begins with this record, began: it may go on from the middle of
     /// another file.
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
@@ -484,7 +489,9 @@ fn feed_text(
 }
 
 fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mut Batch) -> Fate {
-    decoder.fields().check(json, out);
+    if !out.is_counted {
+        decoder.fields().check(json, out);
+    }
     decoder.decode(Input { json, place }, out)
 }
 

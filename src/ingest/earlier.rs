@@ -45,6 +45,9 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
 }
 
 fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {
+    if !format.may_go_on() {
+        return None;
+    }
     let head = read_head(path).ok()?.bytes;
     let text = text_of(&head);
     format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)

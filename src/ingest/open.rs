@@ -1,5 +1,6 @@
 //! From a path to a plan: what lies there, which format reads it, which session is meant.
 
+use std::borrow::Cow;
 use std::fs::{self, FileType};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -122,7 +123,8 @@ pub(crate) fn is_database(path: &Path) -> bool {
 
 /// The session that one file of a folder belongs to.
 fn session_of(path: &Path, head: &[u8]) -> Option<String> {
-    let text = text_of(head);
+    let may_name = memchr::memmem::find(head, b"sessionID").is_some();
+    let text = if may_name { text_of(head) } else { Cow::default() };
     let named = json::read(&text).and_then(|file| file.get("sessionID").str().map(str::to_owned));
     named.or_else(|| stem(path))
 }

@@ -145,7 +145,7 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
         return Some("an archive; unpack it and open the session file in it");
     }
     // A crash may leave NUL bytes in a session, but no file of one is without the beginning of an object.
-    let is_binary = head.contains(&0) && memchr::memmem::find(head, b"{\"").is_none();
+    let is_binary = memchr::memchr(0, head).is_some() && memchr::memmem::find(head, b"{\"").is_none();
     is_binary.then_some("a binary file, not a session")
 }
 

@@ -96,6 +96,10 @@ impl Format for Codex {
         places::home(path)
     }
 
+    fn may_go_on(&self) -> bool {
+        true
+    }
+
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
         let base = first.at(&["payload", "history_base"]);
         let last = base.get("end_ordinal_exclusive").count()?.checked_sub(1);

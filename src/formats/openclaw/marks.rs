@@ -48,11 +48,14 @@ fn is_wrapped_call(block: &Json<'_>) -> bool {
 }
 
 fn starts_with_metadata(message: &Json<'_>) -> bool {
-    let text = |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).unwrap_or("").to_owned();
-    let first = message.get("content").blocks().first().map(text).unwrap_or_default();
-    message.get("role").str() == Some("user")
-        && (first.contains("[Subagent Context]")
-            || first.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):")))
+    // All else is not looked at: of other messages much may be long.
+    let content = Some(message.get("content")).filter(|_| message.get("role").str() == Some("user"));
+    let first = content.and_then(|content| content.blocks().first());
+    let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
+    text.is_some_and(|text| {
+        text.contains("[Subagent Context]")
+            || text.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):"))
+    })
 }
 
 fn of_path(path: &Path) -> Option<String> {
