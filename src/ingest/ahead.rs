@@ -11,8 +11,7 @@ use std::{io, thread};
 use crossbeam_channel::bounded;
 use memchr::memrchr;
 
-use crate::formats::counting::{Counting, Need};
-use crate::formats::decoder::{value_of, value_without};
+use crate::formats::decoder::value_of;
 use crate::formats::json::Json;
 use crate::source::follow::Follower;
 use crate::source::lines::{Ended, Line, LineBuffer};
@@ -34,45 +33,21 @@ pub(crate) struct Portion<'r> {
     pub(crate) lines: Vec<(Line<'r>, Option<Json<'r>>)>,
 }
 
-impl Portion<'_> {
-    /// Takes the JSON of the lines apart; of what is counted only that of lines which may count is left.
-    fn take_apart(&mut self, counting: Option<&mut Counting>) {
-        let Some(counting) = counting else {
-            self.lines.iter_mut().for_each(|(line, value)| *value = value_of(line.record().bytes));
-            return;
-        };
-        self.first.take_if(|first| counting.need(first.line().record().bytes) == Need::Nothing);
-        self.lines.retain_mut(|(line, value)| {
-            let bytes = line.record().bytes;
-            let need = counting.need(bytes);
-            if need != Need::Nothing {
-                let account = || value_without(bytes, counting.closed()).filter(|it| counting.suffices(it));
-                let account = if need == Need::Account { account() } else { None };
-                *value = account.or_else(|| value_of(bytes));
-            }
-            need != Need::Nothing
-        });
-    }
-}
-
 /// Reads on until the room is full or the file ends, and emits one portion after the other. Returns how
-/// many bytes it read.
+/// many bytes it read. What `is_counted` takes less than a thread would: nothing is done ahead.
 pub(crate) fn read_portions<'r>(
     follower: &mut Follower,
     buffer: &mut LineBuffer,
     room: &'r mut [u8],
-    counting: &mut Option<Counting>,
+    is_counted: bool,
     mut each: impl FnMut(Portion<'r>),
 ) -> io::Result<usize> {
     static CAN_HELP: LazyLock<bool> =
         LazyLock::new(|| thread::available_parallelism().is_ok_and(|threads| threads.get() > 1));
     let left = follower.len().saturating_sub(follower.offset());
     // In a long line there is nothing to take apart, and what holds it should not outlive its thread.
-    if left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
-        return read_each(follower, buffer, room, |mut portion| {
-            if let Some(counting) = counting {
-                portion.take_apart(Some(counting));
-            }
+    if is_counted || left < WORTH_A_THREAD || buffer.is_in_long_line() || !*CAN_HELP {
+        return read_each(follower, buffer, room, |portion| {
             each(portion);
             true
         });
@@ -81,7 +56,7 @@ pub(crate) fn read_portions<'r>(
         let (send, portions) = bounded(AHEAD);
         let ahead = scope.spawn(move || {
             read_each(follower, buffer, room, |mut portion| {
-                portion.take_apart(counting.as_mut());
+                portion.lines.iter_mut().for_each(|(line, value)| *value = value_of(line.record().bytes));
                 send.send(portion).is_ok()
             })
         });

@@ -11,9 +11,9 @@ use super::bodies::Bodies;
 use super::emitter::Emitter;
 use super::files::{Files, Kind};
 use super::plan::Plan;
-use crate::formats::counting::Counting;
-use crate::formats::decoder::{Format, Pattern};
-use crate::formats::json;
+use crate::formats::counting::{Counting, Need};
+use crate::formats::decoder::{Format, Pattern, value_without};
+use crate::formats::json::{self, Json};
 use crate::model::edit::LinkState;
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Tally;
@@ -114,8 +114,9 @@ impl LineFile {
         let mut is_wanted = |line: Line<'_>, emitter: &mut Emitter<'_>| {
             shown.take().is_none_or(|shown| take_back(&shown, line, emitter))
         };
-        let read = read_portions(follower, buffer, allowance.room, counting, |portion| {
-            if let Some(first) = portion.first.as_ref().map(Ended::line) {
+        let read = read_portions(follower, buffer, allowance.room, counting.is_some(), |portion| {
+            let first = portion.first.as_ref().map(Ended::line);
+            if let Some(first) = first.filter(|first| need_of(*first, counting) != Need::Nothing) {
                 emitter.leave_bodies(allowance.bodies.away_at(first.record().origin.at, len));
                 if is_wanted(first, emitter) {
                     emit_line(first, *kind, &path, emitter);
@@ -123,6 +124,12 @@ impl LineFile {
             }
             emitter.leave_bodies(allowance.bodies.away_at(portion.at, len));
             for (line, value) in portion.lines {
+                let need = need_of(line, counting);
+                if need == Need::Nothing {
+                    continue;
+                }
+                let counting = counting.as_ref().filter(|_| need == Need::Account);
+                let value = counting.map_or(value, |counting| account_of(line, counting));
                 if !is_wanted(line, emitter) {
                     continue;
                 }
@@ -171,6 +178,16 @@ impl LineFile {
         let is_shown = self.shown.as_ref().is_some_and(|shown| shown.origin == origin_of(line));
         (!is_shown).then(|| self.last_bytes + PATIENCE)
     }
+}
+
+/// What is needed of a line: all of it, unless it is only counted.
+fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> Need {
+    counting.as_mut().map_or(Need::Whole, |counting| counting.need(line.record().bytes))
+}
+
+/// A line's value without what was said, if it tells enough.
+fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
+    value_without(line.record().bytes, counting.closed()).filter(|value| counting.suffices(value))
 }
 
 /// Takes the shown form of a line back. Answers whether the line must be emitted.
