@@ -116,14 +116,15 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         !is_of_agent || record.get(at + 1..).is_some_and(|rest| AGENT.is_in(rest))
     };
     Counting::new(&["content"], move |record| {
+        // Most are results of tools, which are long: there each word is looked for once.
         if is_other_session(record) || FORKED.is_in(record) {
             Need::Whole
+        } else if !ASSISTANT.is_in(record) {
+            if names_agent(record) { Need::Whole } else { Need::Nothing }
         } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
             Need::Account
-        } else if ASSISTANT.is_in(record) || names_agent(record) {
-            Need::Whole
         } else {
-            Need::Nothing
+            Need::Whole
         }
     })
 }
@@ -160,6 +161,16 @@ pub(crate) fn of_codex() -> Counting {
         "encrypted_content",
         "replacement_history",
         "base_instructions",
+        "user_instructions",
+        "developer_instructions",
+        "command",
+        "parsed_cmd",
+        "statuses",
+        "agent_statuses",
+        "collaboration_mode",
+        "dynamic_tools",
+        "permission_profile",
+        "file_system_sandbox_policy",
     ];
     let need = |record: &[u8]| if AGENT_ID.is_in(record) { Need::Whole } else { Need::Account };
     Counting { lacks_results: false, ..Counting::new(CLOSED, need) }

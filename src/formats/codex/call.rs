@@ -14,6 +14,9 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 
+/// The tool that is given code, which calls other tools.
+const CODE: &str = "exec";
+
 /// `function_call`, `custom_tool_call` and their kin.
 pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
@@ -24,11 +27,14 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     let parsed = written.str().and_then(json::read).filter(Json::is_object);
     let input = parsed.as_ref().unwrap_or(written);
     let name = name(payload);
-    let (kind, headline) = asked(&name, input);
+    // What it asks for counts nothing, but for code that may start sub-agents.
+    let is_plain = out.is_counted && name != CODE;
+    let (kind, headline) =
+        if is_plain { (tools::kind_of(&name), Text::default()) } else { asked(&name, input) };
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
-    body.flags.broken_off = tools::breaks_off(input);
+    body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
     let key = call_key(payload, out);
-    thread.deeds.begin(&key);
+    thread.deeds.begin(&key, kind);
     let mut entry = thread.answer(line, out);
     let call = ToolCall {
         key,
@@ -61,7 +67,7 @@ fn name(payload: &Json<'_>) -> String {
 fn asked(name: &str, input: &Json<'_>) -> (ToolKind, Text) {
     let kind = tools::kind_of(name);
     let usual = || (kind, tools::headline(kind, input));
-    let Some(code) = input.str().filter(|_| name == "exec") else { return usual() };
+    let Some(code) = input.str().filter(|_| name == CODE) else { return usual() };
     let inner = code_mode::calls(code);
     let Some(first) = inner.first() else { return usual() };
     let is_one_kind = inner.iter().all(|one| one.kind == first.kind);
@@ -84,15 +90,18 @@ fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
 /// What a tool gave back to the model.
 pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
+    let call = Text::clean(payload.get("call_id").str_or_empty());
+    thread.close_request();
+    let is_known = thread.deeds.knows(&call);
+    if out.is_counted && thread.deeds.passes_over(&call) {
+        return Fate::Merged;
+    }
     let outcome = if payload.has("tools") {
         let text = found_tools(payload.get("tools"));
         Outcome { is_output: true, ..Outcome::text(out.output(&text), line.at) }
     } else {
         output::read(payload.get("output"), line.at, out)
     };
-    let call = Text::clean(payload.get("call_id").str_or_empty());
-    thread.close_request();
-    let is_known = thread.deeds.knows(&call);
     let result = Box::new(thread.deeds.join(&call, outcome, thread.lane.as_ref()));
     out.push(Edit::Result { call, result, lane: thread.lane.clone() });
     if is_known { Fate::Merged } else { Fate::Shown }

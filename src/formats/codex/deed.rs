@@ -7,7 +7,7 @@ use super::deeds::Outcome;
 use super::line::Line;
 use super::message::text_of;
 use super::thread::{Thread, piece};
-use super::twins::{Side, Voice};
+use super::twins::{self, Side, Voice};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -46,6 +46,19 @@ fn subject(kind: &str) -> Option<&'static str> {
     })
 }
 
+/// Any deed, as an event tells of it or the item in it. Nothing if it is about something else.
+pub(crate) fn other(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Option<Fate> {
+    let is_deed = || subject(json.get("type").str_or_empty()).is_some();
+    if out.is_counted && is_deed() && key_of(json).is_some_and(|key| thread.deeds.passes_over(key)) {
+        return Some(Fate::Merged);
+    }
+    Deed::read(line, json, out).map(|deed| deed.emit(line, thread, out))
+}
+
+fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
+    ["call_id", "callId", "id"].iter().find_map(|name| json.get(name).filled())
+}
+
 impl Deed {
     /// Reads what an event says, or the item in it. Nothing if it is about something else.
     pub(crate) fn read(line: &Line<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
@@ -64,7 +77,7 @@ impl Deed {
             }
             _ => Vec::new(),
         };
-        let key = ["call_id", "callId", "id"].iter().find_map(|name| json.get(name).filled());
+        let key = key_of(json);
         let word = json.get("status").filled().filter(|status| matches!(*status, "declined" | "in_progress"));
         let started = line.payload.get("started_at_ms").moment();
         // When it began is not told: that it ended just now says nothing of how long it took.
@@ -84,7 +97,7 @@ impl Deed {
 
     /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-        let is_call = !thread.deeds.begin(&self.key);
+        let is_call = !thread.deeds.begin(&self.key, self.kind);
         let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
         if is_call {
             let result = Box::new(result);
@@ -116,19 +129,19 @@ pub(crate) fn search(
     out: &mut Batch,
 ) -> Fate {
     let (_, input) = asked("search", json);
-    let print = tools::headline(ToolKind::Fetch, &input);
+    let print = twins::print(Voice::Search, &tools::headline(ToolKind::Fetch, &input));
     let deed = Deed::read(line, json, out);
     let key = ["call_id", "id"].iter().find_map(|name| json.get(name).filled());
     if key.is_some_and(|key| thread.deeds.knows(key)) {
         return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
     }
-    if let Some(twin) = thread.twins.take(Voice::Search, side, &print) {
+    if let Some(twin) = thread.twins.take(Voice::Search, side, print) {
         let Some(mut deed) = deed else { return Fate::Merged };
         deed.key = twin.key;
         return deed.emit(line, thread, out);
     }
     let Some(deed) = deed else { return Fate::Merged };
-    thread.twins.wait(Voice::Search, side, &print, (deed.key.clone(), piece(out)));
+    thread.twins.wait(Voice::Search, side, print, (deed.key.clone(), piece(out)));
     deed.emit(line, thread, out)
 }
 

@@ -8,7 +8,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::Seen;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
 /// So many results are kept, for what is told of them later.
 const KEPT: usize = 16;
@@ -56,7 +56,8 @@ impl Outcome {
 /// Calls of a thread and what came of them.
 #[derive(Debug, Default)]
 pub(crate) struct Deeds {
-    known: Seen<()>,
+    /// Each with whether it starts a sub-agent.
+    known: Seen<bool>,
     open: Vec<Key>,
     outcome: HashMap<Key, Outcome>,
     order: VecDeque<Key>,
@@ -64,8 +65,10 @@ pub(crate) struct Deeds {
 
 impl Deeds {
     /// A call is made. `false` if it is known.
-    pub(crate) fn begin(&mut self, call: &Key) -> bool {
-        let is_new = self.known.insert(call, ()).is_none();
+    pub(crate) fn begin(&mut self, call: &Key, kind: ToolKind) -> bool {
+        let known = self.known.get(call);
+        let is_new = known.is_none();
+        self.known.insert(call, kind == ToolKind::Delegate || known == Some(true));
         if is_new {
             self.open.push(call.clone());
         }
@@ -75,6 +78,16 @@ impl Deeds {
     /// Whether there is such a call.
     pub(crate) fn knows(&self, call: &str) -> bool {
         self.known.contains(call)
+    }
+
+    /// Whether what came of a call counts nothing: it is known, so that its result stands under it, and starts no
+    /// sub-agent, which spent something unless it failed. Then nobody waits for it any more.
+    pub(crate) fn passes_over(&mut self, call: &str) -> bool {
+        let counts_nothing = self.known.get(call) == Some(false);
+        if counts_nothing {
+            self.open.retain(|open| open.as_str() != call);
+        }
+        counts_nothing
     }
 
     /// Nobody waits for results any more.
@@ -153,7 +166,18 @@ fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
 mod tests {
     use super::{Deeds, Outcome};
     use crate::model::edit::Batch;
-    use crate::model::tool::Verdict;
+    use crate::model::tool::{ToolKind, Verdict};
+
+    #[test]
+    fn only_what_comes_of_calls_that_start_sub_agents_counts() {
+        let mut deeds = Deeds::default();
+        deeds.begin(&"run".into(), ToolKind::Run);
+        deeds.begin(&"spawn".into(), ToolKind::Delegate);
+        deeds.begin(&"spawn".into(), ToolKind::Other);
+        let passed = ["run", "spawn", "stray"].map(|call| deeds.passes_over(call));
+        assert_eq!(passed, [true, false, false]);
+        assert_eq!(deeds.open.len(), 1, "what came is waited for no more");
+    }
 
     #[test]
     fn output_and_event_are_one_result_in_any_order() {
@@ -170,7 +194,7 @@ mod tests {
         let call = "c1".into();
         for order in [[output.clone(), event.clone()], [event, output]] {
             let mut deeds = Deeds::default();
-            assert!(deeds.begin(&call) && !deeds.begin(&call));
+            assert!(deeds.begin(&call, ToolKind::Run) && !deeds.begin(&call, ToolKind::Run));
             let [_, result] = order.map(|outcome| deeds.join(&call, outcome, None));
             assert_eq!(result.body.stub.as_str(), "cut", "what the model was given");
             assert_eq!((result.facts.as_str(), result.verdict), ("exit 101", Verdict::Failed));

@@ -1,7 +1,7 @@
 //! What the program saw: `event_msg`, by its type. Since paginated threads much of it is an `item_completed` with an
 //! item of the same meaning.
 
-use super::deed::{self, Deed};
+use super::deed;
 use super::header;
 use super::lanes::Lanes;
 use super::line::Line;
@@ -76,10 +76,9 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             thread.text(line, (line.kind(), text), false, out)
         }
         kind if TRACES.contains(&kind) => thread.tree(line, kind, out),
-        kind => match Deed::read(line, payload, out) {
-            Some(deed) => deed.emit(line, thread, out),
-            None => unknown(line, "event_msg", kind, out),
-        },
+        kind => {
+            deed::other(line, payload, thread, out).unwrap_or_else(|| unknown(line, "event_msg", kind, out))
+        }
     }
 }
 
@@ -109,10 +108,9 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "SubAgentActivity" | "CollabAgentToolCall" => sub_agent(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
-        kind => match Deed::read(line, item, out) {
-            Some(deed) => deed.emit(line, thread, out),
-            None => unknown(line, "item_completed", kind, out),
-        },
+        kind => {
+            deed::other(line, item, thread, out).unwrap_or_else(|| unknown(line, "item_completed", kind, out))
+        }
     }
 }
 

@@ -74,13 +74,14 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
 pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = content(line, side);
     let text = text_of(content);
-    let twin = thread.twins.take(Voice::Answer, side, &text);
+    let print = twins::print(Voice::Answer, &text);
+    let twin = thread.twins.take(Voice::Answer, side, print);
     if side == Side::Event && (twin.is_some() || is_blank(&*text)) {
         return Fate::Merged;
     }
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
-    thread.said = Some(twins::print(Voice::Answer, &text));
+    thread.said = Some(print);
     entry.blocks = parts(content, piece, out);
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
@@ -88,12 +89,13 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
         _ => Stop::Unrecorded,
     };
     if twin.is_none() {
-        thread.twins.wait(Voice::Answer, side, &text, (entry.key.clone(), piece));
+        thread.twins.wait(Voice::Answer, side, print, (entry.key.clone(), piece));
     }
     if let Some(plan) = twins::plan(&text) {
-        match thread.twins.take(Voice::Plan, Side::Item, plan) {
+        let print = twins::print(Voice::Plan, plan);
+        match thread.twins.take(Voice::Plan, Side::Item, print) {
             Some(twin) => out.push(Edit::RetirePiece { of: twin.key, piece: twin.piece }),
-            None => thread.twins.wait(Voice::Plan, Side::Item, plan, (entry.key.clone(), piece)),
+            None => thread.twins.wait(Voice::Plan, Side::Item, print, (entry.key.clone(), piece)),
         }
     }
     thread.emit(entry, out)
@@ -110,9 +112,10 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     let mut twins = Vec::new();
     let mut alone = Vec::new();
     for thought in &thoughts {
-        match thread.twins.take(Voice::Thought, Side::Item, thought) {
+        let print = twins::print(Voice::Thought, thought);
+        match thread.twins.take(Voice::Thought, Side::Item, print) {
             Some(twin) => twins.push(twin),
-            None => alone.push(*thought),
+            None => alone.push(print),
         }
     }
     let mut twins = twins.into_iter();
@@ -124,8 +127,8 @@ pub(crate) fn reasoning(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -
     }
     let body = out.prose(&thoughts.join("\n\n"));
     entry.blocks.push(Batch::block(piece, BlockKind::Thinking(body)));
-    for thought in alone {
-        thread.twins.wait(Voice::Thought, Side::Item, thought, (entry.key.clone(), piece));
+    for print in alone {
+        thread.twins.wait(Voice::Thought, Side::Item, print, (entry.key.clone(), piece));
     }
     thread.emit(entry, out)
 }
@@ -148,13 +151,14 @@ fn event(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    if text.trim().is_empty() || thread.twins.take(voice, Side::Event, text).is_some() {
+    let print = twins::print(voice, text);
+    if text.trim().is_empty() || thread.twins.take(voice, Side::Event, print).is_some() {
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
     let piece = piece(out);
     entry.blocks.push(Batch::block(piece, kind(out.prose(text))));
-    thread.twins.wait(voice, Side::Event, text, (entry.key.clone(), piece));
+    thread.twins.wait(voice, Side::Event, print, (entry.key.clone(), piece));
     thread.emit(entry, out)
 }
 
@@ -206,12 +210,13 @@ pub(crate) fn user(
         return prompt(line, side, content, thread, out);
     }
     let text = text_of(content);
-    if thread.twins.take(Voice::User, side, &text).is_some() {
+    let print = twins::print(Voice::User, &text);
+    if thread.twins.take(Voice::User, side, print).is_some() {
         return Fate::Merged;
     }
     let piece = piece(out);
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    thread.twins.wait(Voice::User, side, &text, (entry.key.clone(), piece));
+    thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
         entry.marks.quiet = true;
         title
@@ -226,7 +231,8 @@ pub(crate) fn user(
 /// A prompt, as a response item or as the event about it.
 fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = text_of(content);
-    let twin = thread.twins.take(Voice::User, side, &text);
+    let print = twins::print(Voice::User, &text);
+    let twin = thread.twins.take(Voice::User, side, print);
     if twin.is_some() && side == Side::Event {
         return Fate::Merged;
     }
@@ -248,7 +254,7 @@ fn prompt(line: &Line<'_>, side: Side, content: &Json<'_>, thread: &mut Thread, 
         entry.blocks.extend(images.into_iter().map(|image| Batch::block(piece, BlockKind::Image(image))));
     }
     if twin.is_none() {
-        thread.twins.wait(Voice::User, side, &text, (entry.key.clone(), piece));
+        thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
     }
     thread.emit(entry, out)
 }

@@ -7,7 +7,7 @@
 use super::deeds::Deeds;
 use super::line::Line;
 use super::replay::Replay;
-use super::twins::Twins;
+use super::twins::{Print, Twins};
 use super::usage::Counter;
 use crate::formats::turns::Turns;
 use crate::model::body::Key;
@@ -42,7 +42,7 @@ pub(crate) struct Thread {
     /// The line of the last compaction, until somebody speaks.
     pub(crate) compaction: Option<Key>,
     /// The model's last words.
-    pub(crate) said: Option<Piece>,
+    pub(crate) said: Option<Print>,
     /// How the last turn ran.
     pub(crate) setup: String,
     request: Option<Request>,

@@ -5,13 +5,18 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
+
+use hashbrown::DefaultHashBuilder;
+use memchr::memmem::Finder;
 
 use crate::model::body::Key;
 use crate::model::entry::Piece;
 
 /// What the program takes out of the model's words before it shows them.
-const CITATION: (&str, &str) = ("<oai-mem-citation>", "</oai-mem-citation>");
-const PLAN: (&str, &str) = ("<proposed_plan>", "</proposed_plan>");
+static CITATION: Tags = Tags::new(|| Finder::new("<oai-mem-citation>"), "</oai-mem-citation>");
+static PLAN: Tags = Tags::new(|| Finder::new("<proposed_plan>"), "</proposed_plan>");
 /// So many texts wait for their twins.
 const NEAR: usize = 16;
 
@@ -48,7 +53,29 @@ pub(crate) struct Twin {
     pub(crate) piece: Piece,
     voice: Voice,
     side: Side,
-    print: Piece,
+    print: Print,
+}
+
+/// What distinguishes a text from others, in one run of the program: all that is said goes through it, several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Print(u64);
+
+/// What a part of a text stands between. Few texts have one, and many are long.
+struct Tags {
+    open: LazyLock<Finder<'static>>,
+    close: &'static str,
+}
+
+impl Tags {
+    const fn new(open: fn() -> Finder<'static>, close: &'static str) -> Self {
+        Self { open: LazyLock::new(open), close }
+    }
+
+    /// What stands before the first part, and what behind its opening tag.
+    fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        let at = self.open.find(text.as_bytes())?;
+        Some((text.get(..at)?, text.get(at + self.open.needle().len()..)?))
+    }
 }
 
 /// The texts of late.
@@ -57,16 +84,15 @@ pub(crate) struct Twins(VecDeque<Twin>);
 
 impl Twins {
     /// Keeps a text until its twin comes.
-    pub(crate) fn wait(&mut self, voice: Voice, side: Side, text: &str, (key, piece): (Key, Piece)) {
+    pub(crate) fn wait(&mut self, voice: Voice, side: Side, print: Print, (key, piece): (Key, Piece)) {
         if self.0.len() == NEAR {
             self.0.pop_front();
         }
-        self.0.push_back(Twin { key, piece, voice, side, print: print(voice, text) });
+        self.0.push_back(Twin { key, piece, voice, side, print });
     }
 
     /// The text that the other side wrote, if it did; it waits no longer.
-    pub(crate) fn take(&mut self, voice: Voice, side: Side, text: &str) -> Option<Twin> {
-        let print = print(voice, text);
+    pub(crate) fn take(&mut self, voice: Voice, side: Side, print: Print) -> Option<Twin> {
         let is_twin = |twin: &Twin| twin.voice == voice && twin.side != side && twin.print == print;
         let at = self.0.iter().position(is_twin)?;
         self.0.remove(at)
@@ -74,40 +100,44 @@ impl Twins {
 }
 
 /// What distinguishes texts; white space around them does not, nor what the program takes out of an answer.
-pub(crate) fn print(voice: Voice, text: &str) -> Piece {
+pub(crate) fn print(voice: Voice, text: &str) -> Print {
+    static SEED: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
+    let print = |text: &str| Print(SEED.hash_one(text.trim()));
     match voice {
-        Voice::Answer => Piece::of(without(&without(text, CITATION), PLAN).trim()),
-        _ => Piece::of(text.trim()),
+        Voice::Answer => print(&without(&without(text, &CITATION), &PLAN)),
+        _ => print(text),
     }
 }
 
 /// The plan in an answer.
 pub(crate) fn plan(text: &str) -> Option<&str> {
-    let (_, plan) = text.split_once(PLAN.0)?;
-    plan.split_once(PLAN.1).map(|(plan, _)| plan)
+    let (_, plan) = PLAN.split(text)?;
+    plan.split_once(PLAN.close).map(|(plan, _)| plan)
 }
 
 /// A text without what stands between two tags; a plan has lines of its own.
-fn without<'t>(text: &'t str, (open, close): (&str, &str)) -> Cow<'t, str> {
-    let Some((before, inside)) = text.split_once(open) else { return Cow::Borrowed(text) };
-    let behind = inside.split_once(close).map_or("", |(_, behind)| behind);
+fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
+    let Some((before, inside)) = tags.split(text) else { return Cow::Borrowed(text) };
+    let behind = inside.split_once(tags.close).map_or("", |(_, behind)| behind);
     let is_line = before.is_empty() || before.ends_with('\n');
     let behind = if is_line { behind.strip_prefix('\n').unwrap_or(behind) } else { behind };
-    Cow::Owned(format!("{before}{}", without(behind, (open, close))))
+    Cow::Owned(format!("{before}{}", without(behind, tags)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, Twins, Voice};
+    use super::{Side, Twins, Voice, print};
     use crate::model::entry::Piece;
 
     #[test]
     fn each_text_has_one_twin() {
         let mut twins = Twins::default();
-        twins.wait(Voice::Answer, Side::Event, "Done.\n", ("a".into(), Piece(1)));
-        assert!(twins.take(Voice::Answer, Side::Event, "Done.").is_none(), "not of its own side");
-        assert!(twins.take(Voice::Thought, Side::Item, "Done.").is_none(), "not another voice");
-        assert_eq!(twins.take(Voice::Answer, Side::Item, "Done.").unwrap().key.as_str(), "a");
-        assert!(twins.take(Voice::Answer, Side::Item, "Done.").is_none(), "said again");
+        let done = print(Voice::Answer, "Done.");
+        let waiting = print(Voice::Answer, "Done.<oai-mem-citation>a</oai-mem-citation>\n");
+        twins.wait(Voice::Answer, Side::Event, waiting, ("a".into(), Piece(1)));
+        assert!(twins.take(Voice::Answer, Side::Event, done).is_none(), "not of its own side");
+        assert!(twins.take(Voice::Thought, Side::Item, done).is_none(), "not another voice");
+        assert_eq!(twins.take(Voice::Answer, Side::Item, done).unwrap().key.as_str(), "a");
+        assert!(twins.take(Voice::Answer, Side::Item, done).is_none(), "said again");
     }
 }
