@@ -5,7 +5,7 @@
 
 mod seen;
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::num::NonZeroU64;
 
 use hashbrown::HashTable;
@@ -23,6 +23,19 @@ impl Print {
 
     fn hash(self) -> u64 {
         self.0.get()
+    }
+}
+
+/// Makes fingerprints of what is no key, but several things together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seed(RandomState);
+
+impl Seed {
+    /// The fingerprint of what is fed.
+    pub(crate) fn print_of(&self, feed: impl FnOnce(&mut DefaultHasher)) -> Print {
+        let mut hasher = self.0.build_hasher();
+        feed(&mut hasher);
+        Print::of(hasher.finish())
     }
 }
 

@@ -1,7 +1,9 @@
 //! What earlier lines of a session said: facts that later lines lean on or need not repeat.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::DefaultHashBuilder;
 
 use super::calls::Calls;
 use super::command::Command;
@@ -74,6 +76,8 @@ pub struct Session {
     boundary: Option<(Option<Name>, Key)>,
     /// The lines with ids so far.
     seen: Seen<Mark>,
+    /// Tells their contents apart: all that is said goes through it.
+    contents: DefaultHashBuilder,
     settings: HashSet<Key>,
     answers: Seen<()>,
     facts: [String; FACTS.len()],
@@ -110,7 +114,7 @@ impl Session {
         if let Some(title) = self.summaries.remove(&line.piece()) {
             out.meta(MetaEdit::Title { rank: 1, title });
         }
-        let mut content = DefaultHasher::new();
+        let mut content = self.contents.build_hasher();
         for name in ["message", "attachment"] {
             line.json.get(name).print(&mut content);
         }

@@ -5,10 +5,11 @@
 //! has the same time, to the millisecond, and the same of all that is looked at.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::fingerprint::ByKey;
+use crate::model::fingerprint::{ByPrint, Print, Seed};
 use crate::model::text::prefix;
 
 /// Bytes of the first text that are compared.
@@ -17,7 +18,8 @@ const WORDS: usize = 160;
 /// Messages by what they say of themselves, each with the line that held it first.
 #[derive(Default)]
 pub(crate) struct Copies {
-    first: ByKey<Key>,
+    seed: Seed,
+    first: ByPrint<Key>,
     /// Lines that are copies, each with the line that it is a copy of.
     originals: HashMap<Key, Key>,
 }
@@ -25,11 +27,29 @@ pub(crate) struct Copies {
 impl Copies {
     /// The line that held the message before, if another one did; else this is the line.
     pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
-        let sign = sign(message)?;
-        if !self.first.contains(&sign) {
-            self.first.insert(&sign, line.clone());
+        let print = self.sign(message)?;
+        if !self.first.contains(print) {
+            self.first.insert(print, line.clone());
         }
-        self.first.get(&sign).filter(|first| *first != line)
+        self.first.get(print).filter(|first| *first != line)
+    }
+
+    /// What two copies of a message have in common. A request is known by its time and what it spent.
+    fn sign(&self, message: &Json<'_>) -> Option<Print> {
+        let at = message.get("timestamp").moment()?;
+        let role = message.get("role").filled()?;
+        let usage = message.get("usage");
+        let is_of_an_answer = is_of_an_answer(usage);
+        Some(self.seed.print_of(|hasher| {
+            (is_of_an_answer, role, at).hash(hasher);
+            if is_of_an_answer {
+                return usage.print(hasher);
+            }
+            let content = message.get("content");
+            let words = content.blocks().iter().find_map(|block| block.str().or(block.get("text").str()));
+            let call = message.get("toolCallId").str_or_empty();
+            (content.weight(), call, prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
+        }))
     }
 
     /// A line is a copy.
@@ -52,19 +72,4 @@ pub(crate) fn is_known_by_usage(record: &Json<'_>) -> bool {
 /// Whether usage is that of an answer, which no other one has.
 fn is_of_an_answer(usage: &Json<'_>) -> bool {
     usage.get("output").count().is_some_and(|tokens| tokens > 0)
-}
-
-/// What two copies of a message have in common. A request is known by its time and what it spent.
-fn sign(message: &Json<'_>) -> Option<String> {
-    let at = message.get("timestamp").moment()?;
-    let role = message.get("role").filled()?;
-    let usage = message.get("usage");
-    if is_of_an_answer(usage) {
-        return Some(format!("{role} {} {}", at.0, usage.to_source()));
-    }
-    let content = message.get("content");
-    let words = content.blocks().iter().find_map(|block| block.str().or(block.get("text").str()));
-    let call = message.get("toolCallId").str_or_empty();
-    let words = prefix(words.unwrap_or_default(), WORDS);
-    Some(format!("{role} {} {call} {} {words}", at.0, content.weight()))
 }
