@@ -123,7 +123,14 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// The string that is written here.
 pub(super) fn resolved(raw: &str, size: usize) -> String {
     let mut out = String::with_capacity(size);
-    resolve(raw, usize::MAX, &mut out);
+    let mut rest = raw;
+    while let Some(end) = memchr(b'\\', rest.as_bytes()) {
+        out.push_str(rest.get(..end).unwrap_or_default());
+        let Some((c, taken)) = rest.as_bytes().get(end..).and_then(escape) else { return out };
+        out.push(c);
+        rest = rest.get(end + taken..).unwrap_or_default();
+    }
+    out.push_str(rest);
     out
 }
 

@@ -23,8 +23,9 @@ const MOST: usize = 1 << 20;
 pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option<Json<'a>> {
     // Strings hold no bare control characters; where there are none at all, strings need no second look.
     let has_controls = has_controls(text.as_bytes());
-    let (items, members) = (Vec::new(), Vec::new());
-    let mut lexer = Lexer { text, at: 0, has_controls, closed, values: 0, items, members };
+    let (items, members) = (Vec::new(), Vec::with_capacity(if text.len() < SMALL { 0 } else { MEMBERS }));
+    let closed_lens = closed.iter().fold(0, |lens, name| lens | len_bit(name));
+    let mut lexer = Lexer { text, at: 0, has_controls, closed, closed_lens, values: 0, items, members };
     let value = lexer.value(0);
     if lexer.values > MOST {
         drop(lexer);
@@ -33,6 +34,15 @@ pub(super) fn read<'a>(text: &'a str, closed: &'static [&'static str]) -> Option
     let value = value?;
     lexer.skip_space();
     (lexer.at == text.len()).then_some(value)
+}
+
+/// A text of so many bytes is no record, and has few members; most records have no more than so many.
+const SMALL: usize = 128;
+const MEMBERS: usize = 32;
+
+/// Stands for the length of a name.
+fn len_bit(name: &str) -> u64 {
+    1 << name.len().min(63)
 }
 
 type Member<'a> = (Cow<'a, str>, Json<'a>);
@@ -44,6 +54,8 @@ struct Lexer<'a> {
     /// How many values were begun.
     values: usize,
     closed: &'static [&'static str],
+    /// The lengths of their names: most others differ in that.
+    closed_lens: u64,
     /// Items of the arrays that are being read, so that each is made with its true size.
     items: Vec<Json<'a>>,
     /// Members of the objects that are being read.
@@ -240,7 +252,8 @@ impl<'a> Lexer<'a> {
             if self.next()? != b':' {
                 return None;
             }
-            let is_closed = self.closed.iter().any(|closed| is_named(&key, closed));
+            let is_closed = self.closed_lens & len_bit(&key) != 0
+                && self.closed.iter().any(|closed| is_named(&key, closed));
             let value = if is_closed { self.closed(depth + 1) } else { self.value(depth + 1) }?;
             self.members.push((key, value));
             match self.next()? {

@@ -11,8 +11,9 @@ use std::sync::OnceLock;
 use super::escape::{self, Figures};
 use crate::model::body::written::{Written, opening};
 
-/// Strings with escapes are put together at once up to this size in bytes.
-const SHORT: usize = 256;
+/// Strings with escapes are put together at once up to this size in bytes: to keep them as they are written takes as
+/// much room.
+const SHORT: usize = 64;
 
 /// A string that borrows from its record.
 #[derive(Clone)]
