@@ -209,7 +209,7 @@ impl Ledger {
         }
         self.sessions.push(spender.found);
         self.forks.extend(spender.is_fork.then_some(session));
-        let mut new = Vec::new();
+        let mut new = Vec::with_capacity(spender.spent.len());
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);

@@ -14,7 +14,7 @@ mod unseen;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +126,9 @@ impl<'de> Deserialize<'de> for Text {
 
 impl Default for Text {
     fn default() -> Self {
-        Self(Arc::from(""))
+        // Bodies whose beginning is not looked at have one each.
+        static EMPTY: LazyLock<Text> = LazyLock::new(|| Text(Arc::from("")));
+        EMPTY.clone()
     }
 }
 

@@ -94,6 +94,10 @@ impl Index for Spending {
         }
         self.last.insert(entry.lane.clone(), id);
         let charge = self.see(id, entry, place);
+        if self.charges.len() == self.charges.capacity() {
+            // They take much room: of a long session they are not to be moved again and again.
+            self.charges.reserve(transcript.order().len().saturating_sub(place));
+        }
         self.charges.extend(charge);
     }
 
