@@ -61,11 +61,18 @@ fn foreign(message: &Json<'_>) -> Option<&'static str> {
     match kind {
         "thinking" | "tool_call" => Some("thinking or tool_call messages, as Cursor streams them"),
         "message" => Some("messages of type message, as other agents write them"),
+        "system" if is_droid(message) => Some("a system message with the tools of Factory Droid"),
         _ if is_chain => Some("lines have parentUuid: a session on disk"),
         _ if is_qwen => Some("messages have parts, as Qwen Code writes them"),
         _ if is_payload => Some("lines with payload, as Codex writes them"),
         _ => None,
     }
+}
+
+/// Droid names its shell `Execute`, and no MCP servers.
+fn is_droid(message: &Json<'_>) -> bool {
+    let mut tools = message.get("tools").items().iter().filter_map(Json::str);
+    !message.has("mcp_servers") && tools.any(|tool| tool == "Execute")
 }
 
 fn is_init(message: &Json<'_>) -> bool {
