@@ -7,9 +7,11 @@
 //! Invariant: a look-up that makes no new value allocates nothing.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::formats::anthropic;
 use crate::formats::json::{self, Json, Str};
+use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -64,13 +66,19 @@ enum Step {
     Number,
     /// What members of this name say, however deep they lie.
     Deep(Box<str>),
+    /// What dotted names below this one say, put together.
+    Under(Box<str>),
+    Print,
     Unquoted,
     Source,
 }
 
+/// Names with more dots are not taken apart further.
+const DEEPEST_NAME: u8 = 8;
+
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :below(TEXT) \
-     :not(TEXT) :deep(NAME) :number :unquoted :source :each";
+     :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -331,16 +339,10 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             }
             None => go_on(value),
         },
-        Step::Deep(member) if value.str().is_none() => {
-            let mut text = String::new();
-            deep(value, member, &mut text);
-            if !text.is_empty() {
-                go_on(&Json::Str(text.into()));
-            }
+        Step::Deep(_) if value.str().is_some() => go_on(value),
+        Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
+            made_of(step, value).iter().for_each(go_on);
         }
-        Step::Deep(_) => go_on(value),
-        Step::Unquoted => go_on(&unquoted(value)),
-        Step::Source => go_on(&Json::Str(value.to_source().into())),
         Step::Json | Step::Utc | Step::Local | Step::FirstLine | Step::Inside(_) | Step::Outside(_) => {
             match value.str() {
                 Some(text) => walk_text(step, text, &mut go_on),
@@ -348,6 +350,21 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             }
         }
     }
+}
+
+/// A value that another one is turned into.
+fn made_of<'a>(step: &Step, value: &Json<'a>) -> Option<Json<'a>> {
+    Some(match step {
+        Step::Under(name) => return under(value, name),
+        Step::Deep(member) => {
+            let mut text = String::new();
+            deep(value, member, &mut text);
+            return (!text.is_empty()).then(|| Json::Str(text.into()));
+        }
+        Step::Print => Json::Str(format!("{:016x}", Piece::of(&value.to_source()).0).into()),
+        Step::Source => Json::Str(value.to_source().into()),
+        _ => unquoted(value),
+    })
 }
 
 /// Adds what the members of this name say, one below the other.
@@ -363,6 +380,51 @@ fn deep(value: &Json<'_>, member: &str, text: &mut String) {
             }
             None => deep(inner, member, text),
         }
+    }
+}
+
+/// Attributes whose names begin with this one, such as `name.0.role`, as the value that their names describe. They are
+/// members, or a list of keys and values.
+fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
+    let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
+    let members = value.members().iter().filter_map(|(key, value)| Some((rest(key)?, value)));
+    let items = value
+        .items()
+        .iter()
+        .filter_map(|item| Some((rest(item.get("key").str()?)?, plain(item.get("value")))));
+    let found: Vec<(&str, &Json<'a>)> = members.chain(items).collect();
+    (!found.is_empty()).then(|| described(found, DEEPEST_NAME))
+}
+
+/// An attribute's value: in OpenTelemetry it is the only member of an object that is named after its kind.
+fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
+    match value.members() {
+        [(_, only)] => only,
+        _ => value,
+    }
+}
+
+fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
+    // The same name again: the last one counts.
+    if let Some((_, value)) = found.last().filter(|_| found.iter().all(|(name, _)| name.is_empty())) {
+        return (*value).clone();
+    }
+    let mut parts: BTreeMap<&str, Vec<(&str, &Json<'a>)>> = BTreeMap::new();
+    for (name, value) in found {
+        let (first, rest) = name.split_once('.').filter(|_| depth > 0).unwrap_or((name, ""));
+        parts.entry(first).or_default().push((rest, value));
+    }
+    let numbers: Option<BTreeMap<u32, &str>> =
+        parts.keys().map(|part| Some((part.parse().ok()?, *part))).collect();
+    let one = |found| described(found, depth.saturating_sub(1));
+    match numbers {
+        Some(numbers) => {
+            let parts = numbers.into_values().filter_map(|part| parts.remove(part));
+            Json::Array(parts.map(one).collect())
+        }
+        None => Json::Object(
+            parts.into_iter().map(|(name, found)| (Cow::Owned(name.to_owned()), one(found))).collect(),
+        ),
     }
 }
 
@@ -510,6 +572,7 @@ fn suffix_of(name: &str) -> Option<Step> {
         "source" => Step::Source,
         "each" => Step::Every,
         "number" => Step::Number,
+        "print" => Step::Print,
         _ => match name.strip_suffix(')')?.split_once('(')? {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
@@ -517,6 +580,7 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("after", text) => Step::After(text.into()),
             ("below", text) => Step::Below(text.into()),
             ("deep", member) => Step::Deep(member.into()),
+            ("under", name) => Step::Under(name.into()),
             _ => return None,
         },
     })
@@ -658,7 +722,7 @@ impl When {
 #[cfg(test)]
 mod tests {
     use super::{Path, Scope, Test};
-    use crate::formats::json::parse;
+    use crate::formats::json::{Json, parse};
 
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
         "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
@@ -708,6 +772,34 @@ mod tests {
         let mut names = Vec::new();
         Path::parse("by[]").unwrap().each(scope, &mut |found| names.push(found.name.to_owned()));
         assert_eq!(names, ["m1", "m2"]);
+    }
+
+    #[test]
+    fn dotted_names_are_put_together() {
+        fn source(found: &Json<'_>) -> String {
+            found.to_source()
+        }
+        let list = r#"{"a":[{"key":"p.0.role","value":{"s":"user"}},{"key":"p.10.role","value":"tool"},{"key":"p.2.x.y","value":1},
+            {"key":"p.2","value":0},{"key":"q","value":2}]}"#;
+        let members = r#"{"a":{"p.0.role":"user","p.10.role":"tool","p.2.x.y":1,"p.2":0,"q":2}}"#;
+        let mut prints = Vec::new();
+        for record in [list, members] {
+            let record = parse(record).unwrap();
+            let first = |path: &str| Path::parse(path).unwrap().first(Scope::of(&record), source);
+            assert_eq!(
+                first("a:under(p)").as_deref(),
+                Some(r#"[{"role":"user"},{"":0,"x":{"y":1}},{"role":"tool"}]"#)
+            );
+            assert_eq!(first("a:under(p)[-1].role").as_deref(), Some(r#""tool""#));
+            assert_eq!((first("a:under(r)"), first("a:under(q)")), (None, None));
+            prints.push(first("a:under(p)[0]:print"));
+            assert_ne!(first("a:under(p)[0]:print"), first("a:under(p)[1]:print"));
+        }
+        assert!(prints[0] == prints[1] && prints[0].as_ref().is_some_and(|print| print.len() == 18));
+        // However many dots there are.
+        let deep = format!(r#"{{"a":{{"p.{}":1}}}}"#, "0.".repeat(100_000));
+        let record = parse(&deep).unwrap();
+        assert!(Path::parse("a:under(p)").unwrap().first(Scope::of(&record), |_| ()).is_some());
     }
 
     #[test]
