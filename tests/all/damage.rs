@@ -198,6 +198,11 @@ fn a_document_that_breaks_off_comes_again_from_the_disk() {
 
 fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str) {
     let bytes = lines.record(n).bytes;
+    let begins_run = memchr::memmem::find(bytes, b"thread.started").is_some();
+    if n > 0 && begins_run && lines.format.name() == "codex-exec-json" {
+        // Each run of a file counts its items anew: without the line that begins it, they are those of the run before.
+        return;
+    }
     let broken = match damage {
         Damage::Dropped | Damage::Doubled => Vec::new(),
         Damage::Cut => bytes[..bytes.len() / 2].to_vec(),
@@ -223,8 +228,10 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         // An error may come with the answer it ended or, if that is lost, by itself. More blocks may
         // be there: the lost record may have been one that takes something back.
         let now = damaged.find(&entry.key).and_then(|id| damaged.get(id));
+        // What a journal tells of an element by its number is told of another one, if one before it is lost.
+        let now_or_all = now.filter(|_| lines.format.name() != "vscode-copilot-chat");
         let after: Vec<BlockKind> =
-            now.map_or_else(|| damaged.entries().flat_map(contents).collect(), contents);
+            now_or_all.map_or_else(|| damaged.entries().flat_map(contents).collect(), contents);
         let mut rest = after.iter();
         let is_kept = contents(entry).iter().all(|block| rest.any(|other| other == block));
         assert!(is_kept, "{what}: {}\n{after:#?}\n{:#?}", entry.key, contents(entry));

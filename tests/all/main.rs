@@ -48,6 +48,7 @@ mod hostile;
 mod inspector;
 mod invariants;
 mod joined;
+mod journals;
 mod journeys;
 mod keys;
 mod lanes;

@@ -1,5 +1,6 @@
 //! A definition as it is written in TOML, to its table of rules; all mistakes in it with their places.
 
+mod journal;
 mod places;
 mod rules;
 mod table;
@@ -74,13 +75,8 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let detect = detect(reader, &mut table);
     let facts = facts(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
-    let mut rules = Vec::new();
-    for one in table.tables(reader, "record") {
-        rules.push(rules::rule(reader, one, &defaults));
-    }
-    if rules.is_empty() {
-        reader.mistake(0..0, "there is no [[record]], so that nothing can be read".to_owned());
-    }
+    let journal = table.table(reader, "journal").and_then(|journal| journal::journal(reader, journal));
+    let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
     let takes_back =
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
@@ -105,8 +101,27 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         rules,
         by_order,
         takes_back,
+        journal,
         main: defaults.main,
     })
+}
+
+fn all_rules(
+    reader: &mut Reader<'_>,
+    table: &mut table::Fields<'_>,
+    defaults: &Defaults<'_>,
+    has_state: bool,
+) -> Vec<Rule> {
+    let records = table.tables(reader, "record");
+    let rules: Vec<Rule> = records.into_iter().map(|one| rules::rule(reader, one, defaults)).collect();
+    if rules.is_empty() {
+        reader.mistake(0..0, "there is no [[record]], so that nothing can be read".to_owned());
+    }
+    if !has_state && rules.iter().any(|rule| rule.part.is_some()) {
+        let what = "rules with `part` read a state, so that [journal] says how records change it";
+        reader.mistake(0..0, what.to_owned());
+    }
+    rules
 }
 
 /// Formats are known for as long as the program runs.

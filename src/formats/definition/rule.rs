@@ -8,6 +8,7 @@ use crate::formats::fields::Fields;
 use crate::formats::roots::Root;
 use crate::model::entry::Role;
 use crate::model::record::Shape;
+use crate::model::text::Name;
 use crate::model::usage::Scope;
 
 /// A format that is a table of rules.
@@ -51,6 +52,47 @@ pub struct Definition {
     pub(super) by_order: bool,
     /// Whether a rule takes entries back, so that it must be known which there are.
     pub(super) takes_back: bool,
+    /// How records change a state of which rules read parts.
+    pub(super) journal: Option<Journal>,
+}
+
+/// How records change a state.
+#[derive(Debug)]
+pub(super) struct Journal {
+    /// Where a record changes something: a list of names and numbers.
+    pub(super) path: Path,
+    /// What it brings.
+    pub(super) value: Path,
+    /// From which element on a list is cut.
+    pub(super) from: Option<Path>,
+    /// Records that bring all of the state.
+    pub(super) whole: Option<When>,
+    /// Records that put a value in place of another one.
+    pub(super) set: Option<When>,
+    /// Records that cut a list, add to it, or both.
+    pub(super) push: Option<When>,
+    /// Records that take a value away.
+    pub(super) delete: Option<When>,
+    /// The list of which the elements are those of a document.
+    pub(super) elements: Option<Name>,
+}
+
+/// Which parts of a state a rule is for.
+#[derive(Debug)]
+pub(super) struct PartRule {
+    pub(super) of: Vec<PartOf>,
+    /// So many steps lead to the element that a part belongs to: that of the outermost list.
+    pub(super) owner: usize,
+    /// When something better is there.
+    pub(super) unless: Option<Flag>,
+}
+
+/// A step to parts of a state.
+#[derive(Debug, PartialEq)]
+pub(super) enum PartOf {
+    Member(Name),
+    /// Each element of a list.
+    Each,
 }
 
 /// Which tables of a database hold sessions, and their columns.
@@ -127,6 +169,8 @@ pub(super) enum Kind {
     Companion,
     /// A small file beside the session.
     Beside,
+    /// Parts of a state that records change.
+    Part,
 }
 
 /// A rule.
@@ -139,6 +183,7 @@ pub struct Rule {
     /// How many it has taken since the program began.
     pub(crate) taken: AtomicU64,
     pub(super) kind: Kind,
+    pub(super) part: Option<PartRule>,
     pub(super) when: When,
     /// Whether it takes nothing away: it sees what other rules take, and they what it sees.
     pub(super) also: bool,
@@ -155,6 +200,8 @@ pub struct Rule {
     /// Records within the record, and whether they replace all that there was.
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
+    /// A run of the program begins, with this name: ids begin anew.
+    pub(super) run: Option<Path>,
 }
 
 /// What the same key again means.
@@ -403,6 +450,15 @@ impl Rule {
 }
 
 impl BlockRule {
+    /// Whether it brings results of calls elsewhere.
+    pub(super) fn has_results(&self) -> bool {
+        match &self.what {
+            What::Result(_) | What::Content(_) => true,
+            What::Blocks(blocks) => blocks.iter().any(Self::has_results),
+            _ => false,
+        }
+    }
+
     fn is_by_order(&self) -> bool {
         match &self.what {
             What::Call(call) => call.id.is_by_order(),

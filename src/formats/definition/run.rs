@@ -5,6 +5,7 @@
 
 mod blocks;
 mod counting;
+mod journal;
 mod once;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -13,6 +14,7 @@ use std::path::Path as FilePath;
 use std::sync::atomic::Ordering;
 
 use self::counting::Counting;
+use self::journal::State;
 use self::once::Once;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
@@ -57,6 +59,9 @@ pub(super) struct Run {
     /// Entries so far, if some may be taken back.
     kept: AllKept,
     counting: Counting,
+    runs: Runs,
+    /// What records of a journal have come to.
+    state: State,
 }
 
 /// Calls of a lane that have no results yet.
@@ -106,6 +111,8 @@ impl Run {
             seen: HashSet::new(),
             kept: AllKept::default(),
             counting: Counting::default(),
+            runs: Runs::default(),
+            state: State::default(),
         }
     }
 
@@ -156,6 +163,7 @@ impl Run {
                 show_deep(records, site, out)
             };
         }
+        self.begin_run(rule, scope);
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
         }
@@ -170,19 +178,14 @@ impl Run {
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
         if rule.again == Again::Keep && !self.seen.insert(head.key.clone()) {
-            // Bodies are known by their number within the record: other rules may make more of them.
-            let from = out.edits.len();
-            for block in &rule.blocks {
-                self.block(block, &head, scope, (&mut Vec::new(), &mut Vec::new()), out);
-            }
-            out.edits.truncate(from);
+            self.pass_over(rule, &head, scope, out);
             return Fate::Passed("the same again");
         }
         if rule.again == Again::Replace && self.is_replayed(&head.key, scope.record) {
             return Fate::Passed("an older state of what was replaced");
         }
         for state in &rule.states {
-            if let Some(call) = state.of.word(scope) {
+            if let Some(call) = self.runs.id(&state.of, scope) {
                 let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
                 out.push(Edit::State { call, state });
             }
@@ -199,8 +202,10 @@ impl Run {
         for (number, result) in rule.results.iter().enumerate() {
             self.results(result, &head, (scope, number), &mut results, out);
         }
-        let usage = self.counting.usage(&rule.usages, scope, &head.key, fields.role.is_some(), out);
+        let usage =
+            self.counting.usage(&rule.usages, (scope, &self.runs), &head.key, fields.role.is_some(), out);
         let is_entry = !blocks.is_empty() || usage.is_some();
+        self.runs.is_used |= is_entry;
         if is_entry {
             let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
@@ -218,6 +223,22 @@ impl Run {
         }
     }
 
+    /// Makes nothing of a record but the numbers of its bodies, by which they are known: other rules may make more.
+    fn pass_over(&mut self, rule: &Rule, head: &Head, scope: Scope<'_>, out: &mut Batch) {
+        let from = out.edits.len();
+        let mut results = Vec::new();
+        if let Some(mark) = &rule.mark {
+            line(mark, scope, out);
+        }
+        for block in &rule.blocks {
+            self.block(block, head, scope, (&mut Vec::new(), &mut results), out);
+        }
+        for (number, result) in rule.results.iter().enumerate() {
+            self.results(result, head, (scope, number), &mut results, out);
+        }
+        out.edits.truncate(from);
+    }
+
     fn entry(
         &mut self,
         fields: &EntryRule,
@@ -231,7 +252,7 @@ impl Run {
         let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
         let role = fields.role.as_ref().map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
-        entry.parent = word(&fields.parent);
+        entry.parent = fields.parent.as_ref().and_then(|parent| self.runs.id(parent, scope));
         let of_session = || self.model().filter(|_| head.lane.is_none());
         entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
         entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
@@ -285,7 +306,7 @@ impl Run {
             (None, _) => None,
         };
         Head {
-            key: word(&fields.key).unwrap_or_else(|| own_key(site, out)),
+            key: self.key(fields, site.scope).unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
             lane,
         }
@@ -294,8 +315,28 @@ impl Run {
     fn note_lane(&self, lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) {
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
         if let Some(name) = lane.name.word(scope).filter(|name| !self.is_main(name)) {
-            out.meta(MetaEdit::Lane { name, label: word(&lane.label), call: word(&lane.call) });
+            let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+            out.meta(MetaEdit::Lane { name, label: word(&lane.label), call });
         }
+    }
+
+    /// What an entry is known by, if its record says so.
+    fn key(&self, fields: &EntryRule, scope: Scope<'_>) -> Option<Key> {
+        fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
+    }
+
+    /// A run of the program begins: what is known of calls and sums is that of another one.
+    fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
+        let Some(run) = &rule.run else { return };
+        let name = run.word(scope);
+        // A line that stands there twice begins one run.
+        self.runs.number += u32::from(self.runs.is_used || self.runs.number == 0);
+        self.runs.is_used = false;
+        self.waiting.clear();
+        if self.runs.name != name {
+            self.counting.begin_anew();
+        }
+        self.runs.name = name;
     }
 
     /// Whether a lane is no sub-agent, but the session itself.
@@ -352,7 +393,7 @@ impl Run {
     }
 
     fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
-        let Some(to) = rewind.to.word(scope) else { return };
+        let Some(to) = self.runs.id(&rewind.to, scope) else { return };
         let place = self.kept.places.get(&to).copied();
         // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
         let from = match place {
@@ -374,6 +415,23 @@ impl Run {
         let kept =
             Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
         self.kept.put(kept);
+    }
+}
+
+/// Runs of the program whose records follow one another.
+#[derive(Default)]
+struct Runs {
+    number: u32,
+    /// Whether there is an entry of this one.
+    is_used: bool,
+    name: Option<Text>,
+}
+
+impl Runs {
+    /// An id as it is known: those of a later run are no ids of the first.
+    fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
+        let id = path.word(scope)?;
+        Some(if self.number > 1 { Text::clean(&format!("{id}#{}", self.number)) } else { id })
     }
 }
 
@@ -424,8 +482,10 @@ impl Kept {
 
 impl Decoder for Run {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        let json = input.json;
-        let scope = Scope::of(json);
+        if let Some(fate) = self.journal(input, out) {
+            return fate;
+        }
+        let scope = Scope::of(input.json);
         if !matches!(input.place, Place::CompanionLine(_)) {
             self.facts(scope, out);
         }

@@ -3,8 +3,8 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::leak;
 use super::table::{Fields, Reader};
+use super::{journal, leak};
 use crate::formats::definition::path::{Literal, Path, Test, Want, When};
 use crate::formats::definition::rule::{
     Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Flag, Kind, LaneRule, MARKS, MarkRule, ResultRule,
@@ -46,6 +46,10 @@ impl<'t> Defaults<'t> {
 pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &Defaults<'_>) -> Rule {
     let span = table.span();
     let mut rule = Rule { line: reader.line(&span), kind: kind(reader, &mut table), ..Rule::default() };
+    rule.part = journal::part(reader, &mut table);
+    if rule.part.is_some() {
+        rule.kind = Kind::Part;
+    }
     let mut words = Vec::new();
     rule.when =
         table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut words));
@@ -72,6 +76,7 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     let replace = table.bool(reader, "replace").unwrap_or(false);
     rule.records = table.path(reader, "records").map(|path| (path, replace));
     rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
+    rule.run = table.path(reader, "run");
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
@@ -88,11 +93,15 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
         && rule.mark.is_none()
         && rule.lane.is_none()
         && rule.records.is_none()
-        && rule.rewind.is_none();
+        && rule.rewind.is_none()
+        && rule.run.is_none();
     if does_nothing && rule.skip.is_none() {
-        let what = "a rule does something: entry, block, result, usage, mark, state, lane, records, rewind; \
+        let what = "a rule does something: entry, block, result, usage, mark, state, lane, records, rewind, run; \
                     or says why not: skip = \"…\"";
         reader.mistake(span, what.to_owned());
+    }
+    if let Some(what) = journal::is_wrong(&rule) {
+        reader.mistake(table.span(), what.to_owned());
     }
     // Keys, times and lanes are wanted of what is no entry, too.
     rule.entry = Some(fields);
@@ -187,7 +196,7 @@ fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -
     })
 }
 
-fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
+pub(super) fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
     let value = table.take(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),

@@ -131,8 +131,10 @@ impl Run {
         let read = rule.input.as_ref().and_then(|path| path.first(scope, &mut input));
         let (headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
-            CallId::Path(path) => word(path).unwrap_or_default(),
-            CallId::PathOrOrder(path) => word(path).unwrap_or_else(|| tool::textual_key(&head.key, number)),
+            CallId::Path(path) => self.runs.id(path, scope).unwrap_or_default(),
+            CallId::PathOrOrder(path) => {
+                self.runs.id(path, scope).unwrap_or_else(|| tool::textual_key(&head.key, number))
+            }
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
         if self.definition.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
@@ -191,9 +193,9 @@ impl Run {
         let key = Text::clean(&format!("{}:{number}", head.key));
         let of = rule.of.as_ref()?;
         let id = match of {
-            CallId::Path(path) => Some(path.word(scope).unwrap_or_default()),
+            CallId::Path(path) => Some(self.runs.id(path, scope).unwrap_or_default()),
             // Some results have ids of calls that were written without.
-            CallId::PathOrOrder(path) => path.word(scope).filter(|id| self.asked.contains(id)),
+            CallId::PathOrOrder(path) => self.runs.id(path, scope).filter(|id| self.asked.contains(id)),
             CallId::Order | CallId::Waiting => None,
         };
         let has_id = id.is_some();

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::Runs;
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
 use crate::formats::json::Json;
@@ -52,11 +53,16 @@ impl Sums {
 }
 
 impl Counting {
+    /// Sums that come are of something else.
+    pub(super) fn begin_anew(&mut self) {
+        self.sums.clear();
+    }
+
     /// The usage of an entry; what is not its own goes out apart.
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
-        scope: Scope<'_>,
+        (scope, runs): (Scope<'_>, &Runs),
         key: &Key,
         is_entry: bool,
         out: &mut Batch,
@@ -82,7 +88,7 @@ impl Counting {
                     own = Some(usage);
                     return;
                 }
-                let of = rule.of.as_ref().and_then(|path| path.word(scope));
+                let of = rule.of.as_ref().and_then(|path| runs.id(path, scope));
                 let of = of.unwrap_or_else(|| of_rule(part));
                 if rule.each.is_none() && !rule.when.is_empty() {
                     self.given.insert(of.clone());

@@ -1,0 +1,161 @@
+use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::definition::read::read;
+use crate::model::edit::Batch;
+use crate::model::entry::BlockKind;
+use crate::model::record::{Origin, Record};
+use crate::model::transcript::Transcript;
+
+/// A state with a title, and a list of questions with answers and notes.
+const JOURNAL: &str = r#"
+name = "journal"
+[session]
+title = "title"
+facts = { mood = "mood" }
+[journal]
+path = "at"
+value = "to"
+from = "cut"
+whole = { do = "all" }
+set = { do = "set" }
+push = { do = "add" }
+delete = { do = "drop" }
+[[record]]
+part = "asked[].words"
+entry = { role = "user", key = "id" }
+block = [{ text = "." }]
+[[record]]
+part = "asked[].draft[]"
+unless = "answer.final"
+entry = { role = "assistant", key = ["id", "='answer'"], model = "llm" }
+block = [{ text = "." }]
+[[record]]
+part = "asked[].answer"
+when = { has = "final" }
+entry = { role = "assistant", key = ["id", "='answer'"], model = "llm" }
+block = [{ text = "words" }, { each = "calls[]", call = "id", name = "name" }]
+result = { each = "calls[]", of = "id", text = "got" }
+[[record]]
+when = { has = "do" }
+entry = { role = "harness", trace = true }
+block = [{ raw = ".", title = "do" }]
+"#;
+
+const BEGINNING: &str =
+    r#"{"do":"all","to":{"title":"One","asked":[{"id":"q1","words":"Why?","draft":["Be","cause."]}]}}"#;
+
+fn read_lines(lines: &[&str]) -> (Transcript, Batch) {
+    let definition = Box::leak(Box::new(read(JOURNAL, None).unwrap()));
+    let mut decoder = (&*definition).decoder();
+    let mut out = Batch::default();
+    for (at, line) in (0..).zip(lines) {
+        let origin = Origin { at, ..Origin::default() };
+        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
+    }
+    let mut transcript = Transcript::new();
+    transcript.apply(out.clone());
+    transcript.settle();
+    (transcript, out)
+}
+
+/// What is said, entry by entry; what is undone in brackets.
+fn said(transcript: &Transcript) -> Vec<String> {
+    let texts = transcript.entries().map(|entry| {
+        let text = |kind: &BlockKind| match kind {
+            BlockKind::Text(body) => body.stub.to_string(),
+            BlockKind::Call(call) => format!("{}: {}", call.name, call.state.result().unwrap().body.stub),
+            BlockKind::Raw(raw) => format!("raw {}", raw.title),
+            other => panic!("{other:?}"),
+        };
+        let words = entry.blocks.iter().map(|block| text(&block.kind)).collect::<Vec<_>>().join(" ");
+        if entry.marks.undone { format!("({words})") } else { words }
+    });
+    texts.collect()
+}
+
+fn after(lines: &[&str]) -> Vec<String> {
+    said(&read_lines(&[&[BEGINNING], lines].concat()).0)
+}
+
+#[test]
+fn what_stands_back_comes_again_when_the_better_is_gone() {
+    let set = r#"{"do":"set","at":["asked",0,"answer"],"to":{"final":true,"words":"So.","calls":[{"id":"c","name":"look","got":"it"}]}}"#;
+    let add = r#"{"do":"add","at":["asked",0,"draft"],"to":["Perhaps."]}"#;
+    let drop = r#"{"do":"drop","at":["asked",0,"answer"]}"#;
+    assert_eq!(after(&[]), ["Why?", "Be cause."]);
+    assert_eq!(after(&[set]), ["Why?", "So. look: it"]);
+    assert_eq!(after(&[set, add]), ["Why?", "So. look: it"]);
+    assert_eq!(after(&[set, add, drop]), ["Why?", "Be cause. Perhaps."]);
+    assert_eq!(after(&[set, add, drop, set]), ["Why?", "So. look: it"]);
+}
+
+#[test]
+fn lists_are_cut_and_added_to() {
+    let cut = r#"{"do":"add","at":["asked",0,"draft"],"cut":1}"#;
+    let other = r#"{"do":"add","at":["asked",0,"draft"],"cut":1,"to":["fore."]}"#;
+    let nothing = r#"{"do":"set","at":["asked",0,"draft"],"to":[]}"#;
+    assert_eq!(after(&[cut]), ["Why?", "Be"]);
+    assert_eq!(after(&[other]), ["Why?", "Be fore."]);
+    assert_eq!(after(&[nothing]), ["Why?"], "an answer with nothing in it is none");
+    assert_eq!(after(&[nothing, other]), ["Why?", "fore."]);
+}
+
+#[test]
+fn elements_that_are_gone_are_undone() {
+    let other = r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q2","words":"How?","draft":["So."]}]}"#;
+    let back = r#"{"do":"add","at":["asked"],"cut":0,"to":[{"id":"q1","words":"Why?","draft":["Be"]}]}"#;
+    let drop = r#"{"do":"drop","at":["asked"]}"#;
+    assert_eq!(after(&[other]), ["(Why?)", "(Be cause.)", "How?", "So."]);
+    assert_eq!(after(&[other, back]), ["Why?", "Be", "(How?)", "(So.)"]);
+    assert_eq!(after(&[drop]), ["(Why?)", "(Be cause.)"]);
+    assert_eq!(after(&[other, BEGINNING]), ["Why?", "Be cause.", "(How?)", "(So.)"]);
+}
+
+#[test]
+fn facts_are_those_of_the_state() {
+    let title = |lines: &[&str]| read_lines(lines).0.meta().title().map(ToString::to_string);
+    let set = r#"{"do":"set","at":["title"],"to":"Two"}"#;
+    let drop = r#"{"do":"drop","at":["title"]}"#;
+    assert_eq!(title(&[BEGINNING]).as_deref(), Some("One"));
+    assert_eq!(title(&[BEGINNING, set]).as_deref(), Some("Two"));
+    assert_eq!(title(&[BEGINNING, set, drop]).as_deref(), Some("Why?"), "the first prompt");
+    let mood = |lines: &[&str]| read_lines(lines).0.meta().fact("mood").map(ToString::to_string);
+    let (good, none) =
+        (r#"{"do":"set","at":["mood"],"to":"good"}"#, r#"{"do":"set","at":["mood"],"to":null}"#);
+    assert_eq!((mood(&[good]).as_deref(), mood(&[good, none])), (Some("good"), None));
+    let model = r#"{"do":"set","at":["asked",0,"llm"],"to":"m1"}"#;
+    let (transcript, batch) = read_lines(&[BEGINNING, model]);
+    assert_eq!(transcript.entries().last().unwrap().model.as_deref(), Some("m1"));
+    assert_eq!((batch.tally.shown, batch.tally.merged), (1, 1));
+}
+
+#[test]
+fn what_no_part_tells_is_for_the_other_rules() {
+    let seen = r#"{"do":"set","at":["asked",0,"seen"],"to":true}"#;
+    let within = r#"{"do":"set","at":["asked",0,"draft",0,"deep"],"to":1}"#;
+    let far = r#"{"do":"set","at":["asked",4294967295,"words"],"to":"Far?"}"#;
+    let nowhere = r#"{"do":"set","at":["asked",-1,"words"],"to":"?"}"#;
+    assert_eq!(after(&[seen, within]), ["Why?", "Be cause.", "raw set", "raw set"]);
+    assert_eq!(after(&[far, nowhere]), ["Why?", "Be cause.", "Far?", "raw set"]);
+    // From the middle on it is not known what the element is called.
+    let later = r#"{"do":"add","at":["asked",7,"draft"],"cut":3,"to":["later"]}"#;
+    assert_eq!(said(&read_lines(&[later, later]).0), ["later"]);
+}
+
+#[test]
+fn mistakes_say_what_would_be_right() {
+    for (text, wrong) in [
+        (JOURNAL.replace("asked[].words", "asked[0].words"), "`asked[0].words` names no parts"),
+        (JOURNAL.replace("set = {", "sets = {"), "a journal says where"),
+        (JOURNAL.replace("when = { has = \"final\" }", "also = true"), "makes entries only"),
+        (JOURNAL.replace("when = { has = \"final\" }", "unless = \"x\""), "has no results"),
+        (
+            JOURNAL.split_once("[journal]").unwrap().0.to_owned()
+                + "[[record]]\npart = \"a\"\nmark = { kind = \"error\" }",
+            "[journal]",
+        ),
+    ] {
+        let mistakes = read(&text, None).unwrap_err();
+        let all: Vec<String> = mistakes.iter().map(|mistake| format!("{mistake:?}")).collect();
+        assert!(all.iter().any(|mistake| mistake.contains(wrong)), "{wrong}: {all:?}");
+    }
+}
