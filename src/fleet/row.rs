@@ -62,7 +62,7 @@ pub(super) fn of(
     let file = &session.file;
     let need = match file.link {
         // Nobody has to do anything about what was deleted or put aside.
-        LinkState::Gone | LinkState::Archived(_) => Need::Rests,
+        LinkState::Emptied | LinkState::Gone | LinkState::Archived(_) => Need::Rests,
         _ => {
             let is_unreadable = file.fault.is_some() || matches!(file.link, LinkState::Unreadable(_));
             Need::of(&activity, &flags, is_unreadable, heard, now)

@@ -136,6 +136,7 @@ impl Joiner<'_> {
             }),
             Feed::Polled(why) if number == 0 => (self.outlet)(Feed::Polled(why)),
             Feed::Link(LinkState::Unreadable(why)) => self.say(number, &format!("cannot be read ({why})")),
+            Feed::Link(LinkState::Emptied) => self.say(number, "the file was emptied"),
             Feed::Link(LinkState::Gone) => self.say(number, "the file is gone"),
             Feed::Fault(why) | Feed::Link(LinkState::Reread(why)) => self.say(number, &why),
             // It says nothing of what is shown.

@@ -75,7 +75,12 @@ impl<'o> Preview<'o> {
             match self.line_file.follower.poll(now) {
                 Change::Grown => {}
                 Change::Anew(_) => return false,
-                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back | Change::Unreadable(_) => {
+                Change::Quiet
+                | Change::Emptied
+                | Change::Gone
+                | Change::Moved(_)
+                | Change::Back
+                | Change::Unreadable(_) => {
                     return true;
                 }
             }

@@ -281,7 +281,7 @@ impl<'o> Reader<'o> {
                     note_unreadable(&mut self.emitter, line_file, &why);
                     self.emitter.flush(false);
                 }
-                Change::Quiet | Change::Gone | Change::Moved(_) | Change::Back => {}
+                Change::Quiet | Change::Emptied | Change::Gone | Change::Moved(_) | Change::Back => {}
             }
         }
         if seen.anew.is_some() {
@@ -343,6 +343,7 @@ impl<'o> Reader<'o> {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
+                    Change::Emptied => seen.links.push(LinkState::Emptied),
                     Change::Gone => seen.links.push(LinkState::Gone),
                     Change::Moved(path) => seen.links.push(line_file.whereabouts(self.plan.format, path)),
                     Change::Back => seen.links.push(LinkState::Live),

@@ -463,6 +463,8 @@ pub enum LinkState {
     Live,
     /// It was cut or replaced; it was read anew.
     Reread(Text),
+    /// All of it was cut off; what was read stays on the screen until something else is written.
+    Emptied,
     /// It is gone; its content stays on the screen and its return is awaited.
     Gone,
     /// It was moved away, to where if that is known; it is read on there, and another one awaited.

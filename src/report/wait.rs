@@ -226,6 +226,7 @@ impl<'a> Watch<'a> {
             return Some(End::Rung(rung));
         }
         let gone = match &self.link {
+            LinkState::Emptied => Some("the file was emptied".to_owned()),
             LinkState::Gone => Some("the file is gone".to_owned()),
             LinkState::Moved(_) => Some("the file was moved away".to_owned()),
             LinkState::Archived(name) => Some(format!("archived as {name}")),

@@ -41,6 +41,7 @@ impl FileState {
         }
         match &self.link {
             LinkState::Live | LinkState::Reread(_) | LinkState::Closed => None,
+            LinkState::Emptied => Some("file emptied".to_owned()),
             LinkState::Gone => Some("file gone".to_owned()),
             LinkState::Moved(None) => Some("file moved".to_owned()),
             LinkState::Moved(Some(name)) => Some(format!("moved to {name}")),

@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::failure::Failure;
 use self::identity::Identity;
@@ -28,6 +28,8 @@ pub enum Change {
     Grown,
     /// It is another text now: read from 0. Says what happened.
     Anew(&'static str),
+    /// All that was in it was cut off, and nothing came in its place.
+    Emptied,
     /// It is gone. What was open can still be read.
     Gone,
     /// It was moved away, to where if that is known. It is read on there.
@@ -37,6 +39,9 @@ pub enum Change {
     /// It cannot be read; says why.
     Unreadable(String),
 }
+
+/// A file that was cut and is empty for so long stays so.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads bytes of a file at a place.
 type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
@@ -54,6 +59,8 @@ pub(crate) struct Follower {
     /// How far the descriptor of a file that was replaced is read.
     drain_to: Option<u64>,
     was_cut: bool,
+    /// Since when it has been empty, and whether that was said.
+    empty: Option<(Instant, bool)>,
     away: Option<Away>,
     failure: Option<Failure>,
     /// Reading works again, which is still to be reported.
@@ -82,6 +89,7 @@ impl Follower {
             identity: Identity::default(),
             drain_to: None,
             was_cut: false,
+            empty: None,
             away: None,
             failure: None,
             is_healed: false,
@@ -115,9 +123,11 @@ impl Follower {
         self.stamp.len
     }
 
-    /// When a file that cannot be read will be tried again.
+    /// When it is to be looked at without any event: a file that cannot be read, or that may stay empty.
     pub(crate) fn retry_at(&self) -> Option<Instant> {
-        self.failure.as_ref().map(|failure| failure.retry)
+        let empty = self.empty.filter(|(_, is_said)| !is_said);
+        let said_at = empty.and_then(|(since, _)| since.checked_add(PATIENCE));
+        self.failure.as_ref().map(|failure| failure.retry).into_iter().chain(said_at).min()
     }
 
     /// Lets go of the descriptor until there is something to read: for files beside the session.
@@ -155,10 +165,24 @@ impl Follower {
             }
             Ok(change) => {
                 self.failure = None;
-                change
+                if change == Change::Quiet { self.look_at_emptiness(now) } else { change }
             }
             Err(error) => self.note_failure(&error, now, false),
         }
+    }
+
+    /// A file that was cut is mostly filled again at once; one that stays empty is worth a word.
+    fn look_at_emptiness(&mut self, now: Instant) -> Change {
+        if !self.was_cut {
+            self.empty = None;
+            return Change::Quiet;
+        }
+        let (since, is_said) = self.empty.get_or_insert((now, false));
+        if *is_said || now.duration_since(*since) < PATIENCE {
+            return Change::Quiet;
+        }
+        *is_said = true;
+        Change::Emptied
     }
 
     /// Takes note that reading failed, and says what is to be reported of it.
@@ -253,7 +277,7 @@ impl Follower {
 
     fn begin_anew(&mut self) {
         self.offset = 0;
-        self.was_cut = false;
+        (self.was_cut, self.empty) = (false, None);
         self.identity = Identity::default();
     }
 

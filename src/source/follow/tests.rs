@@ -54,6 +54,21 @@ fn growth_touch_and_truncation_are_distinguished() {
 }
 
 #[test]
+fn a_file_that_stays_empty_is_said_once() {
+    let (_dir, path, mut follower) = followed("one\n");
+    let start = Instant::now();
+    fs::write(&path, "").unwrap();
+    assert_eq!(follower.poll(start), Change::Quiet);
+    let due = follower.retry_at().unwrap();
+    assert!(due > start);
+    assert_eq!(follower.poll(due), Change::Emptied);
+    assert_eq!((follower.poll(due), follower.retry_at()), (Change::Quiet, None));
+    append(&path, "two\n");
+    assert_eq!(follower.poll(due), Change::Anew("cut and written anew"));
+    assert_eq!((read_all(&mut follower), follower.poll(due)), ("two\n".to_owned(), Change::Quiet));
+}
+
+#[test]
 fn a_file_cut_and_regrown_between_two_looks_is_noticed() {
     let now = Instant::now();
     for rewritten in ["1ne\ntwo\nthree\n", "one\nTWO\nthree\n"] {
