@@ -64,6 +64,16 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The record that brought a block; that of the entry where a block has none of its own.
+    pub(crate) fn origin_of(&self, block: &Block) -> Origin {
+        match &block.kind {
+            BlockKind::Text(body) | BlockKind::Thinking(body) => body.from,
+            BlockKind::Call(call) => call.input.from,
+            BlockKind::Raw(raw) => raw.body.from,
+            BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) => self.origin,
+        }
+    }
+
     /// When it was complete, as far as anybody tells.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)

@@ -14,6 +14,7 @@ use crate::app::input::action::{Action, Change, Kind, Way};
 use crate::app::mode::{Mode, WallLine};
 use crate::app::panes::Pane;
 use crate::app::picker::texts::Progress;
+use crate::app::pop_ups::help::ON_WALL;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
@@ -256,8 +257,11 @@ fn shortened(typed: &str, cut: &str) -> String {
 /// first.
 fn right_words(reader: &Reader) -> Vec<String> {
     let tally = reader.session.transcript.tally();
-    let entry = reader.text.view.focus.and_then(|focus| reader.session.transcript.get(focus.entry));
-    let line = entry.filter(|entry| entry.origin.line > 0).map(|entry| format!("line {}", entry.origin.line));
+    let origin = reader.text.view.focus.and_then(|focus| {
+        let entry = reader.session.transcript.get(focus.entry)?;
+        Some(entry.blocks.get(focus.block).map_or(entry.origin, |block| entry.origin_of(block)))
+    });
+    let line = origin.filter(|origin| origin.line > 0).map(|origin| format!("line {}", origin.line));
     // How far down an end of the session is, nobody knows yet.
     let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
@@ -312,8 +316,7 @@ fn general(app: &App) -> Vec<(String, &'static str)> {
         Mode::Pipe { .. } => fixed(TYPING_COMMAND),
         Mode::Palette(_) => fixed(CHOOSING),
         Mode::Picker => {
-            let escape = match (app.picker.input.value().is_empty(), app.reader.session.file.opened.is_some())
-            {
+            let escape = match (app.picker.input.value().is_empty(), has_session_below(app)) {
                 (false, _) => "clear",
                 (true, true) => "back",
                 (true, false) => "quit",
@@ -359,10 +362,19 @@ fn of_pane(app: &App) -> Vec<(String, &'static str)> {
     bound(app, actions)
 }
 
+/// Whether leaving a list leads to a session.
+fn has_session_below(app: &App) -> bool {
+    app.reader.session.file.opened.is_some() || app.is_over_session
+}
+
+/// So many of the keys of the wall help most.
+const HINTS_ON_WALL: usize = 8;
+
 /// On the wall: what giving up leads to depends on what is behind it.
 fn on_wall(app: &App) -> Vec<(String, &'static str)> {
-    let back = if app.reader.session.file.opened.is_some() { "back" } else { "quit" };
-    bound(app, &[WALL, &[(&[Action::Quit], back), (&[Action::Help], "all keys")]].concat())
+    let back = if has_session_below(app) { "back" } else { "quit" };
+    let first = ON_WALL.get(..HINTS_ON_WALL).unwrap_or(ON_WALL);
+    bound(app, &[first, &[(&[Action::Quit], back), (&[Action::Help], "all keys")]].concat())
 }
 
 fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
@@ -390,18 +402,6 @@ fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(Strin
     let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
     all.filter(|(keys, _)| !keys.is_empty()).collect()
 }
-
-/// What helps most on the wall.
-const WALL: &[(&[Action], &str)] = &[
-    (&[Action::Next, Action::Previous], "choose"),
-    (&[Action::Unfold], "open"),
-    (&[Action::Seek(Kind::Error, Way::Next)], "next that needs you"),
-    (&[Action::Filter], "filter"),
-    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
-    (&[Action::LevelUp, Action::LevelDown], "group"),
-    (&[Action::ToggleWrap], "watch all"),
-    (&[Action::Panes(Change::Inspector)], "preview"),
-];
 
 /// Keys that are the same for every reader, and what they do.
 type Hints = &'static [(&'static str, &'static str)];

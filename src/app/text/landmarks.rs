@@ -245,7 +245,8 @@ pub(crate) fn starter(transcript: &Transcript, entry: &Entry) -> Option<Focus> {
     Some(Focus { entry: id, block: block_of_call(transcript.get(id)?, &call)? })
 }
 
-fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
+/// Where an entry has a call with this id.
+pub(crate) fn block_of_call(entry: &Entry, call: &str) -> Option<usize> {
     entry
         .blocks
         .iter()

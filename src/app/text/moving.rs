@@ -158,10 +158,16 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
 pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(wanted) = &text.places.wanted else { return Vec::new() };
-    let by_call = || scene.session.transcript.entries_with_call(&Key::clean(wanted)).first().copied();
-    if let Some(entry) = scene.session.transcript.find(wanted).or_else(by_call) {
+    let transcript = &scene.session.transcript;
+    let by_call = || {
+        let entry = *transcript.entries_with_call(&Key::clean(wanted)).first()?;
+        let block = landmarks::block_of_call(transcript.get(entry)?, wanted).unwrap_or(0);
+        Some(Focus { entry, block })
+    };
+    let by_key = transcript.find(wanted).map(|entry| Focus { entry, block: 0 });
+    if let Some(focus) = by_key.or_else(by_call) {
         text.places.wanted = None;
-        go(text, scene, Focus { entry, block: 0 });
+        go(text, scene, focus);
     } else if scene.session.file.is_caught_up {
         let words = format!("no entry is called {}", Key::clean(wanted));
         text.places.wanted = None;

@@ -3,7 +3,7 @@
 use super::{Flight, Spot};
 use crate::analysis::calls::Place;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
-use crate::model::record::{FileId, Origin};
+use crate::model::record::FileId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
@@ -76,7 +76,7 @@ impl<'t> Sweep<'t> {
 
     /// An item begins.
     fn pass(&mut self, spot: Spot, entry: &Entry, block: &Block) {
-        let origin = origin_of(entry, block);
+        let origin = entry.origin_of(block);
         let called = match &block.kind {
             BlockKind::Call(call) => call.started,
             _ => None,
@@ -155,15 +155,5 @@ impl Active {
             _ if is_own => None,
             _ => Some(is_before(self.at)),
         }
-    }
-}
-
-/// The record that brought a block.
-fn origin_of(entry: &Entry, block: &Block) -> Origin {
-    match &block.kind {
-        BlockKind::Text(body) | BlockKind::Thinking(body) => body.from,
-        BlockKind::Call(call) => call.input.from,
-        BlockKind::Raw(raw) => raw.body.from,
-        BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) => entry.origin,
     }
 }
