@@ -29,7 +29,7 @@ const LINES_A_ROW: usize = 6;
 /// Rows of the last answer at most.
 const ANSWER: usize = 2_000;
 /// What its keys do.
-const HINTS: &[Hint] = &[(&[Action::LevelDown, Action::LevelUp], "all rows, some")];
+const HINTS: &[Hint] = &[(&[Action::LevelUp, Action::LevelDown], "all rows, some")];
 
 /// The page.
 #[derive(Debug)]
@@ -175,18 +175,9 @@ impl Brief {
         }
     }
 
-    fn open(&mut self, scene: &PageScene<'_>, section: Section, is_open: bool) {
-        if is_open {
-            self.opened.insert(section);
-        } else {
-            self.opened.remove(&section);
-        }
-        let chosen = self.list.chosen().copied();
+    fn make_anew(&mut self, scene: &PageScene<'_>) {
         self.made = None;
         self.refresh(scene);
-        if let Some(Key::More(_)) = chosen {
-            self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
-        }
     }
 }
 
@@ -260,12 +251,21 @@ impl Page for Brief {
             return Answer::Done;
         }
         match (action, self.list.chosen().copied()) {
-            (Action::Expand | Action::ToggleFold, Some(Key::More(section)))
-            | (Action::LevelDown, Some(Key::More(section) | Key::Row(section, _))) => {
-                self.open(scene, section, true);
+            (Action::Expand | Action::ToggleFold, Some(Key::More(section))) => {
+                self.opened.insert(section);
+                self.make_anew(scene);
+                self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
             }
-            (Action::LevelUp, Some(Key::More(section) | Key::Row(section, _))) => {
-                self.open(scene, section, false);
+            (Action::LevelUp, chosen) => {
+                self.opened.extend(Section::ALL);
+                self.make_anew(scene);
+                if let Some(Key::More(section)) = chosen {
+                    self.list.choose_key(&Key::Row(section, self.most_rows() - 1));
+                }
+            }
+            (Action::LevelDown, _) => {
+                self.opened.clear();
+                self.make_anew(scene);
             }
             _ => return Answer::Pass,
         }

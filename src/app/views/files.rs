@@ -247,11 +247,11 @@ impl Page for Files {
             Action::Shift(way) => {
                 self.by = self.by.beside(way);
                 self.is_reversed = false;
-                Answer::Done
+                Answer::Unfolded
             }
             Action::Reverse => {
                 self.is_reversed = !self.is_reversed;
-                Answer::Done
+                Answer::Unfolded
             }
             action if self.list.act(action, times) => Answer::Done,
             _ => Answer::Pass,

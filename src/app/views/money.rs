@@ -361,10 +361,10 @@ impl Page for Money {
             Action::Shift(_) | Action::Reverse => {
                 return Answer::Say("the summary has its own order".to_owned());
             }
-            action if self.rows.act(action, times) => {}
+            action if self.rows.act(action, times) => return Answer::Done,
             _ => return Answer::Pass,
         }
-        Answer::Done
+        Answer::Unfolded
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {

@@ -105,7 +105,7 @@ pub enum Answer {
     Pass,
     /// It was carried out; the reader goes to what the chosen row names now.
     Done,
-    /// It shows more or less of itself, and leads nowhere by that.
+    /// It shows more or less of itself, or in another order, and leads nowhere by that.
     Unfolded,
     /// It cannot be done, for this reason.
     Say(String),

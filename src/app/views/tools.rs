@@ -189,7 +189,11 @@ impl Tools {
                 self.by_call.shift(way, columns.len(), &table, &calls::FALLING)
             }
         };
-        if has_moved { Answer::Done } else { Answer::Say("there is no column beside to sort by".to_owned()) }
+        if has_moved {
+            Answer::Unfolded
+        } else {
+            Answer::Say("there is no column beside to sort by".to_owned())
+        }
     }
 
     fn title(&self, scene: &PageScene<'_>) -> Vec<Span<'static>> {
@@ -354,15 +358,19 @@ impl Page for Tools {
                 self.refresh(scene);
                 self.calls.choose(0);
             }
-            Action::LevelUp | Action::Level(2..) => self.show(scene, Shown::Calls(None)),
             Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),
-            Action::Collapse | Action::LevelDown | Action::Level(_) => self.show(scene, Shown::Tools),
+            Action::Collapse => self.show(scene, Shown::Tools),
             Action::Shift(way) => return self.shift(scene, way),
-            Action::Reverse => match self.shown {
-                Shown::Tools => self.by_tool.reverse(),
-                Shown::Calls(_) => self.by_call.reverse(),
-            },
-            _ => return Answer::Pass,
+            _ => {
+                match action {
+                    Action::LevelUp | Action::Level(2..) => self.show(scene, Shown::Calls(None)),
+                    Action::LevelDown | Action::Level(_) => self.show(scene, Shown::Tools),
+                    Action::Reverse if is_summary => self.by_tool.reverse(),
+                    Action::Reverse => self.by_call.reverse(),
+                    _ => return Answer::Pass,
+                }
+                return Answer::Unfolded;
+            }
         }
         Answer::Done
     }

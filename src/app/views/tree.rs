@@ -304,12 +304,18 @@ impl Page for Tree {
             Action::ToggleFold | Action::FoldBranch => {
                 return Answer::Say("nothing hangs on this".to_owned());
             }
-            Action::OpenAll => self.show_depth(usize::MAX),
-            Action::CloseAll => self.show_depth(1),
-            Action::LevelUp => self.show_depth((self.depth() + times).min(self.deepest() + 1)),
-            Action::LevelDown => self.show_depth(self.depth().saturating_sub(times).max(1)),
-            Action::Level(depth) => self.show_depth(usize::from(depth).max(1)),
-            _ => return Answer::Pass,
+            _ => {
+                let depth = match action {
+                    Action::OpenAll => usize::MAX,
+                    Action::CloseAll => 1,
+                    Action::LevelUp => (self.depth() + times).min(self.deepest() + 1),
+                    Action::LevelDown => self.depth().saturating_sub(times).max(1),
+                    Action::Level(depth) => usize::from(depth).max(1),
+                    _ => return Answer::Pass,
+                };
+                self.show_depth(depth);
+                return Answer::Unfolded;
+            }
         }
         Answer::Done
     }

@@ -18,6 +18,18 @@ fn opened(name: &str, size: (u16, u16)) -> Stage {
     stage
 }
 
+/// Only who moves in a page leads the reader elsewhere.
+#[test]
+fn another_order_of_a_page_does_not_end_following() {
+    for keys in ["4 + 1", "4 - 1", "4 > 1", "3 + 1", "3 > 1", "7 > 1", "7 z r 1", "6 + - 1"] {
+        let mut stage = opened("pi/branches.jsonl", (120, 40));
+        stage.press("1 G");
+        assert!(stage.app.reader.text.view.follows());
+        stage.press(keys);
+        assert!(stage.app.reader.text.view.follows(), "{keys}");
+    }
+}
+
 #[test]
 fn the_page_fits_its_screen() {
     for size in [(80, 24), (120, 40), (200, 60)] {
