@@ -41,8 +41,8 @@ pub(crate) fn dispatch(app: &mut App, action: Action, times: usize) -> Vec<Effec
 pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     let height = usize::from(app.reader.screen.size.1).saturating_sub(2);
     match &mut app.mode {
-        Mode::Help { top, wanted, .. } => {
-            let lines = help::lines(&app.keys.keymap, wanted.value()).len();
+        Mode::Help { top, wanted, below, .. } => {
+            let lines = help::lines(&app.keys.keymap, wanted.value(), *below).len();
             *top = top.saturating_add_signed(by).min(lines.saturating_sub(height));
         }
         Mode::Raw(view) => view.scroll(by, height),
@@ -64,6 +64,10 @@ pub(crate) fn carry_out(app: &mut App, request: Request) -> Vec<Effect> {
     let goes_on = matches!(request, Request::Wait | Request::Act(Action::NextHit | Action::PreviousHit, _));
     if !goes_on {
         app.reader.text.find.sought = None;
+    }
+    // Beside what is asked for now, an older message would read as the answer.
+    if request != Request::Wait {
+        app.reader.screen.message = None;
     }
     let mut effects = match request {
         Request::Type(_) => Vec::new(),

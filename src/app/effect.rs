@@ -71,6 +71,8 @@ pub enum Effect {
     Theme(String),
     /// Show images so.
     Images(Choice),
+    /// Show the session again over which a list was opened to choose another one. Without one, do this.
+    GoBack(Instead),
     /// Look for sessions, and go on looking.
     Seek,
     /// Stop looking.
@@ -125,4 +127,13 @@ pub enum Effect {
     Suspend,
     /// End the program.
     Quit,
+}
+
+/// What is done where no session lies below a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The program ends.
+    Quit,
+    /// The sessions to choose from are shown.
+    Sessions,
 }

@@ -40,6 +40,8 @@ pub struct App {
     pub ledger: LedgerView,
     /// Where the session was chosen, so that leaving it leads back.
     pub came_from: CameFrom,
+    /// Whether the session of the command line lies below all others: the last list leads back to it.
+    pub is_over_session: bool,
 }
 
 /// Where a session was chosen.
@@ -70,6 +72,7 @@ impl App {
             wall: Wall::default(),
             ledger: LedgerView::default(),
             came_from: CameFrom::default(),
+            is_over_session: false,
         }
     }
 

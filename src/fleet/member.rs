@@ -147,7 +147,8 @@ impl<'o> Member<'o> {
                 self.way = Way::Open(Box::new(Open { course, reader: None, preview, has_more: true }));
             }
             Err(why) => {
-                outlet(Feed::Link(LinkState::Unreadable(Text::clean(&why.to_string()))));
+                let why = why.about(&target.path);
+                outlet(Feed::Link(LinkState::Unreadable(Text::clean(why))));
                 self.shut();
             }
         });

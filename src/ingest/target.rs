@@ -1,7 +1,7 @@
 //! What is to be opened, and why it cannot be.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::model::found::Place;
 use crate::model::text::Text;
@@ -75,6 +75,14 @@ impl SessionHead {
 /// Why something cannot be opened: one sentence that says what was found and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenError(pub String);
+
+impl OpenError {
+    /// What is wrong, for who knows which file it is.
+    pub(crate) fn about(&self, path: &Path) -> &str {
+        let rest = self.0.strip_prefix(&*path.to_string_lossy());
+        rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&self.0)
+    }
+}
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

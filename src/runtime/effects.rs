@@ -13,7 +13,7 @@ use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
 use crate::analysis::ledger::counting::Question;
-use crate::app::effect::Effect;
+use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::Action;
 use crate::app::mode::Mode;
 use crate::app::state::CameFrom;
@@ -44,6 +44,7 @@ impl Viewer {
             },
             Effect::ShowRecords(origins) => self.work(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.work(|workers| workers.inspect(origins)),
+            Effect::GoBack(instead) => return self.go_back(instead),
             Effect::Seek => {
                 let search = session_discovery::search(&self.config);
                 self.app.picker.places = session_discovery::places(&search);
@@ -140,12 +141,21 @@ impl Viewer {
                     Mode::Ledger => CameFrom::Ledger,
                     _ => CameFrom::Picker,
                 };
+                let is_first = self.app.came_from == CameFrom::Outside;
+                let named = self.opened.as_ref().filter(|opened| is_first && !opened.target.is_stdin());
+                let named = named.map(|opened| (opened.target.clone(), opened.joined.clone()));
+                let named = self.named.take().or(named);
                 self.begin(session, target);
                 self.app.came_from = from;
+                self.app.is_over_session = named.is_some();
+                self.named = named;
                 true
             }
             Err(error) => {
-                self.app.reader.screen.say(Text::clean(&error.to_string()).to_string());
+                let path = target.path.to_string_lossy();
+                // Where there is no room for both, the reason says more.
+                let words = format!("{}: {path}", error.about(&target.path));
+                self.app.reader.screen.say(Text::clean(&words).to_string());
                 false
             }
         }
@@ -199,6 +209,29 @@ impl Viewer {
         if !failures.is_empty() {
             self.app.reader.screen.say(failures.join("; "));
         }
+    }
+
+    /// Shows the session of the command line again, over which lists were opened.
+    fn go_back(&mut self, instead: Instead) -> anyhow::Result<Next> {
+        self.app.is_over_session = false;
+        let Some((target, joined)) = self.named.take() else {
+            match instead {
+                Instead::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
+                Instead::Sessions => self.show_all(Action::Sessions)?,
+            }
+            return Ok(Next::Go);
+        };
+        match ingest::open(&target) {
+            Ok(session) => {
+                self.seeking = None;
+                self.begin(session, target.clone());
+                if !joined.is_empty() {
+                    self.join(&target, joined);
+                }
+            }
+            Err(error) => self.app.reader.screen.say(Text::clean(&error.to_string()).to_string()),
+        }
+        Ok(Next::Go)
     }
 
     /// Leaves the session for the picker, or the wall.

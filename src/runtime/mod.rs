@@ -125,6 +125,8 @@ struct Viewer {
     colours: Arc<Colours>,
     input: Input,
     opened: Option<Opened>,
+    /// The session of the command line and what was joined to it, while one is shown that was chosen over it.
+    named: Option<(Target, Vec<Target>)>,
     seeking: Option<Discovery>,
     fleet: Option<Fleet>,
     counting: Option<Counting>,
@@ -166,7 +168,7 @@ impl Viewer {
         let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
-        let (opened, seeking, fleet, counting) = (None, None, None, None);
+        let (opened, named, seeking, fleet, counting) = (None, None, None, None, None);
         let gallery = Gallery::default();
         Ok(Self {
             app,
@@ -175,6 +177,7 @@ impl Viewer {
             colours,
             input,
             opened,
+            named,
             seeking,
             fleet,
             counting,

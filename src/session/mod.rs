@@ -273,6 +273,11 @@ impl Session {
         Some(Seen { key: last.key.clone(), at: now })
     }
 
+    /// Whether what comes is written now, and was not there before.
+    pub(crate) fn is_at_its_end(&self) -> bool {
+        self.file.is_caught_up || (self.ends.is_part() && !self.ends.is_beginning())
+    }
+
     /// Entries that came after what was seen.
     pub(crate) fn after(&self, seen: &Seen) -> &[EntryId] {
         seen.after(&self.transcript, self.file.is_caught_up)

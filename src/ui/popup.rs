@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::mode::Mode;
+use crate::app::mode::{Below, Mode};
 use crate::app::pop_ups::help::{self, HelpLine};
 use crate::app::pop_ups::resuming::{Choice, Resuming};
 use crate::app::reader::Reader;
@@ -16,14 +16,14 @@ use crate::model::text::Text;
 pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     let area = Rect { height: screen.height.saturating_sub(u16::from(screen.height > 3)), ..screen };
     let (title, lines, top) = match &app.mode {
-        Mode::Help { top, wanted, is_typing, .. } => {
+        Mode::Help { top, wanted, is_typing, below } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
                 (false, true) => " All keys".to_owned(),
                 (true, _) => format!(" All keys with /{typed}_"),
                 (false, false) => format!(" All keys with /{typed}"),
             };
-            (title, help(app, typed), *top)
+            (title, help(app, typed, *below), *top)
         }
         Mode::Raw(view) => {
             (format!(" {}", view.title), view.rows.iter().map(|row| row.line.clone()).collect(), view.top)
@@ -105,8 +105,8 @@ fn resuming(app: &App, view: &Resuming) -> Vec<Line<'static>> {
 }
 
 /// All bindings under their headings, as far as they are wanted.
-fn help(app: &App, wanted: &str) -> Vec<Line<'static>> {
-    let lines = help::lines(&app.keys.keymap, wanted);
+fn help(app: &App, wanted: &str, below: Below) -> Vec<Line<'static>> {
+    let lines = help::lines(&app.keys.keymap, wanted, below);
     let keys_of = |line: &HelpLine| match line {
         HelpLine::Binding { keys, .. } => keys.width(),
         HelpLine::Heading(_) | HelpLine::Gap => 0,

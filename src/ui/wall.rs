@@ -318,6 +318,11 @@ fn paint_preview(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) 
             y += 1;
         }
     }
+    if let Some(problem) = &row.problem {
+        // What is cut above stands here whole.
+        let rest = Rect { y, height: area.bottom().saturating_sub(y), ..area };
+        y = paint_text(problem, theme.bad, y, rest, buffer);
+    }
     let below = Rect { y: (y + 1).min(area.bottom()), height: area.bottom().saturating_sub(y + 1), ..area };
     let lines = end_of(screen, row, usize::from(below.width));
     let most = usize::from(below.height);

@@ -7,7 +7,7 @@ use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::mode::Mode;
+use tv::app::mode::{Below, Mode};
 use tv::app::pop_ups::help;
 use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;
@@ -174,7 +174,7 @@ fn keys_of_the_readers_own_are_used_and_shown() {
     stage.press("h");
     assert!(matches!(stage.app.mode, Mode::Help { .. }));
     // As high as the help, its title and the hints.
-    let rows = help::lines(&stage.app.keys.keymap, "").len() + 2;
+    let rows = help::lines(&stage.app.keys.keymap, "", Below::Text).len() + 2;
     stage.resize(100, u16::try_from(rows).expect("few keys"));
     let picture = stage.picture();
     let help = picture.lines().find(|line| line.contains("this help"));

@@ -42,6 +42,7 @@ fn a_paused_window_stays_and_the_pill_counts() {
 fn the_pill_goes_when_what_is_new_is_seen() {
     let mut stage = boats();
     talk(&mut stage, 0, 30);
+    stage.feed(Feed::CaughtUp);
     stage.press("b");
     talk(&mut stage, 30, 500);
     assert!(stage.picture().contains("500 new below"), "{}", stage.picture());
@@ -62,9 +63,22 @@ fn the_pill_goes_when_what_is_new_is_seen() {
 }
 
 #[test]
+fn what_is_only_read_now_is_not_new() {
+    let mut stage = boats();
+    talk(&mut stage, 0, 30);
+    stage.press("b");
+    talk(&mut stage, 30, 500);
+    stage.feed(Feed::CaughtUp);
+    assert!(!stage.picture().contains("new below"), "{}", stage.picture());
+    talk(&mut stage, 600, 2);
+    assert!(stage.picture().contains("2 new below"), "{}", stage.picture());
+}
+
+#[test]
 fn text_that_joins_the_last_entry_below_the_window_is_new() {
     let mut stage = boats();
     talk(&mut stage, 0, 30);
+    stage.feed(Feed::CaughtUp);
     let story = |count: usize| answer("story", &lines(count, |n| format!("chapter {n}\n")));
     stage.add([story(2)]);
     stage.press("F");
@@ -85,6 +99,7 @@ fn text_that_joins_the_last_entry_below_the_window_is_new() {
     let mut stage = boats();
     let told = [answer("early", "one"), story(40)];
     stage.add_as(Mode::Replace, Stretch::Whole, told);
+    stage.feed(Feed::CaughtUp);
     stage.press("F");
     stage.add([story(60)]);
     assert!(stage.picture().contains("1 new below"), "{}", stage.picture());

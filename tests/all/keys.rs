@@ -12,7 +12,7 @@ use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Match, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::mode::Mode;
+use tv::app::mode::{Below, Mode};
 use tv::app::pop_ups::help::{self, HelpLine};
 use tv::app::state::CameFrom;
 use tv::model::body::Image;
@@ -678,7 +678,7 @@ fn every_key_of_every_preset_does_what_its_journey_says() {
 fn help_and_listing_show_the_keys_in_force() {
     for preset in PRESETS {
         let keymap = Keymap::new(preset, &[]).0;
-        let help = help::lines(&keymap, "");
+        let help = help::lines(&keymap, "", Below::Text);
         let listing = keymap.listing();
         assert_eq!(listing.lines().count(), BINDINGS.len());
         for (binding, listed) in BINDINGS.iter().zip(listing.lines()) {

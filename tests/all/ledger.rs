@@ -3,7 +3,7 @@
 use tv::analysis::ledger::counting::{Progress, Question};
 use tv::analysis::ledger::{By, Ledger, Spender, Spent};
 use tv::analysis::money::spending::amount::Amount;
-use tv::app::effect::Effect;
+use tv::app::effect::{Effect, Instead};
 use tv::app::mode::Mode;
 use tv::app::update::Event;
 use tv::model::found::Found;
@@ -146,8 +146,9 @@ fn a_row_leads_to_its_sessions_and_each_of_them_to_itself() {
     stage.press("esc");
     answer(&mut stage, &ledger(), &done());
     assert_eq!((stage.app.ledger.question.by, chosen(&stage).as_str()), (By::Project, "/work/yard"));
+    stage.asked.clear();
     stage.press("q");
-    assert!(matches!(stage.app.mode, Mode::Picker | Mode::Normal), "back to what was there before");
+    assert!(matches!(&stage.asked[..], [Effect::GoBack(Instead::Sessions)]), "back to what was there before");
 }
 
 #[test]

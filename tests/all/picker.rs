@@ -1,7 +1,7 @@
 //! The picker: what a reader does in it, key by key, with sessions that are made by hand.
 
 use proptest::prelude::{any, proptest};
-use tv::app::effect::Effect;
+use tv::app::effect::{Effect, Instead};
 use tv::app::update::Event;
 use tv::model::edit::{Feed, Opened};
 use tv::model::found::{Found, Place, Preview, Sighting, TextHit};
@@ -191,7 +191,7 @@ fn esc_clears_then_leaves() {
     stage.type_in("q").press("esc");
     assert_eq!((stage.asked.len(), rows(&stage).len()), (1, 5), "q is typed");
     stage.press("esc");
-    assert!(matches!(last(&stage), Effect::Quit));
+    assert!(matches!(last(&stage), Effect::GoBack(Instead::Quit)));
     let mut stage = picker((80, 24));
     stage.press("ctrl-c");
     assert!(matches!(last(&stage), Effect::Quit));

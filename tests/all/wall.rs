@@ -2,7 +2,7 @@
 
 use tv::analysis::activity::{Activity, Wish};
 use tv::analysis::wall::{Call, Need, News, Rang, Said, SessionRow, Voice};
-use tv::app::effect::Effect;
+use tv::app::effect::{Effect, Instead};
 use tv::app::mode::Mode;
 use tv::app::state::CameFrom;
 use tv::app::update::Event;
@@ -188,7 +188,10 @@ fn enter_opens_and_q_leads_back() {
     assert!(matches!(&stage.asked[..], [Effect::Open(place)] if place.path.ends_with("d4.jsonl")));
     stage.asked.clear();
     stage.press("q");
-    assert!(matches!(stage.asked[..], [Effect::Quit]), "without a session behind it is the end");
+    assert!(
+        matches!(stage.asked[..], [Effect::GoBack(Instead::Quit)]),
+        "without a session behind it is the end"
+    );
     let mut stage = wall((100, 24));
     let opened = Opened {
         format: "pi",

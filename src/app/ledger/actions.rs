@@ -3,7 +3,7 @@
 use super::layout::divide;
 use super::{LedgerView, Sort};
 use crate::analysis::ledger::By;
-use crate::app::effect::Effect;
+use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::{Action, Change, View, Way, What};
 use crate::app::mode::{Below, Mode};
 use crate::app::screen::Screen;
@@ -112,11 +112,7 @@ fn leave(app: &mut App) -> Vec<Effect> {
         Below::Picker => app.mode = Mode::Picker,
         Below::Wall => app.mode = Mode::Wall,
         Below::Text | Below::Ledger if app.reader.session.file.opened.is_some() => app.mode = Mode::Normal,
-        Below::Text | Below::Ledger => {
-            app.mode = Mode::Picker;
-            app.picker.begin();
-            return vec![Effect::Seek];
-        }
+        Below::Text | Below::Ledger => return vec![Effect::GoBack(Instead::Sessions)],
     }
     Vec::new()
 }

@@ -3,7 +3,7 @@
 use tui_input::InputRequest;
 
 use super::{Division, Pane, Picker, Row};
-use crate::app::effect::Effect;
+use crate::app::effect::{Effect, Instead};
 use crate::app::screen::Screen;
 use crate::model::found::{Place, Preview};
 
@@ -77,7 +77,7 @@ impl Picker {
             self.type_on(InputRequest::DeleteLine);
             return Vec::new();
         }
-        vec![if has_session { Effect::EndSeeking } else { Effect::Quit }]
+        vec![if has_session { Effect::EndSeeking } else { Effect::GoBack(Instead::Quit) }]
     }
 
     /// Takes a preview that was asked for.

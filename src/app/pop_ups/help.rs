@@ -1,7 +1,8 @@
 //! The help: all bindings under their headings, narrowed to what is typed, and the pages of the manual.
 
 use super::raw::RawView;
-use crate::app::input::bindings::{BINDINGS, Binding, GROUPS};
+use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
+use crate::app::input::bindings::{BINDINGS, Binding, GROUPS, Group};
 use crate::app::input::keymap::Keymap;
 use crate::app::mode::{Below, Mode};
 use crate::app::screen::Screen;
@@ -26,6 +27,70 @@ pub enum HelpLine {
     /// Between two groups.
     Gap,
 }
+
+/// What keys do where other things are on the screen than a session; as many of the first as there is room for are hints.
+pub type Own = &'static [(&'static [Action], &'static str)];
+
+/// On the wall.
+pub const ON_WALL: Own = &[
+    (&[Action::Next, Action::Previous], "choose"),
+    (&[Action::Unfold], "open"),
+    (&[Action::Seek(Kind::Error, Way::Next)], "next that needs you"),
+    (&[Action::Filter], "filter"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::LevelUp, Action::LevelDown], "group"),
+    (&[Action::ToggleWrap], "watch all"),
+    (&[Action::Panes(Change::Inspector)], "preview"),
+    (&[Action::Seek(Kind::Error, Way::Previous)], "previous one that needs you"),
+    (&[Action::Reverse], "the other way round"),
+    (&[Action::Quick(Quick::Errors)], "only those with errors"),
+    (&[Action::Quick(Quick::Clear)], "show all again"),
+    (&[Action::Copy(What::Path)], "copy the path"),
+    (&[Action::Copy(What::Id)], "copy the id"),
+    (&[Action::Palette], "type a command"),
+    (&[Action::Cancel], "clear the filter, then back"),
+    (&[Action::Quit], "back"),
+];
+
+/// In the ledger.
+pub const IN_LEDGER: Own = &[
+    (&[Action::Next, Action::Previous], "choose"),
+    (&[Action::Unfold], "its sessions, or the session"),
+    (&[Action::LevelUp, Action::LevelDown], "by what; so do 1 to 7"),
+    (&[Action::Shift(Way::Previous), Action::Shift(Way::Next)], "sort"),
+    (&[Action::Reverse], "the other way round"),
+    (&[Action::Copy(What::Path)], "copy the path"),
+    (&[Action::Copy(What::Id)], "copy the id of the session"),
+    (&[Action::Reload], "count anew"),
+    (&[Action::Cancel, Action::Quit], "back"),
+];
+
+/// What the viewer does wherever it is.
+const ANYWHERE: [Action; 8] = [
+    Action::Sessions,
+    Action::Wall,
+    Action::Usage,
+    Action::Help,
+    Action::Redraw,
+    Action::Suspend,
+    Action::ToggleMouse,
+    Action::QuitNow,
+];
+
+/// In the list of sessions letters are typed: its keys are the same for everybody.
+const IN_PICKER: &[(&str, &str)] = &[
+    ("letters", "narrow the list to titles, folders and texts that have all of the words"),
+    ("up  down", "choose; pgup pgdn by pages, home end to the ends"),
+    ("enter", "open; where a line was found, there"),
+    ("tab", "preview on or off"),
+    ("ctrl-u", "clear what is typed"),
+    ("F4", "what all sessions came to"),
+    ("F1", "this help"),
+    ("ctrl-l", "draw the screen anew"),
+    ("ctrl-z", "suspend"),
+    ("esc", "clear what is typed, then back, then quit"),
+    ("ctrl-c", "quit at once"),
+];
 
 /// A page of the manual, over this.
 pub(crate) fn page(screen: &Screen, page: &'static Page, below: Below) -> RawView {
@@ -58,23 +123,45 @@ fn asked_for(topic: &str) -> String {
     format!(":help {topic}")
 }
 
-/// The lines whose words begin with all that is wanted; groups without such a line are left out.
-pub fn lines(keymap: &Keymap, wanted: &str) -> Vec<HelpLine> {
+/// The lines whose words begin with all that is wanted; groups without such a line are left out. What keys do depends on
+/// what the help lies over.
+pub fn lines(keymap: &Keymap, wanted: &str, below: Below) -> Vec<HelpLine> {
+    let of_group = |group: Group| {
+        let bindings = BINDINGS.iter().filter(move |binding| binding.group == group);
+        bindings.map(|binding| binding_line(keymap, binding))
+    };
+    let own = |own: Own| own.iter().map(|(actions, doc)| own_line(keymap, actions, doc));
+    let anywhere = BINDINGS.iter().filter(|binding| ANYWHERE.contains(&binding.action));
+    let anywhere = anywhere.map(|binding| binding_line(keymap, binding)).collect();
+    let groups: Vec<(&str, Vec<HelpLine>)> = match below {
+        Below::Text => GROUPS.map(|group| (group.title(), of_group(group).collect())).into(),
+        Below::Picker => vec![("Sessions", IN_PICKER.iter().map(fixed_line).collect())],
+        Below::Wall => vec![("All sessions", own(ON_WALL).collect()), (Group::Program.title(), anywhere)],
+        Below::Ledger => {
+            vec![("What all sessions came to", own(IN_LEDGER).collect()), (Group::Program.title(), anywhere)]
+        }
+    };
     let mut lines = Vec::new();
-    for group in GROUPS {
-        let of_group = BINDINGS.iter().filter(|binding| binding.group == group);
-        let bindings: Vec<HelpLine> = of_group
-            .map(|binding| binding_line(keymap, binding))
-            .filter(|line| is_wanted(line, wanted))
-            .collect();
+    for (title, mut bindings) in groups {
+        bindings.retain(|line| is_wanted(line, wanted));
         if !bindings.is_empty() {
-            lines.push(HelpLine::Heading(group.title()));
+            lines.push(HelpLine::Heading(title));
             lines.extend(bindings);
             lines.push(HelpLine::Gap);
         }
     }
     lines.pop();
     lines
+}
+
+fn own_line(keymap: &Keymap, actions: &[Action], doc: &'static str) -> HelpLine {
+    let keys = actions.iter().flat_map(|action| keymap.keys_of(*action));
+    let keys: Vec<String> = keys.map(|keys| keys.replace(' ', "")).collect();
+    HelpLine::Binding { keys: keys.join("  "), doc, action: String::new() }
+}
+
+fn fixed_line((keys, doc): &(&str, &'static str)) -> HelpLine {
+    HelpLine::Binding { keys: (*keys).to_owned(), doc, action: String::new() }
 }
 
 fn binding_line(keymap: &Keymap, binding: &Binding) -> HelpLine {
@@ -96,16 +183,39 @@ mod tests {
     use super::{HelpLine, lines};
     use crate::app::input::bindings::{BINDINGS, GROUPS};
     use crate::app::input::keymap::Keymap;
+    use crate::app::mode::Below;
 
     #[test]
     fn what_is_typed_narrows_the_help() {
         let keymap = Keymap::default();
-        assert_eq!(lines(&keymap, "").len(), BINDINGS.len() + 2 * GROUPS.len() - 1);
-        let errors = lines(&keymap, "NEXT error");
+        assert_eq!(lines(&keymap, "", Below::Text).len(), BINDINGS.len() + 2 * GROUPS.len() - 1);
+        let errors = lines(&keymap, "NEXT error", Below::Text);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors.first(), Some(&HelpLine::Heading("Jump")));
-        let by_key = lines(&keymap, "yj");
+        let by_key = lines(&keymap, "yj", Below::Text);
         assert!(matches!(by_key.last(), Some(HelpLine::Binding { action, .. }) if action == "copy-json"));
-        assert!(lines(&keymap, "nothing of the kind").is_empty());
+        assert!(lines(&keymap, "nothing of the kind", Below::Text).is_empty());
+    }
+
+    #[test]
+    fn the_help_is_that_of_what_it_lies_over() {
+        let keymap = Keymap::default();
+        let doc_of = |wanted: &str, below: Below| {
+            let lines = lines(&keymap, "", below).into_iter();
+            let docs: Vec<&str> = lines
+                .filter_map(|line| match line {
+                    HelpLine::Binding { keys, doc, .. } => {
+                        keys.split("  ").any(|key| key == wanted).then_some(doc)
+                    }
+                    HelpLine::Heading(_) | HelpLine::Gap => None,
+                })
+                .collect();
+            docs
+        };
+        assert_eq!(doc_of("e", Below::Wall), ["next that needs you"]);
+        assert_eq!(doc_of("+", Below::Wall), ["group"]);
+        assert_eq!(doc_of("R", Below::Ledger), ["count anew"]);
+        assert_eq!(doc_of("S", Below::Ledger).len(), 1);
+        assert!(doc_of("j", Below::Picker).is_empty(), "a letter is typed");
     }
 }

@@ -74,8 +74,8 @@ impl Reader {
         let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
         text.stale.spine |= text.find.search.is_some() || has_marks;
         text.grow(transcript, touched);
-        // Of the beginning nothing is new.
-        if !session.ends.is_beginning() {
+        // What was there when the session was opened is not new, though it is read only now.
+        if session.is_at_its_end() {
             text.count_unseen(transcript, touched);
         }
         effects.extend(self.with_text(|text, scene| search::note(text, scene, touched)));

@@ -6,10 +6,10 @@ use super::layout::{divide, toggle_preview};
 use super::{Group, Sort, Wall};
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::Filter;
-use crate::analysis::wall::{Need, News, Rang};
+use crate::analysis::wall::{News, Rang};
 use crate::app::alarms::{Notice, Wish};
 use crate::app::dispatch::typing::Finished;
-use crate::app::effect::Effect;
+use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::{Action, Change, Kind, Quick, View, Way, What};
 use crate::app::input::command::Command;
 use crate::app::ledger;
@@ -109,7 +109,7 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
         if Some(&row.place) == before.as_ref() {
             break;
         }
-        if row.need <= Need::Stuck {
+        if row.need.is_for_somebody() {
             return;
         }
     }
@@ -121,7 +121,8 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
             break;
         }
     }
-    screen.say("no other one needs you here");
+    let side = if way == Way::Next { "below" } else { "above" };
+    screen.say(format!("none {side} needs you"));
 }
 
 fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
@@ -131,7 +132,7 @@ fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
 /// Back to the session behind; without one the program ends.
 fn leave(app: &mut App) -> Vec<Effect> {
     if app.reader.session.file.opened.is_none() {
-        return vec![Effect::Quit];
+        return vec![Effect::GoBack(Instead::Quit)];
     }
     app.mode = Mode::Normal;
     // What is watched for goes on being watched for.
