@@ -218,6 +218,9 @@ impl<'o> Piped<'o> {
         self.emitter.restart(self.plan.decoder());
         self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
+            if self.plan.packing.is_some() {
+                reader::read_before(&self.plan, self.files, &mut self.emitter, self.outlet);
+            }
             let head = std::mem::take(&mut self.head);
             self.emit_lines(&head);
             self.head = head;

@@ -90,16 +90,36 @@ enum Todo {
 
 /// Reads the files beside a compressed one, of which all is read.
 pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
-    let now = Instant::now();
-    // What it goes on from would have had to come before it.
+    apart(plan, files, (emitter, outlet), |reader| {
+        let now = Instant::now();
+        reader.find_files(now);
+        reader.follow_up(now);
+        while reader.step(now, &mut || {}) || reader.rest(now, true) {}
+    });
+}
+
+/// Reads the files in which a compressed one began; they come before it.
+pub(crate) fn read_before<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
+    apart(plan, files, (emitter, outlet), |reader| {
+        for part in earlier::parts(plan.format, &plan.path, files) {
+            reader.read_earlier(&part, &mut || {});
+        }
+    });
+}
+
+/// Lends the emitter of a compressed file to a reader of others.
+fn apart<'o>(
+    plan: &Plan,
+    files: &Files,
+    (emitter, outlet): (&mut Emitter<'o>, Outlet<'o>),
+    read: impl FnOnce(&mut Reader<'o>),
+) {
     let plan = Plan { shape: Shape::Stream, ..plan.clone() };
     // Of a decoder that nobody asks nothing may be said.
     let spare = Emitter::new(plan.format.decoder(), Stage::Whole, outlet);
     let own = std::mem::replace(emitter, spare);
     let mut reader = Reader::with(Main::Folder, &plan, files, Bodies::Kept, own);
-    reader.find_files(now);
-    reader.follow_up(now);
-    while reader.step(now, &mut || {}) || reader.rest(now, true) {}
+    read(&mut reader);
     *emitter = reader.emitter;
 }
 

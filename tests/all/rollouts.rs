@@ -213,6 +213,23 @@ fn a_session_that_grows_ends_as_one_that_is_read_whole() {
 }
 
 #[test]
+fn a_compressed_thread_goes_on_from_its_compressed_beginning() {
+    let (_dir, home) = home(&[FIRST, SECOND]);
+    let folder = home.join("sessions/2026/10/02");
+    let plain = read(&folder.join(SECOND)).transcript;
+    for name in [FIRST, SECOND] {
+        let path = folder.join(name);
+        let text = fs::read(&path).unwrap();
+        let packed = compress_to_vec(text.as_slice(), CompressionLevel::Fastest);
+        fs::write(path.with_extension("jsonl.zst"), packed).unwrap();
+        fs::remove_file(&path).unwrap();
+    }
+    let packed = read(&folder.join(SECOND).with_extension("jsonl.zst")).transcript;
+    assert_eq!(all_words(&packed), all_words(&plain));
+    assert_eq!(packed.totals().sum(), plain.totals().sum());
+}
+
+#[test]
 fn a_compressed_parent_has_its_sub_agents_and_its_title() {
     let (_dir, home) = home(&[FIRST, CHILD]);
     let path = home.join("sessions/2026/10/02").join(FIRST);

@@ -82,7 +82,7 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     thread.said = Some(print);
-    entry.blocks = parts(content, piece, out);
+    entry.blocks = spoken(content).flat_map(|part| answered(part, piece, out)).collect();
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
         "commentary" => Stop::Calls,
@@ -177,8 +177,7 @@ pub(crate) fn last_words(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) 
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
-    let body = out.prose(text);
-    entry.blocks.push(Batch::block(piece(out), BlockKind::Text(body)));
+    entry.blocks = words(text, piece(out), out);
     thread.emit(entry, out)
 }
 
@@ -361,6 +360,24 @@ pub(crate) fn text_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
 /// The parts of a content as blocks.
 fn parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     spoken(content).filter_map(|part| block(part, piece, out)).collect()
+}
+
+/// A part of an answer as blocks.
+fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    match text_in(part) {
+        Some(text) if twins::is_tagged(text) => words(text, piece, out),
+        _ => block(part, piece, out).into_iter().collect(),
+    }
+}
+
+/// What an answer says; what it cites from its memory is folded.
+fn words(text: &str, piece: Piece, out: &mut Batch) -> Vec<Block> {
+    let (words, cited) = twins::read(text);
+    let body = (!is_blank(&*words)).then(|| out.prose(&words));
+    let mut blocks: Vec<Block> =
+        body.into_iter().map(|body| Batch::block(piece, BlockKind::Text(body))).collect();
+    blocks.extend(cited.into_iter().map(|citation| context_block(piece, "cited from memory", citation, out)));
+    blocks
 }
 
 fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {

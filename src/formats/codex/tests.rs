@@ -117,6 +117,10 @@ fn what_the_program_takes_out_of_an_answer_makes_no_second_one() {
         let transcript = alone(&lines);
         assert_eq!(texts(&transcript).len(), 1, "{:?}", texts(&transcript));
         assert!(texts(&transcript)[0].starts_with("So:"));
+        let cited = transcript.entries().flat_map(|entry| &entry.blocks);
+        let cited = cited
+            .filter(|block| matches!(&block.kind, BlockKind::Raw(raw) if raw.body.stub.as_str() == "M.md:1"));
+        assert_eq!(cited.count(), 1);
         assert_eq!(transcript.entries().count(), 1);
     }
 }

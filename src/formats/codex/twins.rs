@@ -115,6 +115,29 @@ pub(crate) fn plan(text: &str) -> Option<&str> {
     plan.split_once(PLAN.close).map(|(plan, _)| plan)
 }
 
+/// Whether a text has parts that the program takes out.
+pub(crate) fn is_tagged(text: &str) -> bool {
+    CITATION.split(text).is_some() || PLAN.split(text).is_some()
+}
+
+/// An answer as one reads it: its plan without the tags around it, and what it cites from its memory apart.
+pub(crate) fn read(text: &str) -> (Cow<'_, str>, Vec<&str>) {
+    let mut rest = text;
+    let mut cited = Vec::new();
+    while let Some((_, inside)) = CITATION.split(rest) {
+        let (citation, behind) = inside.split_once(CITATION.close).unwrap_or((inside, ""));
+        cited.push(citation.trim());
+        rest = behind;
+    }
+    let mut words = without(text, &CITATION);
+    while let Some((before, inside)) = PLAN.split(&words) {
+        let (plan, behind) = inside.split_once(PLAN.close).unwrap_or((inside, ""));
+        let lines = [plan, behind].map(|part| part.strip_prefix('\n').unwrap_or(part));
+        words = Cow::Owned([before, lines[0], lines[1]].concat());
+    }
+    (words, cited)
+}
+
 /// A text without what stands between two tags; a plan has lines of its own.
 fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
     let Some((before, inside)) = tags.split(text) else { return Cow::Borrowed(text) };
@@ -126,8 +149,16 @@ fn without<'t>(text: &'t str, tags: &Tags) -> Cow<'t, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, Twins, Voice, print};
+    use super::{Side, Twins, Voice, print, read};
     use crate::model::entry::Piece;
+
+    #[test]
+    fn an_answer_is_read_without_tags() {
+        let text = "So:\n<proposed_plan>\n# Do\n</proposed_plan>\nIt is.\n<oai-mem-citation>\nM.md:1\n</oai-mem-citation>";
+        assert_eq!(read(text), ("So:\n# Do\nIt is.\n".into(), vec!["M.md:1"]));
+        assert_eq!(read("a <b> c"), ("a <b> c".into(), vec![]));
+        assert_eq!(read("x<oai-mem-citation>cut"), ("x".into(), vec!["cut"]));
+    }
 
     #[test]
     fn each_text_has_one_twin() {
