@@ -24,6 +24,8 @@ use crate::model::usage::Usage;
 const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const TOOL: &str = "> ";
+/// What some editors put before a text.
+const BOM: char = '\u{feff}';
 /// Longer messages of Aider are not looked for.
 const MESSAGE: usize = 400;
 /// Characters of a title that is made from a prompt.
@@ -103,7 +105,7 @@ enum Voice {
 /// With `is_within` the line is of a message of several lines: only the first of them has the mark, only the last
 /// one the blanks.
 fn voice(line: &str, is_below_tool: bool, is_within: bool) -> Option<Voice> {
-    let line = line.trim_end_matches(['\n', '\r']);
+    let line = line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']);
     let is_aiders = line.ends_with("  ");
     if is_within {
         return Some(Voice::Tool);
@@ -181,7 +183,7 @@ impl Decoder for AiderDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        let text = input.json.str_or_empty();
+        let text = input.json.str_or_empty().trim_start_matches(BOM);
         let first = text.split_inclusive('\n').find_map(|line| voice(line, false, false));
         match first.unwrap_or(Voice::Model) {
             Voice::Start => self.start(text, out),

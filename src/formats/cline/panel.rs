@@ -198,7 +198,12 @@ impl Panel {
     /// Gives the results in a request to the tools that ran before it, in order. Of those that nothing
     /// waits for, the request says.
     fn results(&mut self, results: Vec<(&str, String)>, request: &Entry, out: &mut Batch) -> Vec<BlockKind> {
-        let mut open = std::mem::take(&mut self.open).into_iter();
+        let mut open = std::mem::take(&mut self.open);
+        // By their order alone results are told apart only if there is one for each call.
+        if results.iter().any(|(title, _)| request::is_unnamed(title)) && results.len() != open.len() {
+            open.clear();
+        }
+        let mut open = open.into_iter();
         let mut rest = Vec::new();
         for (number, (title, text)) in results.into_iter().enumerate() {
             let body = out.output(&text);
@@ -208,7 +213,11 @@ impl Panel {
                 continue;
             };
             let key = Text::clean(&format!("{}/{number}", request.key));
-            let result = result::plain(key, result::verdict(&text), body, request.at);
+            let verdict = match result::verdict(&text) {
+                Verdict::Done if title == request::FAILED => Verdict::Failed,
+                verdict => verdict,
+            };
+            let result = result::plain(key, verdict, body, request.at);
             out.push(Edit::Result { call, result: Box::new(result), lane: None });
         }
         rest

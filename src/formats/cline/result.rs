@@ -118,13 +118,20 @@ fn facts(content: &Json<'_>) -> Text {
 
 /// How a result in plain text ended.
 pub(super) fn verdict(text: &str) -> Verdict {
+    // Roo Code tells it in JSON where tools have an interface of their own.
+    const DENIED: &str = r#"{"status":"denied""#;
+    const ERROR: &str = r#"{"status":"error""#;
     let text = text.trim_start();
-    if text.starts_with("The user denied this operation")
+    if text.starts_with(DENIED)
+        || text.starts_with("The user denied this operation")
         || text.contains("was not executed because the user")
         || not_run(text).is_some()
     {
         Verdict::Refused
-    } else if text.starts_with("The tool execution failed") || text.starts_with("Error executing") {
+    } else if text.starts_with(ERROR)
+        || text.starts_with("The tool execution failed")
+        || text.starts_with("Error executing")
+    {
         Verdict::Failed
     } else {
         Verdict::Done

@@ -375,6 +375,32 @@ fn a_task_of_roo_code_has_thoughts_refusals_and_a_folder() {
 }
 
 #[test]
+fn a_panel_alone_tells_what_was_denied() {
+    let request = |text: &str| {
+        let text = serde_json::json!({"request": text}).to_string();
+        serde_json::json!({"ts":4,"type":"say","say":"api_req_started","text":text})
+    };
+    let states = |text: &str| -> Vec<&str> {
+        let messages = serde_json::json!([
+            {"ts":1,"type":"say","say":"text","text":"Clean up."},
+            {"ts":2,"type":"ask","ask":"command","text":"rm a"},
+            {"ts":3,"type":"ask","ask":"command","text":"rm b"},
+            request(text),
+        ]);
+        let transcript = read(&messages.to_string(), &[]);
+        transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect::<Vec<_>>()
+    };
+    let denied = r#"{"status":"denied","message":"The user denied this operation."}"#;
+    assert_eq!(states(&format!("[Tool]\n{denied}\n\n[Tool (Error)]\nno such file")), ["refused", "failed"]);
+    let named = format!(
+        "[execute_command for 'rm a'] Result:\n\n{denied}\n\n[execute_command for 'rm b'] Result:\n\nok"
+    );
+    assert_eq!(states(&named), ["refused", "done"]);
+    let pending = states(&format!("[Tool]\n{denied}"));
+    assert!(!pending.contains(&"refused"), "one result of two: {pending:?}");
+}
+
+#[test]
 fn a_message_that_was_still_being_written_is_not_shown_twice() {
     let tool = |partial: bool| {
         format!(

@@ -12,6 +12,9 @@ const NOTES: [&str; 3] = ["\n<environment_details>", "\n# task_progress", "\n<fe
 const SPEAKING: [&str; 4] =
     ["attempt_completion", "ask_followup_question", "plan_mode_respond", "act_mode_respond"];
 
+/// The title of a failed result of a tool with an interface of its own.
+pub(super) const FAILED: &str = "Tool (Error)";
+
 /// The usage that a message records.
 pub(in crate::formats::cline) fn usage(kind: &str, payload: &Json<'_>, out: &mut Batch) -> Option<Usage> {
     let scope = match kind {
@@ -29,7 +32,7 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     let text = request.get(..end).unwrap_or(request);
     let mut found: Vec<(&str, String)> = Vec::new();
     for line in text.split_inclusive('\n') {
-        match (result_title(line), found.last_mut()) {
+        match (result_title(line).or_else(|| tool_line(line)), found.last_mut()) {
             (Some((title, rest)), _) => found.push((title, rest.trim_start().to_owned())),
             (None, Some((_, result))) => result.push_str(line),
             (None, None) => {}
@@ -44,9 +47,30 @@ pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     found.into_iter().map(|(title, text)| (title, text.trim_matches('\n').to_owned())).collect()
 }
 
+/// What begins the result of a tool with an interface of its own: `[Tool]`, or [`FAILED`].
+fn tool_line(line: &str) -> Option<(&str, &str)> {
+    let title = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
+    is_unnamed(title).then_some((title, ""))
+}
+
+/// Whether the title of a result does not say of which tool.
+pub(super) fn is_unnamed(title: &str) -> bool {
+    matches!(title, "Tool" | FAILED)
+}
+
 #[cfg(test)]
 mod tests {
     use super::results;
+
+    #[test]
+    fn results_of_tools_without_names_have_a_line_above() {
+        let found =
+            results("[Tool]\n{\"status\":\"denied\"}\n\n[Tool (Error)]\nno\n\n<environment_details>\nx");
+        assert_eq!(
+            found,
+            [("Tool", "{\"status\":\"denied\"}".to_owned()), ("Tool (Error)", "no".to_owned())]
+        );
+    }
 
     #[test]
     fn results_end_where_the_notes_begin() {
