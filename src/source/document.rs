@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-/// The key whose array is the list of messages if there is one; else the longest array of objects.
-const MESSAGES: &[u8] = b"\"messages\"";
+/// The keys whose array is the list of messages if there is one; else the longest array of objects.
+const MESSAGES: [&[u8]; 2] = [b"\"messages\"", b"\"steps\""];
 
 /// Where the parts of a document are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl Scan<'_> {
     fn member(&mut self) -> Option<(bool, Option<Array>)> {
         let key = self.at;
         self.string()?;
-        let is_messages = self.bytes.get(key..self.at) == Some(MESSAGES);
+        let is_messages = self.bytes.get(key..self.at).is_some_and(|key| MESSAGES.contains(&key));
         while self.peek()? != b':' {
             self.at += 1;
         }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use self::rule::Definition;
 use self::run::Run;
 use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
-use super::roots::{Beside, Named, Root, file_name, folder_name};
+use super::roots::{Beside, Named, Root, file_name};
 use super::tables::{Queries, Tables};
 
 /// The definitions that come with the program, by their files. A further one is a line here, a folder of fixtures with
@@ -75,7 +75,13 @@ impl Format for &'static Definition {
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        self.companions.iter().chain(&self.beside).map(|template| Pattern(filled(template, path))).collect()
+        let beside = self.beside.iter().filter(|_| self.is_at_home(path));
+        self.companions.iter().chain(beside).map(|template| Pattern(filled(template, path))).collect()
+    }
+
+    fn home(&self, path: &Path) -> PathBuf {
+        let above = if self.folder.is_some() && self.is_at_home(path) { self.named.max(1) } else { 1 };
+        path.ancestors().nth(above).unwrap_or(path).to_owned()
     }
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
@@ -87,8 +93,7 @@ impl Format for &'static Definition {
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        let is_apart = self.folder.as_deref().is_some_and(|folder| folder != folder_name(path));
-        if self.named == 0 || is_apart {
+        if self.named == 0 || !self.is_at_home(path) {
             return Named::stem(path);
         }
         // Of the files of a folder the first one is listed.
@@ -108,18 +113,24 @@ impl Format for &'static Definition {
     fn beside(&self, path: &Path) -> Beside {
         let place = |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
         let instead = place(&self.instead).filter(|other| other != path);
-        Beside { manifest: place(&self.beside), instead, ..Beside::default() }
+        let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
+        Beside { manifest, instead, ..Beside::default() }
     }
 }
 
-/// A place beside a session: `{dir}` is its folder, `{name}` its file, `{stem}` that without its ending, `{tail}` what is
-/// behind the last hyphen of it.
-/// the last hyphen of it.
+/// A place beside a session: `{dir}` is its folder, `{above}` the one that this lies in, `{name}` its file, `{stem}` that
+/// without its ending, `{tail}` what is behind the last hyphen of it.
 fn filled(template: &str, path: &Path) -> PathBuf {
-    let folder = path.parent().unwrap_or(Path::new("")).to_string_lossy();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let above = folder.parent().unwrap_or(Path::new("")).to_string_lossy();
+    let folder = folder.to_string_lossy();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let tail = stem.rsplit('-').next().unwrap_or_default().to_owned();
-    let text = template.replace("{dir}", &folder).replace("{stem}", &stem).replace("{tail}", &tail);
+    let text = template
+        .replace("{dir}", &folder)
+        .replace("{above}", &above)
+        .replace("{stem}", &stem)
+        .replace("{tail}", &tail);
     let text = text.replace("{name}", file_name(path));
     PathBuf::from(text)
 }

@@ -1,6 +1,7 @@
 //! Paths: how a definition names a value of a record, and what it asks of one.
 //!
-//! `a.b[].c` walks names and elements, `[0]` and `[-1]` take one of them, `[type=text]` those of which a member is so.
+//! `a.b[].c` walks names and elements, `[0]` and `[-1]` take one of them, `[type=text]` those of which a member is so,
+//! `[type!=text]` those of which it is not.
 //! `a|b` is the first that is there, `='x'` a constant, `$.` begins at the record again, `.` is where one stands, `@key`
 //! the name of an element in an object. `:json` and the other suffixes turn a value into another one.
 //!
@@ -52,7 +53,8 @@ enum Step {
     /// The same, or the value itself.
     Every,
     Place(i32),
-    Where(Box<str>, Box<str>),
+    /// Those of which a member is this, or is not.
+    Where(Box<[Box<str>]>, Box<str>, bool),
     Json,
     Scale(f64),
     Utc,
@@ -306,8 +308,8 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 walk(rest, member, name, found);
             }
         }
-        Step::Where(member, wanted) => {
-            let is_such = |item: &&Json<'_>| word_of(item.get(member)).is_some_and(|word| word == **wanted);
+        Step::Where(members, wanted, is_so) => {
+            let is_such = |item: &&Json<'_>| is_word(item, members, wanted) == *is_so;
             value.items().iter().filter(is_such).for_each(go_on);
         }
         Step::Scale(factor) => match value.number() {
@@ -365,6 +367,15 @@ fn made_of<'a>(step: &Step, value: &Json<'a>) -> Option<Json<'a>> {
         Step::Source => Json::Str(value.to_source().into()),
         _ => unquoted(value),
     })
+}
+
+/// Whether what members of members name, or the only value in its list, is this word.
+fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
+    if let [first, rest @ ..] = members {
+        return is_word(value.get(first), rest, wanted);
+    }
+    let one = value.items().first().filter(|_| value.items().len() == 1);
+    word_of(one.unwrap_or(value)).is_some_and(|word| word == wanted)
 }
 
 /// Adds what the members of this name say, one below the other.
@@ -525,9 +536,14 @@ fn step<'t>(rest: &'t str, whole: &str, steps: &mut Vec<Step>) -> Result<&'t str
         let (inner, after) = inner.split_once(']').ok_or_else(|| wrong("`[` without `]`"))?;
         steps.push(match (inner, inner.split_once('=')) {
             ("", _) => Step::Each,
-            (_, Some((name, value))) => Step::Where(name.trim().into(), value.trim().into()),
+            (_, Some((name, value))) => {
+                let name = name.trim();
+                let (name, is_so) = name.strip_suffix('!').map_or((name, true), |name| (name, false));
+                let members = name.split('.').map(|member| member.trim().into()).collect();
+                Step::Where(members, value.trim().into(), is_so)
+            }
             _ => {
-                let what = format!("`[{inner}]` is none of [], [0], [-1], [name=value]");
+                let what = format!("`[{inner}]` is none of [], [0], [-1], [name=value], [name!=value]");
                 Step::Place(inner.parse().map_err(|_error| wrong(&what))?)
             }
         });
@@ -726,6 +742,7 @@ mod tests {
 
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
         "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
+        "for":[{"o":{"p":["q"]},"c":"one"},{"o":{"p":["q","r"]},"c":"two"},{"c":"three"}],
         "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
 
     #[test]
@@ -738,6 +755,9 @@ mod tests {
             ("a.b[-1].c", "two"),
             ("a.b[].c", "one\ntwo"),
             ("a.b[type=x].c", "two"),
+            ("a.b[type!=x].c", "one"),
+            ("for[o.p=q].c", "one"),
+            ("for[o.p!=q].c", "two\nthree"),
             ("a.b[5].c", "∅"),
             ("missing|empty|n", "3"),
             ("='a|b'", "a|b"),

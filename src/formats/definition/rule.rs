@@ -1,11 +1,11 @@
 //! A definition, compiled: the table of rules that `run` goes through for each record.
 
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::path::{Path, When};
 use crate::formats::fields::Fields;
-use crate::formats::roots::Root;
+use crate::formats::roots::{Root, folder_name};
 use crate::model::entry::Role;
 use crate::model::record::Shape;
 use crate::model::text::Name;
@@ -93,6 +93,18 @@ pub(super) enum PartOf {
     Member(Name),
     /// Each element of a list.
     Each,
+}
+
+impl Definition {
+    /// Whether the file at this path is a record of a session that is a folder.
+    pub(super) fn is_record(&self, path: &FilePath) -> bool {
+        self.folder.as_deref() == Some(folder_name(path))
+    }
+
+    /// Whether a file lies where the agent puts it, with others around it.
+    pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
+        self.folder.is_none() || self.is_record(path)
+    }
 }
 
 /// Which tables of a database hold sessions, and their columns.
@@ -284,6 +296,7 @@ pub(super) enum What {
     },
     Call(Box<CallRule>),
     Result(Box<ResultRule>),
+    Mark(MarkRule),
     Blocks(Vec<BlockRule>),
 }
 
@@ -396,6 +409,7 @@ pub(super) struct StateRule {
 
 #[derive(Debug)]
 pub(super) struct LaneRule {
+    pub(super) each: Option<Path>,
     pub(super) name: Path,
     pub(super) label: Option<Path>,
     pub(super) call: Option<Path>,

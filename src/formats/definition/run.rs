@@ -87,6 +87,8 @@ struct Site<'s> {
     place: Place<'s>,
     /// Which of the records within its record it is.
     number: Option<&'s str>,
+    /// The lane that what surrounds it is about.
+    lane: Option<&'s Name>,
     depth: u8,
 }
 
@@ -116,14 +118,24 @@ impl Run {
         }
     }
 
-    fn kind_of(&self, place: Place<'_>) -> Kind {
-        match place {
+    fn kind_of(&self, site: Site<'_>) -> Kind {
+        match site.place {
             Place::Line | Place::Element | Place::Row(_) => Kind::Record,
             Place::CompanionLine(_) => Kind::Companion,
+            // What lies within the header of a document is a record like all others.
+            Place::Header if site.number.is_some() => Kind::Record,
             Place::Header => Kind::Header,
-            Place::File(_) if self.definition.folder.is_some() => Kind::Record,
+            Place::File(path) if self.definition.is_record(path) => Kind::Record,
             Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
         }
+    }
+
+    /// Whether a record, or what surrounds it, is about a sub-agent: then it says nothing of the session.
+    fn is_of_lane(&self, site: Site<'_>) -> bool {
+        let kind = self.kind_of(site);
+        let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
+        let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
+        kind == Kind::Companion || site.lane.is_some() || self.definition.rules.iter().any(begins_lane)
     }
 
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
@@ -136,7 +148,7 @@ impl Run {
 
     /// Runs the rules over a record, or over one within it.
     fn record(&mut self, site: Site<'_>, out: &mut Batch) -> Fate {
-        let kind = self.kind_of(site.place);
+        let kind = self.kind_of(site);
         let mut fate: Option<Fate> = None;
         let mut is_taken = false;
         for rule in &self.definition.rules {
@@ -156,6 +168,8 @@ impl Run {
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let mut is_shown = false;
+        let lane = rule.lane.as_ref().and_then(|lane| self.note_lane(lane, scope, out));
+        let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
         if let Some((records, replace)) = &rule.records {
             is_shown = if site.depth < DEEPEST {
                 self.records(records, *replace, site, out)
@@ -166,9 +180,6 @@ impl Run {
         self.begin_run(rule, scope);
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
-        }
-        if let Some(lane) = &rule.lane {
-            self.note_lane(lane, scope, out);
         }
         let fallback = EntryRule::default();
         let fields = rule.entry.as_ref().unwrap_or(&fallback);
@@ -252,7 +263,8 @@ impl Run {
         let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
         let role = fields.role.as_ref().map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
-        entry.parent = fields.parent.as_ref().and_then(|parent| self.runs.id(parent, scope));
+        let parent = fields.parent.as_ref().and_then(|parent| self.runs.id(parent, scope));
+        entry.parent = parent.map(|parent| within_lane(site, parent));
         let of_session = || self.model().filter(|_| head.lane.is_none());
         entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
         entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
@@ -303,21 +315,35 @@ impl Run {
         let lane = match (word(&fields.lane), site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
             (None, Place::CompanionLine(path)) => lane_of(path),
-            (None, _) => None,
+            (None, _) => site.lane.cloned(),
         };
+        let key = self.key(fields, site.scope).map(|key| within_lane(site, key));
         Head {
-            key: self.key(fields, site.scope).unwrap_or_else(|| own_key(site, out)),
+            key: key.unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
             lane,
         }
     }
 
-    fn note_lane(&self, lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) {
-        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
-        if let Some(name) = lane.name.word(scope).filter(|name| !self.is_main(name)) {
-            let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
-            out.meta(MetaEdit::Lane { name, label: word(&lane.label), call });
+    /// Says what a record tells of sub-agents; the first of them is what it is about.
+    fn note_lane(&self, lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) -> Option<Name> {
+        let mut first = None;
+        let mut note = |scope: Scope<'_>| {
+            let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+            lane.name.each(scope, &mut |found| {
+                let name = word_of(found.here).map(|name| Text::clean(&name));
+                if let Some(name) = name.filter(|name| !self.is_main(name)) {
+                    first.get_or_insert_with(|| name.clone());
+                    let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+                    out.meta(MetaEdit::Lane { name, label: word(&lane.label), call });
+                }
+            });
+        };
+        match &lane.each {
+            None => note(scope),
+            Some(each) => each.elements(scope, &mut note),
         }
+        first
     }
 
     /// What an entry is known by, if its record says so.
@@ -352,8 +378,8 @@ impl Run {
         path.each(site.scope, &mut |found| {
             let scope = Scope { record: found.here, ..found };
             let place = number_within(site, number);
-            let within = Site { scope, place: site.place, number: Some(&place), depth: site.depth + 1 };
-            if !matches!(site.place, Place::CompanionLine(_)) {
+            let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
+            if !self.is_of_lane(within) {
                 self.facts(scope, out);
             }
             is_shown |= self.record(within, out) == Fate::Shown;
@@ -486,11 +512,11 @@ impl Decoder for Run {
             return fate;
         }
         let scope = Scope::of(input.json);
-        if !matches!(input.place, Place::CompanionLine(_)) {
+        let site = Site { scope, place: input.place, number: None, lane: None, depth: 0 };
+        if !self.is_of_lane(site) {
             self.facts(scope, out);
         }
-        let site = Site { scope, place: input.place, number: None, depth: 0 };
-        match (self.record(site, out), self.kind_of(input.place)) {
+        match (self.record(site, out), self.kind_of(site)) {
             (_, Kind::Beside) => BESIDE,
             (fate, _) => fate,
         }
@@ -606,6 +632,14 @@ fn own_key(site: Site<'_>, out: &Batch) -> Key {
     match site.number {
         None => out.origin_key(),
         Some(number) => Text::clean(&format!("{}/{number}", out.origin_key())),
+    }
+}
+
+/// The key of an entry: lanes within a record may have the same keys as the session.
+fn within_lane(site: Site<'_>, key: Key) -> Key {
+    match site.lane {
+        None => key,
+        Some(lane) => Text::clean(&format!("{lane}/{key}")),
     }
 }
 

@@ -4,7 +4,6 @@ use super::path::Scope;
 use super::rule::{Definition, Mark};
 use crate::formats::decoder::{Confidence, Probe, Verdict, nearly_all};
 use crate::formats::json::Json;
-use crate::formats::roots::folder_name;
 use crate::model::record::Shape;
 
 /// What a definition says of a file.
@@ -22,8 +21,7 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
         definition.shapes.iter().filter_map(|shape| read(*shape)).max_by_key(|found| found.confidence);
     let Some(found) = found else { return Verdict::no("none of the marks of its definition") };
     // One record of several, each in a file.
-    let is_in_folder = definition.folder.as_deref().is_some_and(|folder| folder == folder_name(probe.path));
-    if is_in_folder { Verdict { shape: Shape::Folder, ..found } } else { found }
+    if definition.is_record(probe.path) { Verdict { shape: Shape::Folder, ..found } } else { found }
 }
 
 /// What a file of the agent is that is no session.

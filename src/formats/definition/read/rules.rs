@@ -68,7 +68,7 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     for usage in table.tables(reader, "usage") {
         rule.usages.push(self::usage(reader, usage));
     }
-    rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark));
+    rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark, "kind"));
     for state in table.tables(reader, "state") {
         rule.states.extend(self::state(reader, state));
     }
@@ -279,13 +279,15 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
 }
 
 fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
-    const KINDS: [&str; 8] = ["text", "thinking", "content", "image", "raw", "call", "result", "block"];
+    const KINDS: [&str; 9] =
+        ["text", "thinking", "content", "image", "raw", "call", "result", "mark", "block"];
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
     // A call may bring its result.
     let kind = match kinds.as_slice() {
         ["call", "result"] => "call",
         // The text of a result is its own.
         ["text", "result"] => "result",
+        ["text", "mark"] => "mark",
         [one] => one,
         _ => {
             let what = format!("a block is one of {}", KINDS.join(", "));
@@ -303,6 +305,10 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         "image" => What::Image { data: table.path(reader, "image")?, mime: table.path(reader, "mime") },
         "raw" => What::Raw { value: table.path(reader, "raw")?, title: table.path(reader, "title") },
         "call" => What::Call(Box::new(call(reader, &mut table)?)),
+        "mark" => {
+            let mark = mark(reader, table, "mark")?;
+            return Some(BlockRule { each, when, what: What::Mark(mark) });
+        }
         "block" => {
             let inner = table.tables(reader, "block").into_iter();
             What::Blocks(inner.filter_map(|inner| block(reader, inner)).collect())
@@ -411,13 +417,14 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
     rule
 }
 
-fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<MarkRule> {
-    let kind = table.string(reader, "kind");
+/// A line across the transcript; the member of this name says which.
+fn mark(reader: &mut Reader<'_>, mut table: Fields<'_>, name: &'static str) -> Option<MarkRule> {
+    let kind = table.string(reader, name);
     let known = kind.as_ref().and_then(|(word, _)| MARKS.iter().find(|(known, _)| known == word));
     if known.is_none() {
         let span = kind.map_or_else(|| table.span(), |(_, span)| span);
         let words = MARKS.map(|(word, _)| word).join(", ");
-        reader.mistake(span, format!("`kind` of a mark is one of {words}"));
+        reader.mistake(span, format!("`{name}` of a mark is one of {words}"));
     }
     let rule = MarkRule {
         kind: known.map(|(_, kind)| *kind)?,
@@ -454,9 +461,10 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     if name.is_none() {
         reader.mistake(table.span(), "a lane has a name: { name = \"path\", call = \"path\" }".to_owned());
     }
+    let each = table.path(reader, "each");
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
     table.finish(reader);
-    Some(LaneRule { name: name?, label, call })
+    Some(LaneRule { each, name: name?, label, call })
 }
 
 fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {

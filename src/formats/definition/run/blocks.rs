@@ -1,6 +1,6 @@
 //! Blocks, calls and results of a record.
 
-use super::{Head, OPEN, Run};
+use super::{Head, OPEN, Run, line};
 use crate::formats::anthropic::{self, Content};
 use crate::formats::definition::path::{Path, Scope};
 use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, ResultRule, What};
@@ -70,6 +70,7 @@ impl Run {
                     blocks.push(BlockKind::Raw(Raw { title: title.clone(), body }));
                 });
             }
+            What::Mark(mark) => blocks.extend(line(mark, scope, out)),
             What::Blocks(rules) => {
                 for rule in rules {
                     self.block(rule, head, scope, (&mut *blocks, &mut *results), out);

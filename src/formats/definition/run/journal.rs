@@ -311,7 +311,7 @@ impl Run {
 
 impl Owner<'_> {
     fn site(&self) -> Site<'_> {
-        Site { scope: Scope::of(self.head), place: self.of, number: None, depth: 0 }
+        Site { scope: Scope::of(self.head), place: self.of, number: None, lane: None, depth: 0 }
     }
 
     /// The key of an entry whose element says none: a reading may begin in the middle.
