@@ -123,6 +123,25 @@ fn a_thread_has_one_row_in_the_list_whatever_files_it_has() {
     assert!(matches!(rows("2026/09/20").as_slice(), [one] if !one.contains(".zst")), "{list}");
 }
 
+/// Each file of a thread begins with the records of those before; what was taken back was spent as well.
+#[test]
+fn requests_of_a_thread_over_two_files_count_once() {
+    let (_dir, home) = home(&[FIRST, SECOND]);
+    let day = home.join("sessions/2026/10/02");
+    for named in [vec![], vec![day.join(FIRST), day.join(SECOND)]] {
+        let usage = assert_cmd::Command::cargo_bin("tv")
+            .unwrap()
+            .env("CODEX_HOME", &home)
+            .args(["usage", "--json"])
+            .args(named)
+            .output();
+        let usage = String::from_utf8(usage.unwrap().stdout).unwrap();
+        let total: serde_json::Value = serde_json::from_str(usage.lines().last().unwrap()).unwrap();
+        let sums = [&total["requests"], &total["usage"]["output"]].map(serde_json::Value::as_u64);
+        assert_eq!(sums, [Some(4), Some(185)], "{usage}");
+    }
+}
+
 #[test]
 fn a_thread_whose_beginning_is_elsewhere_says_so() {
     let (_dir, home) = home(&[SECOND]);

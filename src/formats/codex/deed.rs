@@ -42,6 +42,7 @@ fn subject(kind: &str) -> Option<&'static str> {
         "image_generation_end" | "image_generation_call" => "picture",
         "view_image_tool_call" | "ImageView" => "view",
         "Extension" => "extension",
+        "CollabAgentToolCall" => "company",
         _ => return None,
     })
 }
@@ -171,6 +172,9 @@ fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
             (format!("mcp__{}__{}", name("server"), name("tool")), arguments)
         }
         "tool" => (json.get("tool").str_or_empty().to_owned(), json.get("arguments").clone()),
+        "company" => {
+            (json.get("tool").str_or_empty().to_owned(), object(&["prompt", "model", "receiver_thread_ids"]))
+        }
         "search" | "extension" if json.has("action") || json.has("query") => {
             let action = json.get("action");
             let input = if action.is_object() { action.clone() } else { object(&["query"]) };
@@ -213,6 +217,14 @@ fn output(subject: &str, json: &Json<'_>) -> String {
             let errors = [result.get("Err"), json.at(&["error", "message"]), json.get("error")];
             let error = errors.iter().find_map(|error| error.filled()).unwrap_or_default();
             if text.is_empty() { error.to_owned() } else { text }
+        }
+        "company" => {
+            let states = json.get("agents_states").members();
+            states
+                .iter()
+                .filter_map(|(_, state)| state.get("message").filled())
+                .collect::<Vec<_>>()
+                .join("\n")
         }
         "search" | "extension" => {
             let line = |found: &Json<'_>| {

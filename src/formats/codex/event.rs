@@ -105,7 +105,8 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "Extension" if item.get("kind").str() == Some("web.search") => {
             deed::search(line, Side::Event, item, thread, out)
         }
-        "SubAgentActivity" | "CollabAgentToolCall" => sub_agent(line, item, thread, lanes, out),
+        "SubAgentActivity" => sub_agent(line, item, thread, lanes, out),
+        "CollabAgentToolCall" => company(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => {
@@ -121,7 +122,7 @@ fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     }
     let is_inherited = thread.replay.is_on();
     if let Some(usage) = thread.counter.count(info, is_inherited) {
-        thread.spend(usage, out);
+        thread.spend(usage, line, out);
     }
     if !is_inherited {
         for limit in limits(line.payload.get("rate_limits"), line.at) {
@@ -263,6 +264,31 @@ fn sub_agent(
         lanes.link(&child, call, label, out);
     }
     thread.tree(line, json.get("type").str_or_empty(), out)
+}
+
+/// A tool for sub-agents was used: by a call of the model, or in code, where nobody else writes the call down.
+fn company(
+    line: &Line<'_>,
+    item: &Json<'_>,
+    thread: &mut Thread,
+    lanes: &mut Lanes,
+    out: &mut Batch,
+) -> Fate {
+    let call = item.get("id").text();
+    let is_known = call.as_ref().is_none_or(|call| thread.deeds.knows(call));
+    let told = if is_known { None } else { deed::other(line, item, thread, out) };
+    let fate = told.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
+    if item.get("tool").str_or_empty().starts_with("spawn") {
+        let ids = item.get("receiver_thread_ids").items().iter().map(|id| (id.text(), None));
+        let agents = item.get("receiver_agents").items().iter();
+        let agents = agents.map(|agent| (agent.get("thread_id").text(), agent.get("agent_nickname").text()));
+        for (child, label) in ids.chain(agents) {
+            if let Some(child) = child {
+                lanes.link(&child, call.clone(), label, out);
+            }
+        }
+    }
+    fate
 }
 
 /// What a sub-agent's header says of it.

@@ -45,7 +45,14 @@ pub(crate) fn session(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> 
     let said = begins(payload, parent, thread, out);
     let instructions = payload.at(&["base_instructions", "text"]);
     let instructions = instructions.filled().or_else(|| payload.get("instructions").filled());
-    let Some(instructions) = instructions else { return said };
+    let Some(instructions) = instructions else {
+        // In the first generation no other line says when.
+        return if line.input.json.has("payload") {
+            said
+        } else {
+            thread.trace(line, "the session begins", out)
+        };
+    };
     let mut entry =
         thread.entry(line, Text::clean(&format!("{}:instructions", out.origin_key())), Role::System, out);
     entry.marks.quiet = true;

@@ -11,7 +11,7 @@ use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::model::body::written::{is_blank, opening};
 use crate::model::body::{Body, Image};
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -218,6 +218,13 @@ pub(crate) fn user(
     thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
         entry.marks.quiet = true;
+        // In the first generation nothing else tells the folder.
+        if title == "environment"
+            && !line.input.json.has("payload")
+            && let Some(folder) = folder(text.as_str())
+        {
+            thread.meta(MetaEdit::Cwd(Text::clean(folder)), out);
+        }
         title
     } else {
         entry.role = Role::User;
@@ -225,6 +232,13 @@ pub(crate) fn user(
     };
     entry.blocks.push(context_block(piece, title, &text, out));
     thread.emit(entry, out)
+}
+
+/// The folder of the session, as the program tells it to the model.
+fn folder(environment: &str) -> Option<&str> {
+    let tagged = || environment.split_once("<cwd>")?.1.split_once("</cwd>").map(|(folder, _)| folder);
+    let written = || environment.split_once("Current working directory:")?.1.lines().next();
+    tagged().or_else(written).map(str::trim).filter(|folder| !folder.is_empty())
 }
 
 /// A prompt, as a response item or as the event about it.

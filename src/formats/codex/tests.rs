@@ -7,6 +7,7 @@ use crate::formats::decoder::Place;
 use crate::formats::fed;
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
@@ -286,4 +287,72 @@ fn a_refusal_is_no_failure_and_a_compaction_is_one_line() {
         )
     };
     assert_eq!(transcript.entries().filter(is_compaction).count(), 1);
+}
+
+/// Ids of turns that begin with no time, and turns without ids.
+#[test]
+fn a_copy_whose_turns_tell_no_time_ends_where_somebody_paused() {
+    let at = |second: u32, kind: &str, payload: &str| {
+        format!(r#"{{"timestamp":"2026-03-02T09:00:{second:02}.000Z","type":"{kind}","payload":{payload}}}"#)
+    };
+    let meta = |id: &str, more: &str| {
+        at(1, "session_meta", &format!(r#"{{"id":"019cadc6-9a80-7000-8000-0000000000{id}"{more}}}"#))
+    };
+    let said = |second, role: &str, text: &str| {
+        let content = format!(r#"[{{"type":"output_text","text":"{text}"}}]"#);
+        at(second, "response_item", &format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#))
+    };
+    for (copied, own) in [(r#"{"turn_id":"u1"}"#, r#"{"turn_id":"v1"}"#), ("{}", "{}")] {
+        let transcript = alone(&[
+            meta("b1", r#","forked_from_id":"019cadc6-9a80-7000-8000-0000000000a1""#),
+            meta("a1", ""),
+            at(1, "turn_context", copied),
+            said(1, "user", "before"),
+            said(1, "assistant", "answered"),
+            at(2, "turn_context", own),
+            said(3, "user", "mine"),
+            said(6, "assistant", "yours"),
+        ]);
+        let is_copy = transcript
+            .entries()
+            .filter(|entry| entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))));
+        let marks: Vec<_> = is_copy.map(|entry| entry.marks.copy).collect();
+        assert_eq!(marks, [true, true, false, false], "{copied}");
+    }
+}
+
+#[test]
+fn a_sub_agent_that_code_started_is_a_lane_of_a_call_of_its_own() {
+    let child = "01a0fbd7-d0a0-7000-8000-0000000000a2";
+    let path = format!("/s/rollout-x-{child}.jsonl");
+    let exec =
+        item(r#"{"type":"custom_tool_call","call_id":"c2","name":"exec","input":"tools.spawn_agent({})"}"#);
+    let done = |tool: &str| {
+        event(&format!(
+            r#"{{"type":"item_completed","item":{{"type":"CollabAgentToolCall","id":"exec-{tool}","tool":"{tool}","status":"completed","receiver_thread_ids":["{child}"],"prompt":"check two","agents_states":{{"{child}":{{"status":"completed","message":"two fine"}}}}}}}}"#
+        ))
+    };
+    let own = [line("session_meta", &format!(r#"{{"id":"{child}"}}"#)), said("assistant", "seen")];
+    let transcript = transcript(&[
+        (Place::Line, &[exec, done("spawn_agent"), done("wait")]),
+        (Place::CompanionLine(Path::new(&path)), &own),
+    ]);
+    let calls: Vec<_> = transcript.lanes().iter().map(|lane| lane.call.clone()).collect();
+    assert_eq!(calls, [Some("exec-spawn_agent".into())]);
+    assert!(texts(&transcript).contains(&"spawn_agent: check two".to_owned()), "{:?}", texts(&transcript));
+}
+
+#[test]
+fn the_first_generation_tells_when_and_where_it_began() {
+    let environment = r"<environment_context>\nCurrent working directory: /work/mill\n</environment_context>";
+    let transcript = alone(&[
+        r#"{"id":"38b123aa-933b-4dfe-bd12-d42671fcb001","timestamp":"2025-08-20T12:00:00.000Z","instructions":null}"#
+            .to_owned(),
+        format!(
+            r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{environment}"}}]}}"#
+        ),
+    ]);
+    let began = transcript.entries().find_map(|entry| entry.at).map(Timestamp::to_rfc3339);
+    assert!(began.is_some_and(|at| at.starts_with("2025-08-20T12:00:00")));
+    assert_eq!(transcript.meta().cwd.as_deref(), Some("/work/mill"));
 }

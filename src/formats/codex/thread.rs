@@ -131,7 +131,7 @@ impl Thread {
         let open = self.request.take().filter(|request| request.is_open);
         let request = open.unwrap_or_else(|| match self.next_key.take() {
             Some(key) => Request { key, is_open: true, is_counted: true },
-            None => Request { key: key_of("answer", out), is_open: true, is_counted: false },
+            None => Request { key: self.answer_key(line, out), is_open: true, is_counted: false },
         });
         let entry = self.part_of(line, request.key.clone(), out);
         self.request = Some(request);
@@ -153,6 +153,15 @@ impl Thread {
         entry
     }
 
+    /// The name of an answer. A record with a number has it in each file that goes on from its own, so that requests
+    /// of theirs are known to be one; numbers were given twice by mistake, so its place counts as well.
+    fn answer_key(&self, line: &Line<'_>, out: &Batch) -> Key {
+        match (line.ordinal, &self.id) {
+            (Some(ordinal), Some(id)) => Text::clean(&format!("{id}/{ordinal}@{}:answer", out.origin().at)),
+            _ => key_of("answer", out),
+        }
+    }
+
     /// A result came: what the model says next is said in another request.
     pub(crate) fn close_request(&mut self) {
         if let Some(request) = &mut self.request {
@@ -171,13 +180,13 @@ impl Thread {
     }
 
     /// Tokens that were spent since the last count.
-    pub(crate) fn spend(&mut self, usage: Usage, out: &mut Batch) {
+    pub(crate) fn spend(&mut self, usage: Usage, line: &Line<'_>, out: &mut Batch) {
         let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
             request.is_counted = true;
             request.key.clone()
         } else {
             self.close_request();
-            let key = key_of("answer", out);
+            let key = self.answer_key(line, out);
             self.next_key = Some(key.clone());
             key
         };
