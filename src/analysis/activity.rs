@@ -4,6 +4,7 @@
 //! copied (`analysis::activity`). While sub-agents work, it is their records that say it.
 
 use crate::model::body::Body;
+use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -78,6 +79,9 @@ impl Wish {
     /// What the words of an agent say of it.
     fn of(words: &str) -> Self {
         let words = words.to_ascii_lowercase();
+        if words == NEXT_PROMPT {
+            return Self::Prompt;
+        }
         let is_permission = ["permission", "allow", "approv"].iter().any(|word| words.contains(word));
         if is_permission { Self::Permission } else { Self::Question }
     }
@@ -138,6 +142,9 @@ const RETRY_PATIENCE_MS: u64 = 60 * 1000;
 const MARK_PATIENCE_MS: u64 = 24 * 60 * 60 * 1000;
 /// After this long nobody is expected to come back with the next prompt.
 pub(crate) const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
+
+/// What is waited for between turns.
+const NEXT_PROMPT: &str = "the next prompt";
 
 /// Tools that ask the user, without case and punctuation.
 const ASKING: &[&str] = &[
@@ -286,7 +293,7 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(body) => Activity::Model { since },
         _ if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) => Activity::Idle { since: last_time },
-        _ => Activity::Waiting { since: last_time, wish: Wish::Prompt, what: Text::clean("the next prompt") },
+        _ => Activity::Waiting { since: last_time, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT) },
     }
 }
 
@@ -369,7 +376,8 @@ pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Ti
 
 /// The last answer of the newest turn.
 fn last_answer(transcript: &Transcript) -> Option<&Entry> {
-    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !entry.marks.prompt);
+    let stops = |entry: &Entry| entry.marks.prompt || Boundary::of(entry) == Boundary::Cut;
+    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !stops(entry));
     newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)
 }
 

@@ -1,6 +1,7 @@
 //! Each state from the smallest transcript that has it.
 
 use super::{Activity, LastWrite, Wish, judge};
+use crate::analysis::calls::pairing;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
@@ -288,4 +289,38 @@ fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
         let now = Timestamp(written.at.0 + 1_000);
         assert_eq!(judge(&transcript, Some(written), now), Activity::Model { since: expected });
     }
+}
+
+#[test]
+fn an_interrupted_call_is_not_waited_for() {
+    let interrupted = |out: &mut Batch| {
+        prompt(out);
+        call(out, "bash", ToolState::Running);
+        say(out, "abort", Role::Harness, BlockKind::Break(Break::Interrupted(Text::default())));
+    };
+    assert_eq!(judged(interrupted, 1).wish(), Some(Wish::Prompt));
+    let mut batch = Batch::default();
+    interrupted(&mut batch);
+    let mut transcript = Transcript::new();
+    transcript.apply(batch);
+    transcript.settle();
+    let counts = pairing::count(&transcript);
+    assert_eq!((counts.pending, counts.orphan_calls), (0, 1));
+}
+
+#[test]
+fn a_session_that_was_resumed_goes_on() {
+    let across =
+        |out: &mut Batch, key: &str, what: Break| say(out, key, Role::Harness, BlockKind::Break(what));
+    let ended = |out: &mut Batch| {
+        prompt(out);
+        answer(out);
+        across(out, "end", Break::Ended(Text::default()));
+    };
+    assert_eq!(state(ended, 1), "ended");
+    let resumed = |out: &mut Batch| {
+        ended(out);
+        across(out, "again", Break::Resumed(Text::default()));
+    };
+    assert_eq!(judged(resumed, 1).wish(), Some(Wish::Prompt));
 }

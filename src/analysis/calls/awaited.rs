@@ -1,7 +1,7 @@
 //! Which calls may still get their results: the one judgement of it, for figures, findings, rows and time alike.
 //!
 //! A result may still come to a call of the newest answer of its lane, in the newest turn of a session that has
-//! not ended, as long as the history was not shortened since. The model was asked again after all others; what
+//! not ended, as long as the history was not shortened since and nobody interrupted the work. The model was asked again after all others; what
 //! lies on a branch that the session left is asked of nobody.
 
 use crate::model::entry::EntryId;

@@ -34,6 +34,8 @@ pub struct Glance {
     pub(crate) is_answer: bool,
     /// Whether a result without its call is in it.
     pub(crate) is_stray: bool,
+    /// Whether the work was interrupted here.
+    pub(crate) is_interruption: bool,
 }
 
 /// Whether an entry is a compaction.
@@ -53,8 +55,8 @@ pub(crate) enum Compaction {
 pub(crate) enum Boundary {
     /// The model was asked again.
     Answer,
-    /// The history was replaced, and the calls with it.
-    Compaction,
+    /// The history was replaced, and the calls with it, or somebody stopped the work: no results come any more.
+    Cut,
     /// Nothing.
     None,
 }
@@ -62,18 +64,19 @@ pub(crate) enum Boundary {
 impl Boundary {
     /// What an entry is.
     pub(crate) fn of(entry: &Entry) -> Self {
-        let is_whole =
-            |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. }));
-        let is_compaction = || entry.blocks.iter().any(|block| is_whole(&block.kind));
-        Self::by(entry.marks, entry.role == Role::Assistant, is_compaction)
+        let cuts = |kind: &BlockKind| {
+            matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. } | Break::Interrupted(_)))
+        };
+        let is_cut = || entry.blocks.iter().any(|block| cuts(&block.kind));
+        Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 
     /// A copy says what another entry says.
-    fn by(marks: Marks, is_answer: bool, is_compaction: impl FnOnce() -> bool) -> Self {
+    fn by(marks: Marks, is_answer: bool, is_cut: impl FnOnce() -> bool) -> Self {
         match is_answer {
             _ if marks.copy => Self::None,
             true => Self::Answer,
-            false if is_compaction() => Self::Compaction,
+            false if is_cut() => Self::Cut,
             false => Self::None,
         }
     }
@@ -90,7 +93,7 @@ pub struct Kept {
     errors: u16,
     marks: u8,
     /// A bit each: main lane, error, broken record, compaction, compaction of the whole, answer,
-    /// stray result.
+    /// stray result, interruption.
     facts: u8,
 }
 
@@ -107,8 +110,8 @@ impl Kept {
 
     /// What the entry is to the calls before it.
     pub(crate) fn boundary(self) -> Boundary {
-        let Glance { marks, is_answer, compaction, .. } = self.into();
-        Boundary::by(marks, is_answer, || compaction == Compaction::Whole)
+        let Glance { marks, is_answer, compaction, is_interruption, .. } = self.into();
+        Boundary::by(marks, is_answer, || is_interruption || compaction == Compaction::Whole)
     }
 }
 
@@ -118,7 +121,9 @@ impl From<Glance> for Kept {
             glance;
         let is_whole = glance.compaction == Compaction::Whole;
         let is_compaction = glance.compaction != Compaction::None;
-        let all = [is_main, is_error, is_broken, is_compaction, is_whole, glance.is_answer, glance.is_stray];
+        let Glance { is_answer, is_stray, is_interruption, .. } = glance;
+        let all =
+            [is_main, is_error, is_broken, is_compaction, is_whole, is_answer, is_stray, is_interruption];
         let facts = all.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | u8::from(fact) << at);
         Self { long, short, blocks, calls, open, errors, marks: marks.into(), facts }
     }
@@ -147,6 +152,7 @@ impl From<Kept> for Glance {
             compaction,
             is_answer: fact(5),
             is_stray: fact(6),
+            is_interruption: fact(7),
         }
     }
 }
@@ -181,6 +187,7 @@ impl Glance {
                     let this = if *partial { Compaction::Partial } else { Compaction::Whole };
                     glance.compaction = glance.compaction.max(this);
                 }
+                BlockKind::Break(Break::Interrupted(_)) => glance.is_interruption = true,
                 _ => {}
             }
             glance.is_stray |= matches!(block.kind, BlockKind::Result(_));

@@ -28,10 +28,13 @@ impl Entry {
             BlockKind::Text(_) | BlockKind::Image(_) => matches!(self.role, Role::User | Role::Assistant),
             BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
             BlockKind::Break(what) => match what {
-                Break::Ended(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Error(_) => true,
+                Break::Ended(_)
+                | Break::Waiting(_)
+                | Break::Interrupted(_)
+                | Break::Error(_)
+                | Break::Resumed(_) => true,
                 Break::Compaction { .. }
                 | Break::Branch(_)
-                | Break::Resumed(_)
                 | Break::ModelChange(_)
                 | Break::Setting(_)
                 | Break::Took(_) => false,

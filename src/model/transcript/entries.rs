@@ -117,7 +117,7 @@ impl Transcript {
         let Some(places) = self.large.get(id).filter(|places| places.is_further(&new.blocks)) else {
             return Some(new);
         };
-        let is_compaction = Boundary::of(&new) == Boundary::Compaction;
+        let is_cut = Boundary::of(&new) == Boundary::Cut;
         let repeats = |call: &ToolCall| identifies(&call.key) && places.has_call(&call.key);
         new.blocks.retain(|block| block.call().is_none_or(|call| !repeats(call)));
         let mut blocks = std::mem::take(&mut entry.blocks);
@@ -142,7 +142,7 @@ impl Transcript {
         self.change_lane(id, &before, &head, touched);
         self.see_model(&head);
         let is_moved = before.marks != head.marks || before.parent != head.parent;
-        if is_moved || is_compaction || (before.role, &before.lane) != (head.role, &head.lane) {
+        if is_moved || is_cut || (before.role, &before.lane) != (head.role, &head.lane) {
             self.unsettle();
         }
         touched.changed.push(id);

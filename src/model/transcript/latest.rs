@@ -12,7 +12,7 @@ use crate::model::text::Name;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
     by_lane: HashMap<Option<Name>, Newest>,
-    /// How often an entry was no answer or compaction any more.
+    /// How often an entry was no answer or cut any more.
     taken_back: u32,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct Latest {
 #[derive(Clone, Copy, Debug, Default)]
 struct Newest {
     answer: Option<(usize, EntryId)>,
-    compaction: Option<usize>,
+    cut: Option<usize>,
 }
 
 impl Latest {
@@ -32,7 +32,7 @@ impl Latest {
         let newest = self.by_lane.entry(lane.cloned()).or_default();
         match boundary {
             Boundary::Answer => newest.answer = newest.answer.max(Some((place, id))),
-            Boundary::Compaction => newest.compaction = newest.compaction.max(Some(place)),
+            Boundary::Cut => newest.cut = newest.cut.max(Some(place)),
             Boundary::None => {}
         }
     }
@@ -42,7 +42,7 @@ impl Latest {
         self.by_lane.clear();
     }
 
-    /// An entry turned out to be no answer, or no compaction.
+    /// An entry turned out to be no answer, or no cut.
     pub(super) fn take_back(&mut self) {
         self.taken_back += 1;
     }
@@ -52,10 +52,10 @@ impl Latest {
         self.taken_back
     }
 
-    /// The newest answer of a lane, unless the history was shortened since.
+    /// The newest answer of a lane, unless the history was shortened since, or the work interrupted.
     pub(super) fn answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         let newest = self.by_lane.get(&lane.cloned())?;
         let (place, id) = newest.answer?;
-        newest.compaction.is_none_or(|compaction| compaction < place).then_some(id)
+        newest.cut.is_none_or(|cut| cut < place).then_some(id)
     }
 }

@@ -159,6 +159,7 @@ fn facts_that_are_kept_as_bits_come_back() {
             compaction,
             is_answer: bits == 5,
             is_stray: bits == 6,
+            is_interruption: bits == 4,
         };
         assert_eq!(Glance::from(Kept::from(glance)), glance);
     }
