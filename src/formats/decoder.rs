@@ -22,6 +22,7 @@ use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
+use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{Record, Shape};
@@ -401,7 +402,12 @@ fn trimmed(text: &str) -> &str {
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
-    let value = if place.is_text() { None } else { value_of(record.bytes) };
+    let is_yaml = |path: &Path| path.extension().is_some_and(|extension| extension == "yaml");
+    let value = match place {
+        _ if place.is_text() => None,
+        Place::File(path) if is_yaml(path) => Some(yaml::facts(&text_of(record.bytes))),
+        _ => value_of(record.bytes),
+    };
     feed_read(decoder, record, value.as_ref(), place, out);
 }
 

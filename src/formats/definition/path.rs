@@ -62,6 +62,10 @@ enum Step {
     FirstLine,
     Inside(Box<str>),
     Outside(Box<str>),
+    /// Each text between such tags.
+    Tagged(Box<str>),
+    /// What is left without these.
+    Without(Box<str>),
     Not(Box<str>),
     After(Box<str>),
     Below(Box<str>),
@@ -79,8 +83,8 @@ enum Step {
 const DEEPEST_NAME: u8 = 8;
 
 /// The suffixes, for whoever wrote another one.
-const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :after(TEXT) :below(TEXT) \
-     :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
+const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
+     :without(TAG) :after(TEXT) :below(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -345,12 +349,11 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
         Step::Deep(_) | Step::Under(_) | Step::Print | Step::Unquoted | Step::Source => {
             made_of(step, value).iter().for_each(go_on);
         }
-        Step::Json | Step::Utc | Step::Local | Step::FirstLine | Step::Inside(_) | Step::Outside(_) => {
-            match value.str() {
-                Some(text) => walk_text(step, text, &mut go_on),
-                None => go_on(value),
-            }
-        }
+        // The others make something of a text.
+        step => match value.str() {
+            Some(text) => walk_text(step, text, &mut go_on),
+            None => go_on(value),
+        },
     }
 }
 
@@ -450,6 +453,8 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
         Step::FirstLine => plain(text.trim_start().lines().next().unwrap_or_default(), go_on),
         Step::Inside(tag) => plain(inside(text, tag), go_on),
         Step::Outside(tag) => plain(&outside(text, tag), go_on),
+        Step::Tagged(tag) => tagged(text, tag).0.into_iter().for_each(|inner| plain(inner, go_on)),
+        Step::Without(tag) => plain(&tagged(text, tag).1, go_on),
         Step::Utc => plain(&format!("{}Z", text.trim().trim_end_matches('Z').replace(' ', "T")), go_on),
         Step::Local => match Timestamp::parse_local(text) {
             Some(at) => plain(&at.to_rfc3339(), go_on),
@@ -472,6 +477,24 @@ fn outside(text: &str, tag: &str) -> String {
     let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else { return String::new() };
     let after = after.split_once(&*format!("</{tag}>")).map_or("", |(_, after)| after);
     format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
+}
+
+/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them.
+fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
+    while let Some((before, after)) = rest.split_once(&*open) {
+        let (inside, behind) = after.split_once(&*close).unwrap_or((after, ""));
+        inner.push(inside.trim());
+        left.push(before.trim());
+        rest = behind;
+    }
+    if inner.is_empty() {
+        return (inner, text.to_owned());
+    }
+    left.push(rest.trim());
+    left.retain(|part| !part.is_empty());
+    (inner, left.join("\n\n"))
 }
 
 /// An object of which strings are JSON once more: `"\"a\""` is `a`.
@@ -593,6 +616,8 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
             ("not", text) => Step::Not(text.into()),
+            ("tagged", tag) => Step::Tagged(tag.into()),
+            ("without", tag) => Step::Without(tag.into()),
             ("after", text) => Step::After(text.into()),
             ("below", text) => Step::Below(text.into()),
             ("deep", member) => Step::Deep(member.into()),

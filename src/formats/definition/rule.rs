@@ -441,12 +441,14 @@ pub(super) enum Fact {
     Version,
     Model,
     Window,
+    /// That it ended, whatever the word.
+    Ended,
     /// With this name.
     Other(&'static str),
 }
 
 /// The words for them.
-pub(super) const FACTS: [(&str, Fact); 7] = [
+pub(super) const FACTS: [(&str, Fact); 8] = [
     ("id", Fact::Id),
     ("title", Fact::Title),
     ("agent", Fact::Agent),
@@ -454,6 +456,7 @@ pub(super) const FACTS: [(&str, Fact); 7] = [
     ("version", Fact::Version),
     ("model", Fact::Model),
     ("window", Fact::Window),
+    ("ended", Fact::Ended),
 ];
 
 impl Rule {

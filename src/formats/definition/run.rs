@@ -667,6 +667,7 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
             Some(tokens) => MetaEdit::Window(tokens),
             None => return,
         },
+        Fact::Ended => MetaEdit::Live(Some(false)),
         Fact::Other(name) => MetaEdit::Fact { name, value: text },
     });
 }

@@ -1,10 +1,15 @@
+use std::path::Path as FilePath;
+
 use super::read::read;
 use super::rule::Definition;
+use crate::formats;
 use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
+use crate::formats::fed;
 use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::{Origin, Record};
+use crate::model::text::Text;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
 
@@ -201,7 +206,7 @@ mark = { kind = "ended", text = "kind" }
         ],
     );
     let lanes: Vec<Option<&str>> =
-        transcript.entries().map(|entry| entry.lane.as_ref().map(crate::model::text::Text::as_str)).collect();
+        transcript.entries().map(|entry| entry.lane.as_ref().map(Text::as_str)).collect();
     assert_eq!(lanes, [None, Some("scout"), None]);
     let calls: Vec<&str> =
         transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
@@ -353,7 +358,7 @@ fn a_definition_is_as_fast_as_a_decoder() {
         }
         begun.elapsed()
     };
-    let both = || (time(&crate::formats::claude::Claude), time(&own));
+    let both = || (time(&formats::claude::Claude), time(&own));
     let ratio = (0..5).map(|_| both()).map(|(rust, data)| data.as_secs_f64() / rust.as_secs_f64());
     let best = ratio.fold(f64::INFINITY, f64::min);
     println!("a definition takes {best:.2} times as long as the decoder");
@@ -427,4 +432,128 @@ result = { each = "said[]", of = "id", text = "got", once = true }
     assert_eq!(calls(&[answer, tool, tool, history, history]), all, "read again");
     assert_eq!(calls(&[tool]), [one("a", "x", None)], "nobody told what the model asked for");
     assert_eq!(calls(&[tool, answer]), [one("a", "x", None), one("b", "none", None)], "in the other order");
+}
+
+/// What a built-in format makes of lines.
+fn built_in(name: &str, lines: &[&str]) -> Transcript {
+    fed::transcript(formats::named(name).unwrap(), &[(Place::Line, lines)])
+}
+
+fn states(transcript: &Transcript) -> Vec<&'static str> {
+    transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect()
+}
+
+/// The tool ran well, and what it ran did not.
+#[test]
+fn a_command_that_failed_is_a_failed_call() {
+    let qwen = built_in(
+        "qwen-code",
+        &[
+            r#"{"uuid":"q2","sessionId":"s","type":"assistant","message":{"role":"model","parts":[{"functionCall":{"id":"c1","name":"run_shell_command","args":{"command":"npm test"}}}]}}"#,
+            r#"{"uuid":"q3","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Command: npm test\nOutput: 1 failing\nError: (none)\nExit Code: 1\nSignal: (none)"}}}]},"toolCallResult":{"callId":"c1","status":"success"}}"#,
+        ],
+    );
+    assert_eq!(states(&qwen), ["failed"]);
+    let parts = |parts: &str| serde_json::to_string(parts).unwrap();
+    let asked = |id: &str| {
+        parts(&format!(r#"[{{"type":"tool_call","data":{{"id":"{id}","name":"bash","input":"{{}}"}}}}]"#))
+    };
+    let given = |id: &str, output: &str| {
+        let metadata = parts(&format!(r#"{{"start_time":1754567938785,"output":"{output}"}}"#));
+        parts(&format!(
+            r#"[{{"type":"tool_result","data":{{"tool_call_id":"{id}","name":"","content":"{output}\n\n<cwd>/w</cwd>","metadata":{metadata},"is_error":false}}}}]"#
+        ))
+    };
+    let row = |id: &str, role: &str, parts: &str| {
+        format!(r#"{{"id":"{id}","session_id":"s","role":"{role}","parts":{parts},"created_at":1754570654}}"#)
+    };
+    let rows = [
+        row("1", "assistant", &asked("a")),
+        row("2", "tool", &given("a", r"no module\n\nExit code 1")),
+        row("3", "assistant", &asked("b")),
+        row("4", "tool", &given("b", "fine")),
+    ];
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    assert_eq!(states(&built_in("crush", &rows)), ["failed", "done"]);
+}
+
+#[test]
+fn calls_of_cursor_wait_for_nothing_and_that_is_said_once() {
+    let ask = r#"{"role":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"path":"/a"}}]}}"#;
+    let transcript = built_in(
+        "cursor",
+        &[
+            r#"{"role":"user","message":{"content":[{"type":"text","text":"<user_query>\nfix it\n</user_query>"}]}}"#,
+            ask,
+            ask,
+            r#"{"role":"assistant","message":{"content":[{"type":"text","text":"Done"}]}}"#,
+            r#"{"type":"turn_ended","status":"success"}"#,
+        ],
+    );
+    assert_eq!(states(&transcript), ["done", "done"]);
+    assert!(!transcript.has_ended());
+    let says = |entry: &&Entry| {
+        let is_it =
+            |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if body.stub.contains("does not record"));
+        entry.blocks.iter().any(|block| is_it(&block.kind))
+    };
+    assert_eq!(transcript.entries().filter(says).count(), 1);
+}
+
+#[test]
+fn tags_in_conversations_for_training_are_reasoning_calls_and_results() {
+    let transcript = built_in(
+        "sharegpt",
+        &[
+            r#"{"conversations":[{"from":"human","value":"x"},{"from":"gpt","value":"<think>\nhm\n</think>\n\nLook.\n<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":1}}\n</tool_call>\n<tool_call>\n{\"name\":\"g\",\"arguments\":{}}\n</tool_call>"},{"from":"tool","value":"<tool_response>\nr\n</tool_response>\n<tool_response>\ns\n</tool_response>"},{"from":"gpt","value":"ok"}]}"#,
+        ],
+    );
+    let word = |kind: &BlockKind| match kind {
+        BlockKind::Text(body) => body.stub.to_string(),
+        BlockKind::Thinking(body) => format!("thought {}", body.stub),
+        BlockKind::Call(call) => {
+            let result = call.state.result().map(|result| result.body.stub.to_string());
+            format!("{} {}", call.name, result.unwrap_or_default())
+        }
+        other => format!("{other:?}"),
+    };
+    let words: Vec<String> =
+        transcript.entries().flat_map(|entry| entry.blocks.iter().map(|block| word(&block.kind))).collect();
+    assert_eq!(words[..6], ["x", "thought hm", "Look.", "f r", "g s", "ok"], "{words:?}");
+}
+
+#[test]
+fn a_fact_may_say_that_the_session_ended() {
+    let swe = formats::named("swe-agent-traj").unwrap();
+    let ended = |info: &str| {
+        let head = format!(r#"{{"environment":"e","trajectory":[],"info":{info}}}"#);
+        let message = r#"{"role":"assistant","content":"go","agent":"main","message_type":"action"}"#;
+        fed::transcript(swe, &[(Place::Header, &[head.as_str()][..]), (Place::Element, &[message])])
+            .has_ended()
+    };
+    assert!(ended(r#"{"exit_status":"exit_cost"}"#));
+    assert!(!ended(r#"{"exit_status":null}"#));
+}
+
+#[test]
+fn a_session_of_droid_says_its_id() {
+    let transcript = built_in(
+        "factory-droid",
+        &[
+            r#"{"type":"session_start","id":"dr-1","title":"t","owner":"u","version":2,"cwd":"/w"}"#,
+            r#"{"type":"message","id":"m0","message":{"role":"user","content":[{"type":"text","text":"hi"}]}}"#,
+        ],
+    );
+    assert_eq!(transcript.meta().id.as_deref(), Some("dr-1"));
+}
+
+#[test]
+fn a_title_may_stand_in_yaml_beside_the_session() {
+    let start =
+        r#"{"type":"session.start","data":{"sessionId":"cop-1","producer":"copilot-agent"},"id":"e1"}"#;
+    let place = Place::File(FilePath::new("/s/cop-1/workspace.yaml"));
+    let facts = "id: cop-1\ncwd: /w\nname: My named session\n";
+    let copilot = formats::named("copilot-cli").unwrap();
+    let transcript = fed::transcript(copilot, &[(Place::Line, &[start][..]), (place, &[facts])]);
+    assert_eq!(transcript.meta().title().map(Text::as_str), Some("My named session"));
 }

@@ -120,7 +120,7 @@ pub(super) fn is_packed(path: &Path) -> bool {
 /// What a file beside the session holds: one JSON value, a text, or a record a line.
 fn kind_of(path: &Path) -> Kind {
     match path.extension().and_then(|extension| extension.to_str()) {
-        None | Some("json" | "lock") => Kind::Small,
+        None | Some("json" | "lock" | "yaml") => Kind::Small,
         Some("txt") => Kind::Text,
         Some(_) => Kind::CompanionLines,
     }
