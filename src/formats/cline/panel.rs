@@ -85,7 +85,8 @@ impl Panel {
         entry.marks.retried = kind == "error_retry" && !payload.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
-        let usage = request::usage(kind, &payload, out);
+        let condensing = json.get("contextCondense");
+        let usage = request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
         let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, entry.model.as_ref(), out));
         entry.usage = usage.map(Box::new);
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();

@@ -412,3 +412,14 @@ fn a_message_that_was_still_being_written_is_not_shown_twice() {
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
     assert!(matches!(calls[..], [call] if call.state != ToolState::Lost), "{calls:?}");
 }
+
+#[test]
+fn what_condensing_cost_counts() {
+    let panel = r#"[{"ts":1,"type":"say","say":"text","text":"go"},
+        {"ts":2,"type":"say","say":"api_req_started","text":"{\"tokensIn\":100,\"tokensOut\":20,\"cost\":0.01}"},
+        {"ts":3,"type":"say","say":"condense_context","contextCondense":{"cost":0.005,"prevContextTokens":1000,"newContextTokens":100,"summary":"S"}}]"#;
+    let transcript = read(panel, &[]);
+    let costs: Vec<f64> = transcript.entries().filter_map(|entry| entry.usage.as_ref()?.cost).collect();
+    assert_eq!(costs, [0.01, 0.005]);
+    assert_eq!(transcript.totals().sum().requests, 1);
+}

@@ -26,6 +26,12 @@ pub(in crate::formats::cline) fn usage(kind: &str, payload: &Json<'_>, out: &mut
     metrics::of_request(payload, scope, out)
 }
 
+/// What it cost to have the history summed up, which no request tells.
+pub(in crate::formats::cline) fn of_condensing(condensed: &Json<'_>) -> Option<Usage> {
+    let cost = condensed.get("cost").number()?;
+    Some(Usage { cost: Some(cost), scope: Scope::Extra, ..Usage::default() })
+}
+
 /// The results in the text of a request, each with its title.
 pub(super) fn results(request: &str) -> Vec<(&str, String)> {
     let end = NOTES.iter().filter_map(|note| request.find(note)).min().unwrap_or(request.len());
