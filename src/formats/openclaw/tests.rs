@@ -218,3 +218,33 @@ fn a_history_that_was_written_again_counts_once() {
     let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
     assert_eq!(read(&later).totals().sum().requests, 5);
 }
+
+/// An answer, what was delivered of it, and a tool that tells of its failure in its output only.
+#[test]
+fn a_delivered_copy_is_folded_and_a_failure_in_the_output_is_one() {
+    let line = |id: &str, message: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","timestamp":"2026-11-20T10:00:0{id}.000Z","message":{message}}}"#
+        )
+    };
+    let said = |model: &str, provider: &str, text: &str| {
+        format!(
+            r#"{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}],"provider":"{provider}","model":"{model}","stopReason":"stop"}}"#
+        )
+    };
+    let result = r#"{"role":"toolResult","toolCallId":"c","toolName":"web_fetch","content":[{"type":"text","text":"{\"status\":\"error\",\"tool\":\"web_fetch\",\"error\":\"404\"}"}],"isError":false}"#;
+    let ask = r#"{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"web_fetch","arguments":{"url":"http://x"}}],"provider":"anthropic","model":"m","stopReason":"toolUse"}"#;
+    let text = [
+        line("1", &said("m", "anthropic", "Hola!")),
+        line("2", &said("delivery-mirror", "openclaw", "Hola!")),
+        line("3", &said("delivery-mirror", "openclaw", "Another text.")),
+        line("4", ask),
+        line("5", result),
+    ];
+    let transcript = read(&(text.join("\n") + "\n"));
+    let marks =
+        ["1", "2", "3"].map(|key| (entry(&transcript, key).marks.copy, entry(&transcript, key).marks.quiet));
+    assert_eq!(marks, [(false, false), (true, true), (true, false)]);
+    let states: Vec<_> = transcript.entries().flat_map(Entry::calls).map(|call| call.state.word()).collect();
+    assert_eq!(states, ["failed"]);
+}

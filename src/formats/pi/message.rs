@@ -110,6 +110,13 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
     }
 }
 
+/// What an answer says, to know it again; nothing of one that only calls.
+pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
+    let texts = message.get("content").blocks().iter().filter_map(|block| block.get("text").filled());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
+}
+
 fn said(line: &Line, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(role, out);
     entry.blocks = block::all(message.get("content"), Ending::Whole, out);

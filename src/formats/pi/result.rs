@@ -9,7 +9,7 @@ use super::diff;
 use super::image::image;
 use crate::formats::json::{Json, Str};
 use crate::model::body::written::{Written, is_blank};
-use crate::model::body::{Image, Key};
+use crate::model::body::{Failure, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -26,8 +26,12 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
     let (text, images) = content(message.get("content"), out);
     let text = without_echo(text);
     let aggregated = details.get("aggregated").string().filter(|_| is_blank(&*text));
-    let verdict = verdict(message);
     let mut body = out.output_of(aggregated.unwrap_or(if is_blank(&*text) { Str::empty() } else { &text }));
+    let verdict = match verdict(message) {
+        // Tools of OpenClaw that catch their own errors tell of them in what they put out only.
+        Verdict::Done if body.flags.failure == Some(Failure::Tool) => Verdict::Failed,
+        verdict => verdict,
+    };
     body.flags.unmarked = verdict == Verdict::Failed && !message.get("isError").is_true();
     ToolResult {
         key,

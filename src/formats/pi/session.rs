@@ -15,7 +15,7 @@ use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
-use crate::model::entry::{Break, Role};
+use crate::model::entry::{Break, Piece, Role};
 use crate::model::fingerprint;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -34,6 +34,8 @@ pub(crate) struct SessionDecoder {
     /// Time and size of the lines with ids so far: an id that comes again with others is a new line.
     seen: fingerprint::Seen<Mark>,
     copies: Copies,
+    /// What the last answer said.
+    said: Option<Piece>,
     /// How many lines without an id the record that is being decoded has had.
     nameless: (Key, u32),
 }
@@ -61,6 +63,7 @@ impl SessionDecoder {
             events: Events::new(read_prompt),
             seen: fingerprint::Seen::default(),
             copies: Copies::default(),
+            said: None,
             is_headed: false,
             nameless: (Key::default(), 0),
         }
@@ -257,6 +260,12 @@ impl SessionDecoder {
         let line = Line { at: line.at.or_else(|| message.get("timestamp").moment()), ..line.clone() };
         match decode(&line, message, self.read_prompt, out) {
             Decoded::Entry(mut entry) => {
+                if entry.role == Role::Assistant {
+                    let said = message::words(message);
+                    // What was delivered, right below the answer that said it.
+                    entry.marks.quiet |= entry.marks.copy && said.is_some() && said == self.said;
+                    self.said = said.filter(|_| !entry.marks.copy).or(self.said);
+                }
                 message::title(&entry, out);
                 out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
