@@ -23,7 +23,7 @@ use std::vec;
 
 pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
-pub(crate) use self::lookup::{is_name, locate};
+pub(crate) use self::lookup::{folder_id, is_name, locate};
 pub use self::preview::preview;
 pub(crate) use self::unread::{Reader, Unread, unread};
 pub use self::watch::{Watch, watch};

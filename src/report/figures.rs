@@ -12,6 +12,7 @@ use super::turns::{self, OverheadFigures, TurnFigures};
 use crate::analysis::activity::{self, LastWrite, Wish};
 use crate::analysis::calls::pairing;
 use crate::analysis::calls::pairing::PairingCounts;
+use crate::ingest::find;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
@@ -251,13 +252,16 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     let string = |text: Option<&Text>| text.map(Text::to_string);
     let activity = activity::judge(transcript, reading.last_write().map(LastWrite::found), now);
     let id = string(meta.id.as_ref());
+    // Where answers name no model the session may.
+    let models = meta.models.iter().chain(meta.model.iter().filter(|_| meta.models.is_empty()));
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
+    let of_folder = || find::folder_id(&reading.target.path, reading.opened.format).map(|id| id.to_string());
     SessionFigures {
-        id: id.or_else(of_target),
+        id: id.or_else(of_target).or_else(of_folder),
         title: string(meta.title()),
         agent: string(meta.agent.as_ref()),
         cwd: string(meta.cwd.as_ref()),
-        models: meta.models.iter().map(Text::to_string).collect(),
+        models: models.map(Text::to_string).collect(),
         started: span.map(|(first, _)| first.to_rfc3339()),
         ended: span.map(|(_, last)| last.to_rfc3339()),
         state: activity.word(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
 use super::glance::{self, Glance};
+use super::lookup::goes_on_from_name;
 use crate::formats::decoder::{Format, Pattern, Place};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
@@ -130,8 +131,9 @@ impl Facts {
             return None;
         }
         let live = live(beside.lock.and_then(|path| self.lock(&path)), meta.live, process);
-        let own = meta.id.clone().filter(|id| candidate.format.is_none() && identifies(id));
         let named = format.named(&candidate.path).map_or(candidate.id.as_str(), |named| named.id);
+        let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
+        let own = meta.id.clone().filter(|id| identifies(id) && is_own(id));
         let key = Some(Text::clean(&listing.key)).filter(|key| !key.is_blank());
         Some(Found {
             session: None,

@@ -1,11 +1,13 @@
 //! One session by its id, the beginning of it, its file's name, or the key that its agent gives it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::Facts;
+use crate::formats;
 use crate::formats::roots::{Environment, file_name};
 use crate::ingest::target::{OpenError, Target};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// How many sessions are named when several match.
@@ -18,6 +20,8 @@ enum Match {
     ExactArchive,
     Beginning,
     BeginningOfArchive,
+    /// By the id of a session whose file's name ends with the beginning of it.
+    End,
 }
 
 /// The session that an argument names which is no path. `None`: it does not look like a name of a
@@ -75,8 +79,21 @@ fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
         (true, _, true) => Some(Match::ExactArchive),
         (false, true, false) => Some(Match::Beginning),
         (false, true, true) => Some(Match::BeginningOfArchive),
-        (false, false, _) => None,
+        (false, false, _) => goes_on_from_name(name, &candidate.id).then_some(Match::End),
     }
+}
+
+/// The id of a session that is named as the folder that it lies in.
+pub(crate) fn folder_id(path: &Path, format: &str) -> Option<Text> {
+    let named = formats::named(format)?.named(path)?;
+    (!file_name(path).starts_with(named.id)).then(|| Text::clean(named.id))
+}
+
+/// Whether an id, or its beginning, goes with a name that ends with the first letters of the session's id, as Gemini's do.
+pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
+    const LEAST: usize = 8;
+    let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else { return false };
+    id.len() >= LEAST && id.starts_with(end)
 }
 
 fn target(candidate: &Candidate) -> Target {
@@ -108,4 +125,18 @@ fn ambiguous(argument: &str, several: &[(Match, Candidate)], environment: &Envir
         several.len(),
         named.join(", ")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::goes_on_from_name;
+
+    #[test]
+    fn ids_go_with_names_that_end_with_their_beginning() {
+        let name = "session-2026-11-20T10-00-e435870b";
+        assert!(goes_on_from_name("e435870b-1111-4222-8333-444444444444", name));
+        assert!(goes_on_from_name("e435870b", name));
+        assert!(!goes_on_from_name("e43587", name), "the beginning of many");
+        assert!(!goes_on_from_name("e435870b", "01a1f866-0d00-7000-8000-e435870b0000"));
+    }
 }
