@@ -153,7 +153,7 @@ impl Files {
                 // One name for all uses of a file.
                 let path = self.known.by_path.get_key_value(&path).map_or(path, |(known, _)| known.clone());
                 let place = Place { entry: id, block };
-                let one = Use::of(call, entry, place, order, (op, by_shell));
+                let one = Use::of((call, &path), entry, place, order, (op, by_shell));
                 uses.push((((id, block, number), path), one));
             }
         }

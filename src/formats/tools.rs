@@ -10,11 +10,14 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::json::{self, Json};
+use crate::model::path::BETWEEN;
 use crate::model::text::Text;
 use crate::model::tool::ToolKind;
 
 /// Characters of a headline.
 const HEADLINE_CHARS: usize = 200;
+/// Characters of a headline that names several files: each of them counts.
+const LIST_CHARS: usize = 4_096;
 /// Strings up to this size in bytes may stand for a whole input that has no known field.
 const SHORT_BYTES: usize = 200;
 
@@ -102,7 +105,10 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
         ToolKind::Plan => plan(input),
         ToolKind::Other => None,
     };
-    Text::stub(&headline.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), HEADLINE_CHARS)
+    let names_files = matches!(kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write);
+    let is_list = names_files && headline.as_ref().is_some_and(|headline| headline.contains(BETWEEN));
+    let longest = if is_list { LIST_CHARS } else { HEADLINE_CHARS };
+    Text::stub(&headline.or_else(|| any_field(input)).unwrap_or_else(|| first_string(input)), longest)
 }
 
 /// Whether an input is the text of an object that ends too early: the model was cut off in it.
@@ -121,7 +127,8 @@ fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| input.get(name).filled()).map(str::to_owned)
 }
 
-fn command(input: &Json<'_>) -> Option<String> {
+/// The command that an input asks for.
+pub(crate) fn command(input: &Json<'_>) -> Option<String> {
     let command = first(input, &["command", "cmd", "script", "code", "input"]);
     command.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
         let each = input.get("commands").items().iter().filter_map(|one| one.filled().map(str::to_owned));
@@ -162,7 +169,7 @@ fn path(input: &Json<'_>) -> Option<String> {
             Some(path) => Some(path.to_owned()),
             None => path(one),
         });
-        let all = paths.collect::<Vec<_>>().join(" ");
+        let all = paths.collect::<Vec<_>>().join(BETWEEN);
         (!all.is_empty()).then_some(all)
     })
 }
@@ -185,7 +192,7 @@ fn range(input: &Json<'_>) -> String {
 fn patched_paths(input: &Json<'_>) -> Option<String> {
     let listed: Vec<String> = input.items().iter().filter_map(path).collect();
     if !listed.is_empty() {
-        return Some(listed.join(" "));
+        return Some(listed.join(BETWEEN));
     }
     let patch = input
         .str()
@@ -193,7 +200,7 @@ fn patched_paths(input: &Json<'_>) -> Option<String> {
     let marks = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "+++ b/"];
     let named = patch.lines().filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)));
     let paths: Vec<&str> = named.map(str::trim).collect();
-    (!paths.is_empty()).then(|| paths.join(" "))
+    (!paths.is_empty()).then(|| paths.join(BETWEEN))
 }
 
 fn search(input: &Json<'_>) -> Option<String> {
@@ -328,7 +335,7 @@ mod tests {
             (
                 ToolKind::Edit,
                 r#"[{"path":"a.rs","kind":"add"},{"path":"b.rs","kind":"update"}]"#,
-                "a.rs b.rs",
+                "a.rs ; b.rs",
             ),
             (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
             (ToolKind::Search, r#"{"path":"."}"#, "."),

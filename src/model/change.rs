@@ -98,11 +98,39 @@ pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
     Text::output(&lines.map(signed).collect::<Vec<_>>().join("\n"))
 }
 
-/// Lines that a call added and removed; of a whole file, all of them. Nothing while that is on disk.
-pub(crate) fn changed_lines(call: &ToolCall) -> Option<(usize, usize)> {
-    let of_change = of_call(call).map(|lines| counts(&lines));
+/// Lines that a call added to a file and removed from it; of a whole file, all of them. Nothing while that is on disk.
+pub(crate) fn changed_lines(call: &ToolCall, path: &str) -> Option<(usize, usize)> {
+    let of_change = of_call(call).map(|lines| counts(of_file(&lines, path)));
     of_change.or_else(|| written(call).map(|text| (text.lines().count(), 0)))
 }
+
+/// Of a change of several files the part that is of one. The paths in it may be named from another folder on.
+pub(crate) fn of_file<'a>(lines: &'a [DiffLine], path: &str) -> &'a [DiffLine] {
+    let is_head = |(_, line): &(usize, &DiffLine)| line.sign == Sign::File;
+    let heads: Vec<usize> = lines.iter().enumerate().filter(is_head).map(|(at, _)| at).collect();
+    if heads.len() < 2 {
+        return lines;
+    }
+    let named = |is_it: &dyn Fn(&str) -> bool| {
+        let is_named = |at: &&usize| {
+            let head = lines.get(**at).map(DiffLine::text).unwrap_or_default();
+            let names = FATES.iter().find_map(|fate| head.strip_suffix(fate)).unwrap_or(&head);
+            names.split(MOVED).any(is_it)
+        };
+        heads.iter().find(is_named).copied()
+    };
+    let is_below = |one: &str, other: &str| one.strip_suffix(other).is_some_and(|rest| rest.ends_with('/'));
+    let found = named(&|name| name == path);
+    let Some(from) = found.or_else(|| named(&|name| is_below(name, path) || is_below(path, name))) else {
+        return &[];
+    };
+    let end = heads.iter().copied().find(|at| *at > from).unwrap_or(lines.len());
+    lines.get(from..end).unwrap_or_default()
+}
+
+/// What a head says of a file besides its name, and what stands between its names if it was moved.
+const FATES: [&str; 2] = [" (new)", " (deleted)"];
+const MOVED: &str = " \u{2192} ";
 
 /// The change that a call made or asks for.
 pub(crate) fn of_call(call: &ToolCall) -> Option<Vec<DiffLine>> {
@@ -137,9 +165,22 @@ pub(crate) fn written(call: &ToolCall) -> Option<&Text> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counts, of_input};
+    use super::{counts, of_file, of_input, of_patch};
     use crate::model::body::Tree;
     use crate::model::text::Text;
+
+    #[test]
+    fn each_file_of_a_patch_has_its_own_lines() {
+        let lines = of_patch(
+            "*** Begin Patch\n*** Add File: src/a.rs\n+one\n+two\n*** Update File: a.rs\n@@\n-old\n+new\n\
+             *** Update File: b.rs\n*** Move to: c.rs\n@@\n-b\n*** End Patch",
+        );
+        let of = |path: &str| counts(of_file(&lines, path));
+        assert_eq!((of("src/a.rs"), of("a.rs"), of("b.rs"), of("c.rs")), ((2, 0), (1, 1), (0, 1), (0, 1)));
+        assert_eq!((of("/home/mira/src/a.rs"), of("d.rs")), ((2, 0), (0, 0)));
+        let only = of_patch("*** Begin Patch\n*** Add File: a.rs\n+one\n*** End Patch");
+        assert_eq!(counts(of_file(&only, "under/another/name")), (1, 0));
+    }
 
     #[test]
     fn knows_the_names_of_agents() {

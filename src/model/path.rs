@@ -1,5 +1,30 @@
 //! Names of files, as they are shown: from the session's root on.
 
+/// What stands between things that a headline names together: a name of a file hardly has it in it.
+pub const BETWEEN: &str = " ; ";
+
+/// The files that a headline names, without the lines that are read of them.
+pub fn listed(headline: &str) -> impl Iterator<Item = &str> {
+    let paths = headline.split(BETWEEN).map(str::trim);
+    // Of a list that is cut off, the last name is not whole.
+    let is_whole = move |path: &&str| !headline.contains(BETWEEN) || !path.ends_with('\u{2026}');
+    paths.filter(is_whole).map(without_lines).filter(|path| !path.is_empty() && !path.contains('\n'))
+}
+
+/// `src/watch.rs:120-180` without the lines.
+fn without_lines(path: &str) -> &str {
+    let is_lines = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
+    path.rsplit_once(':').filter(|(_, rest)| is_lines(rest)).map_or(path, |(path, _)| path)
+}
+
+/// Files that are named together, each as seen from a folder.
+pub fn all_below<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
+    if !paths.contains(BETWEEN) {
+        return below(paths, root).into();
+    }
+    paths.split(BETWEEN).map(|path| below(path, root)).collect::<Vec<_>>().join(BETWEEN).into()
+}
+
 /// A path as seen from a folder, if it lies in it.
 pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let inner =
@@ -32,7 +57,21 @@ pub fn command_below<'a>(command: &'a str, root: Option<&str>) -> std::borrow::C
 
 #[cfg(test)]
 mod tests {
-    use super::{below, command_below, words_below};
+    use super::{all_below, below, command_below, listed, words_below};
+
+    #[test]
+    fn files_that_are_named_together_are_told_apart() {
+        let named = |headline| listed(headline).collect::<Vec<_>>();
+        assert_eq!(named("a b.rs:1-9 ; Dockerfile ; /x/c.rs"), ["a b.rs", "Dockerfile", "/x/c.rs"]);
+        assert_eq!(named("a.rs ; src/b\u{2026}"), ["a.rs"], "the last one is cut off");
+        assert_eq!(named("a\u{2026}"), ["a\u{2026}"]);
+        for (written, path) in
+            [("a/b.rs:120-180", "a/b.rs"), ("a/b.rs:7", "a/b.rs"), ("C:", "C:"), ("C:/x", "C:/x")]
+        {
+            assert_eq!(named(written), [path]);
+        }
+        assert_eq!(all_below("/x/a ; /x/b/c ; /y", Some("/x")), "a ; b/c ; /y");
+    }
 
     #[test]
     fn what_lies_in_the_root_is_named_from_there() {

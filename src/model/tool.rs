@@ -163,7 +163,7 @@ impl ToolCall {
         let line = self.headline.trim().lines().next().unwrap_or_default();
         let line: String = without_sgr(line).chars().take(LONGEST).collect();
         match self.kind {
-            _ if self.names_a_file() => path::below(&line, root).to_owned(),
+            _ if self.names_a_file() => path::all_below(&line, root).into_owned(),
             ToolKind::Search => path::words_below(&line, root).into_owned(),
             ToolKind::Run => path::command_below(&line, root).into_owned(),
             _ => line,
@@ -284,6 +284,63 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 }
 
 /// The text of a tool's input that is a patch, if any of it is.
-pub(crate) fn patch_of(input: &Tree) -> Option<&Text> {
-    PATCHES.iter().find_map(|name| input.get(name).and_then(Tree::as_text)).or(input.as_text())
+pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
+    let text = PATCHES.iter().find_map(|name| input.get(name).and_then(Tree::as_text)).or(input.as_text());
+    text.map(Text::as_str).or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
+}
+
+/// The command of a tool's input; of a list of words the last, which is what a shell is given.
+fn command_in(input: &Tree) -> Option<&str> {
+    let command = ["command", "cmd"].iter().find_map(|name| input.get(name))?;
+    command.as_text().or_else(|| command.items().last()?.as_text()).map(Text::as_str)
+}
+
+/// The patch that a shell command hands to `apply_patch`, if it does nothing else, and the folder that it goes to
+/// first.
+///
+/// Codex takes such a command for a call of its tool: `apply_patch <<'EOF'`, perhaps behind `cd FOLDER &&`
+/// (`codex-rs/apply-patch`).
+pub(crate) fn patch_of_command(command: &str) -> Option<(Option<&str>, &str)> {
+    let command = command.trim();
+    let (folder, step) = match command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
+        Some((folder, step)) => (Some(folder.trim().trim_matches(['"', '\''])), step.trim_start()),
+        None => (None, command),
+    };
+    let rest = ["apply_patch", "applypatch"].iter().find_map(|name| step.strip_prefix(name))?;
+    let (head, patch) = rest.split_at(rest.find("*** Begin Patch")?);
+    let (patch, tail) = patch.split_at(patch.rfind(PATCH_ENDS)? + PATCH_ENDS.len());
+    let is_quote = |text: &str| text.chars().all(|c| matches!(c, '"' | '\'' | ')') || c.is_whitespace());
+    let tail = tail.trim_start().trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    let is_all = head.trim_end().lines().count() <= 1 && !head.contains([';', '|', '&']) && is_quote(tail);
+    is_all.then_some((folder, patch))
+}
+
+/// The last line of a patch of the shape that OpenAI's models write.
+const PATCH_ENDS: &str = "*** End Patch";
+
+#[cfg(test)]
+mod tests {
+    use super::patch_of_command;
+
+    #[test]
+    fn a_command_that_only_applies_a_patch_is_one() {
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+        for (command, folder) in [
+            (format!("apply_patch <<'PATCH'\n{patch}\nPATCH"), None),
+            (format!("apply_patch << \"EOF\"\n{patch}\nEOF\n"), None),
+            (format!("apply_patch '{patch}'"), None),
+            (format!("apply_patch \"$(cat <<'EOF'\n{patch}\nEOF\n)\""), None),
+            (format!("cd \"src/a b\" && apply_patch <<EOF\n{patch}\nEOF"), Some("src/a b")),
+        ] {
+            assert_eq!(patch_of_command(&command), Some((folder, patch)), "{command}");
+        }
+        for command in [
+            format!("apply_patch <<'EOF'\n{patch}\nEOF\ncargo test"),
+            format!("cat <<'EOF'\n{patch}\nEOF"),
+            format!("apply_patch --help; echo '{patch}'"),
+            "apply_patch < a.patch".to_owned(),
+        ] {
+            assert_eq!(patch_of_command(&command), None, "{command}");
+        }
+    }
 }

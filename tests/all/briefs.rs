@@ -281,3 +281,42 @@ fn an_error_is_over_once_the_session_goes_on() {
     let brief = session.brief("Here it is.");
     assert_eq!(failed_of(&brief), [("API Error: 500", true)]);
 }
+
+/// Codex hands a patch to its tool, or to a shell; each file of it was changed.
+#[test]
+fn each_file_of_a_patch_was_changed_however_it_was_applied() {
+    let patch = "*** Begin Patch\n*** Add File: Dockerfile\n+FROM scratch\n+COPY . .\n*** Update File: src/a b.js\n\
+                 @@\n-old\n+new\n*** End Patch";
+    let shell = |workdir: &str| {
+        let command = format!("apply_patch <<'PATCH'\n{patch}\nPATCH");
+        json!({"type": "function_call", "name": "shell", "call_id": "c1", "arguments":
+            json!({"command": ["bash", "-lc", command], "workdir": workdir}).to_string()})
+    };
+    let tool = json!({"type": "custom_tool_call", "name": "apply_patch", "call_id": "c1", "input": patch});
+    for (call, folder) in [(tool, ""), (shell("/w"), ""), (shell("/w/deck"), "deck/")] {
+        let output = json!({"type": "function_call_output", "call_id": "c1", "output":
+            json!({"output": "Success. Updated the following files:\nA Dockerfile\nM src/a b.js\n",
+                "metadata": {"exit_code": 0, "duration_seconds": 0.1}}).to_string()});
+        let meta = json!({"id": "019cadc6-0000-7000-8000-000000000001", "timestamp": "2026-03-02T09:00:00.000Z",
+            "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.60.0"});
+        let record = |kind: &str, payload: &Value| {
+            json!({"timestamp": "2026-03-02T09:00:00.000Z", "type": kind, "payload": payload}).to_string()
+                + "\n"
+        };
+        let lines = [("session_meta", &meta), ("response_item", &call), ("response_item", &output)];
+        let text: String = lines.iter().map(|(kind, payload)| record(kind, payload)).collect();
+        let folder_of_file = tempfile::tempdir().unwrap();
+        let path = folder_of_file
+            .path()
+            .join("rollout-2026-03-02T09-00-00-019cadc6-0000-7000-8000-000000000001.jsonl");
+        std::fs::write(&path, text).unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_tv")).args(["brief", "--json"]).arg(&path).output().unwrap();
+        let brief: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let files = brief["done"]["files"].as_array().unwrap().iter();
+        let said: Vec<String> = files
+            .map(|file| format!("{} +{} -{}", file["path"].as_str().unwrap(), file["added"], file["removed"]))
+            .collect();
+        assert_eq!(said, [format!("{folder}Dockerfile +2 -0"), format!("{folder}src/a b.js +1 -1")]);
+    }
+}

@@ -11,6 +11,7 @@ use crate::analysis::shell::{
 use crate::model::body::Body;
 use crate::model::change;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
+use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
@@ -175,13 +176,17 @@ impl Noted<'_> {
             };
             self.notes.push(Note::May(may));
         }
+        let mut paths = self.paths_of(call).into_iter();
         let like = match call.kind {
-            ToolKind::Edit | ToolKind::Write => Like::File(self.path_of(call)),
+            ToolKind::Edit | ToolKind::Write => Like::File(paths.next().unwrap_or_default()),
             ToolKind::Run => like_of_command(call),
             _ => Like::Call(likeness_of(call)),
         };
         match &call.state {
-            ToolState::Done(_) => self.notes.push(Note::Done(like)),
+            ToolState::Done(_) => {
+                let others = paths.filter(|_| is_file).map(Like::File);
+                self.notes.extend(std::iter::once(like).chain(others).map(Note::Done));
+            }
             ToolState::Failed(result) | ToolState::Refused(result) => {
                 let (facts, word) = (result.facts.to_string(), call.state.word());
                 self.notes.push(Note::Failed(Box::new(Failed { what, facts, word, like })));
@@ -192,18 +197,23 @@ impl Noted<'_> {
         }
     }
 
-    fn path_of(&self, call: &ToolCall) -> String {
-        normal(without_sgr(&call.headline).trim(), self.root)
+    /// The files that a call is on; one without a name if it names none.
+    fn paths_of(&self, call: &ToolCall) -> Vec<String> {
+        let headline = without_sgr(call.headline.trim());
+        let paths: Vec<String> = listed(&headline).map(|path| normal(path, self.root)).collect();
+        if paths.is_empty() { vec![String::new()] } else { paths }
     }
 
     fn change(&mut self, call: &ToolCall) {
-        let path = self.path_of(call);
         let is_edit = call.kind == ToolKind::Edit;
         let patch = call.state.result().and_then(|result| result.patch.as_ref());
         self.is_away |= patch.unwrap_or(&call.input).is_away();
         // A file that was written whole took lines from one that is not known.
-        let lines = change::changed_lines(call).filter(|_| is_edit || patch.is_some());
-        self.notes.push(Note::Change(Box::new(FileChange { path, is_edit, lines })));
+        let is_counted = is_edit || patch.is_some();
+        for path in self.paths_of(call) {
+            let lines = change::changed_lines(call, &path).filter(|_| is_counted);
+            self.notes.push(Note::Change(Box::new(FileChange { path, is_edit, lines })));
+        }
     }
 
     /// Takes in a command. Answers whether that is all there is to say of it: it ran tests, so that their end is what
@@ -357,7 +367,9 @@ fn may_of(command: &str, steps: &[SimpleCommand<'_>]) -> May {
 fn what_of(call: &ToolCall, root: Option<&str>) -> String {
     let line = first_line(&call.headline);
     let line = match call.kind {
-        ToolKind::Read | ToolKind::Edit | ToolKind::Write => normal(&line, root),
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
+            line.split(BETWEEN).map(|path| normal(path, root)).collect::<Vec<_>>().join(BETWEEN)
+        }
         _ => line,
     };
     let word = if call.kind == ToolKind::Other { call.name.as_str() } else { call.kind.word() };

@@ -133,9 +133,8 @@ impl File {
 
     fn judge(&mut self) {
         flags::judge(&mut self.uses);
-        let by_tool = || self.uses.iter().filter(|one| !one.by_shell);
         let count = |ops: &[Op]| {
-            by_tool().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()
+            self.uses.iter().filter(|one| one.outcome != Outcome::Failed && ops.contains(&one.op)).count()
         };
         (self.reads, self.edits, self.writes) =
             (count(&[Op::Read, Op::Grep]), count(&[Op::Edit]), count(&[Op::Write]));
@@ -145,6 +144,6 @@ impl File {
         self.last = self.uses.iter().filter_map(|one| one.at).max();
         // Searches name what may be no file, and what failed may not be there.
         let is_sure = |one: &Use| one.op != Op::Grep && one.outcome != Outcome::Failed;
-        self.is_listed = by_tool().any(is_sure) || self.flags > 0;
+        self.is_listed = self.uses.iter().any(|one| !one.by_shell && is_sure(one)) || self.flags > 0;
     }
 }

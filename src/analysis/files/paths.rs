@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::Op;
 use crate::analysis::shell::simple_commands;
 use crate::model::body::Tree;
-use crate::model::path::below;
+use crate::model::path::{below, listed};
 use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
@@ -54,7 +54,7 @@ pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bo
     // Arguments that break off may break off within the path: what is left is JSON.
     let is_path = |path: &&str| !(call.input.flags.broken_off && path.starts_with(['{', '"']));
     let of_tool = |op: Op| {
-        let paths = paths(&headline).filter(is_path);
+        let paths = listed(&headline).filter(is_path);
         paths.map(move |path| (normal(path, cwd), op, false)).collect::<Vec<_>>()
     };
     let mut used = match call.kind {
@@ -73,20 +73,6 @@ pub(crate) fn used_by(call: &ToolCall, cwd: Option<&str>) -> Vec<(String, Op, bo
     };
     used.dedup();
     used
-}
-
-/// Several paths stand side by side; a single one may have blanks.
-fn paths(headline: &str) -> impl Iterator<Item = &str> {
-    let words: Vec<&str> = headline.split(' ').collect();
-    let is_list = words.len() > 1 && words.iter().all(|word| word.contains(['/', '.']));
-    let paths = if is_list { words } else { vec![headline] };
-    paths.into_iter().map(without_lines).filter(|path| !path.is_empty() && !path.contains('\n'))
-}
-
-/// `src/watch.rs:120-180` without the lines.
-fn without_lines(path: &str) -> &str {
-    let is_lines = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '-') && !rest.is_empty();
-    path.rsplit_once(':').filter(|(_, rest)| is_lines(rest)).map_or(path, |(path, _)| path)
 }
 
 /// The file that a search looks into: not a folder, as far as its name shows.
@@ -157,7 +143,7 @@ fn entered(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_shell, is_file, normal, used_by, without_lines};
+    use super::{in_shell, is_file, normal, used_by};
     use crate::model::edit::Batch;
     use crate::model::samples;
     use crate::model::tool::ToolKind;
@@ -174,12 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lose_their_lines_and_detours() {
-        for (written, path) in
-            [("a/b.rs:120-180", "a/b.rs"), ("a/b.rs:7", "a/b.rs"), ("C:", "C:"), ("C:/x", "C:/x")]
-        {
-            assert_eq!(without_lines(written), path);
-        }
+    fn paths_lose_their_detours() {
         let cwd = Some("/home/mira/boats");
         for (written, path) in [
             ("/home/mira/boats/src/hull.rs", "src/hull.rs"),

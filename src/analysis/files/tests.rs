@@ -314,3 +314,23 @@ proptest! {
         assert_eq!(of(&fixture.files), of(&fresh));
     }
 }
+
+#[test]
+fn each_file_of_a_patch_is_one_and_commands_count_where_they_name_it() {
+    let mut fixture = Fixture::default();
+    let patch = "*** Begin Patch\n*** Add File: Dockerfile\n+a\n*** Update File: src/hull.rs\n@@\n-c\n+d\n*** End Patch";
+    let files = "Dockerfile ; src/hull.rs";
+    fixture.call("main", ToolKind::Edit, files, &[("input", patch)], Some(Verdict::Done));
+    fixture.run("main", "cat src/hull.rs");
+    fixture.run("main", "sed -i s/d/c/ src/hull.rs");
+    fixture.edit("main", "d", "c");
+    let mut listed: Vec<&str> = fixture.files.list().map(|(path, _)| path.as_str()).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, ["Dockerfile", HULL]);
+    let hull = fixture.files.file(HULL).unwrap();
+    assert_eq!((hull.reads, hull.edits, hull.writes, hull.uses.len()), (1, 2, 1, 4));
+    let mut fixture = Fixture::default();
+    fixture.call("main", ToolKind::Edit, files, &[("input", patch)], Some(Verdict::Done));
+    fixture.edit("main", "d", "c");
+    assert_eq!(fixture.flags(), ["undone", ""], "what is undone is its own part of the patch");
+}

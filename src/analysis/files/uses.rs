@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::analysis::calls::Place;
 use crate::model::body::{Held, Tree};
+use crate::model::change::{self, DiffLine, Sign};
 use crate::model::entry::Entry;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -103,9 +104,9 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// What a call does with a file. `order` is the place of its entry in the session.
+    /// What a call does with the file at a path. `order` is the place of its entry in the session.
     pub(super) fn of(
-        call: &ToolCall,
+        (call, path): (&ToolCall, &str),
         entry: &Entry,
         place: Place,
         order: u32,
@@ -121,7 +122,7 @@ impl Use {
             at: result.and_then(|result| result.at).or(call.started).or(entry.at),
             flag: None,
             order,
-            print: if by_shell { None } else { print_of(call, op).map(Box::new) },
+            print: if by_shell { None } else { print_of(call, op, path).map(Box::new) },
         }
     }
 
@@ -155,7 +156,7 @@ fn hash_of(text: impl Hash) -> u64 {
     hasher.finish()
 }
 
-fn print_of(call: &ToolCall, op: Op) -> Option<Print> {
+fn print_of(call: &ToolCall, op: Op, path: &str) -> Option<Print> {
     if !matches!(op, Op::Edit | Op::Write) {
         return None;
     }
@@ -169,12 +170,12 @@ fn print_of(call: &ToolCall, op: Op) -> Option<Print> {
         let pairs = pairs.into_iter().map(|(old, new)| (hash_of(old), hash_of(new)));
         return Some(Print::Edits(pairs.collect()));
     }
-    let patch = tool::patch_of(input)?;
-    let lines = |sign: char| {
-        let of_it = patch.lines().filter_map(|line| line.strip_prefix(sign));
-        of_it.filter(|line| !line.starts_with(['-', '+'])).collect::<Vec<_>>()
+    let change = change::of_input(input)?;
+    let lines = |sign: Sign| {
+        let own = change::of_file(&change, path).iter().filter(|line| line.sign == sign);
+        own.map(DiffLine::text).collect::<Vec<_>>()
     };
-    let (old, new) = (lines('-'), lines('+'));
+    let (old, new) = (lines(Sign::Removed), lines(Sign::Added));
     if old.is_empty() && new.is_empty() {
         return None;
     }

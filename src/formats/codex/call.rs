@@ -10,9 +10,10 @@ use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::BlockKind;
+use crate::model::path::BETWEEN;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, patch_of_command};
 
 /// The tool that is given code, which calls other tools.
 const CODE: &str = "exec";
@@ -66,13 +67,29 @@ fn name(payload: &Json<'_>) -> String {
 /// What a call does and what it asks for. Of code that calls tools, what those do.
 fn asked(name: &str, input: &Json<'_>) -> (ToolKind, Text) {
     let kind = tools::kind_of(name);
-    let usual = || (kind, tools::headline(kind, input));
+    let patched = || patched(input).filter(|_| kind == ToolKind::Run);
+    let usual =
+        || patched().map_or_else(|| (kind, tools::headline(kind, input)), |paths| (ToolKind::Edit, paths));
     let Some(code) = input.str().filter(|_| name == CODE) else { return usual() };
     let inner = code_mode::calls(code);
     let Some(first) = inner.first() else { return usual() };
     let is_one_kind = inner.iter().all(|one| one.kind == first.kind);
     let words: Vec<String> = inner.iter().map(|one| words(one, is_one_kind)).collect();
-    (if is_one_kind { first.kind } else { ToolKind::Run }, Text::clean(&words.join(" ; ")))
+    (if is_one_kind { first.kind } else { ToolKind::Run }, Text::clean(&words.join(BETWEEN)))
+}
+
+/// The files of a patch that a shell is told to apply: models did so before there was a tool for it.
+fn patched(input: &Json<'_>) -> Option<Text> {
+    let command = tools::command(input)?;
+    let (folder, patch) = patch_of_command(&command)?;
+    let paths = tools::headline(ToolKind::Edit, &Json::Str(patch.into()));
+    let folders = [input.get("workdir").filled(), folder];
+    let below = |folder: &str, path: String| {
+        if path.starts_with('/') { path } else { format!("{}/{path}", folder.trim_end_matches('/')) }
+    };
+    let whole =
+        |path: &str| folders.iter().flatten().rfold(path.to_owned(), |path, folder| below(folder, path));
+    Some(Text::clean(&paths.split(BETWEEN).map(whole).collect::<Vec<_>>().join(BETWEEN)))
 }
 
 fn words(inner: &Inner, is_one_kind: bool) -> String {

@@ -11,7 +11,7 @@ use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
 use crate::app::views::page::{PageScene, Sheet, SheetRow};
 use crate::app::views::table::{Column, Table};
-use crate::model::change::changed_lines;
+use crate::model::change::{self, changed_lines};
 use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
@@ -96,7 +96,7 @@ impl History {
         let rows = rows.collect();
         let chosen = self.uses.chosen().and_then(|place| file.uses.iter().find(|one| one.place == *place));
         let foot = match chosen.filter(|_| foot > 0) {
-            Some(one) => foot_lines(one, foot, scene),
+            Some(one) => foot_lines((one, path), foot, scene),
             None => Vec::new(),
         };
         let room = scene.width.saturating_sub(40).max(12);
@@ -119,7 +119,7 @@ impl History {
             Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.outcome.running, theme.warn),
             Outcome::Open => (glyphs.outcome.lost, theme.dim),
         };
-        let lines = self.lines(one, call, scene).map(|(added, removed)| match removed {
+        let lines = self.lines((one, path), call, scene).map(|(added, removed)| match removed {
             0 => format!("+{added}"),
             _ => format!("+{added} {}{removed}", glyphs.minus),
         });
@@ -144,7 +144,12 @@ impl History {
     }
 
     /// Lines that a change added and removed; nothing while they are on disk and were never in sight.
-    fn lines(&mut self, one: &Use, call: Option<&ToolCall>, scene: &PageScene<'_>) -> Option<(usize, usize)> {
+    fn lines(
+        &mut self,
+        (one, path): (&Use, &str),
+        call: Option<&ToolCall>,
+        scene: &PageScene<'_>,
+    ) -> Option<(usize, usize)> {
         let is_change = matches!(one.op, Op::Edit | Op::Write) && !one.by_shell;
         let key = (one.place.entry, one.place.block);
         let revision = scene.transcript.get(one.place.entry)?.revision;
@@ -153,7 +158,7 @@ impl History {
         {
             return Some(*counts);
         }
-        let counts = changed_lines(call.filter(|_| is_change)?)?;
+        let counts = changed_lines(call.filter(|_| is_change)?, path)?;
         if self.counts.len() >= COUNTED {
             self.counts.clear();
         }
@@ -224,7 +229,7 @@ pub(crate) fn words_of(one: &Use, scene: &PageScene<'_>) -> String {
 }
 
 /// Under the history: what went wrong, then the beginning of what was changed or read.
-fn foot_lines(one: &Use, height: usize, scene: &PageScene<'_>) -> Vec<Line<'static>> {
+fn foot_lines((one, path): (&Use, &str), height: usize, scene: &PageScene<'_>) -> Vec<Line<'static>> {
     let (theme, cut) = (scene.theme, scene.theme.glyphs().cut);
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag().is_some() {
@@ -233,7 +238,9 @@ fn foot_lines(one: &Use, height: usize, scene: &PageScene<'_>) -> Vec<Line<'stat
         lines.truncate(WORDS);
     }
     let Some(call) = call_of(one.place, scene) else { return lines };
-    let change = change_text(call).filter(|_| !one.by_shell);
+    let parts = change::of_call(call).filter(|_| call.names_a_file());
+    let own = parts.map(|lines| change::text(change::of_file(&lines, path).iter()));
+    let change = own.or_else(|| change_text(call)).filter(|_| !one.by_shell);
     let is_change = change.is_some();
     let text = change.or_else(|| call.state.result().map(|result| result.body.text_or_stub().clone()));
     let text = text.unwrap_or_default();
