@@ -7,6 +7,7 @@ use super::{Expr, Speaker, State, Term, When};
 use crate::analysis::money::cost;
 use crate::analysis::search::texts::{self, BlockText, Read};
 use crate::model::entry::{Block, BlockKind, Entry, Role};
+use crate::model::path;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
@@ -228,9 +229,8 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         }
         Term::Id(wanted) => ids_of(transcript, entry, block).iter().any(|id| id.starts_with(wanted.as_str())),
         Term::File(wanted) => call_of(block).is_some_and(|call| {
-            let is_of_file =
-                matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
-            is_of_file && is_like(&call.headline, wanted)
+            let is_of_file = call.names_a_file() || call.kind == ToolKind::Search;
+            is_of_file && is_on_file(call, wanted, transcript, entry)
         }),
         Term::Model(wanted) => entry.model.as_ref().is_some_and(|model| is_like(model, wanted)),
         Term::Since(_)
@@ -261,6 +261,19 @@ pub(crate) fn ids_of<'a>(transcript: &'a Transcript, entry: &'a Entry, block: &'
     let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane)).and_then(|lane| lane.call.as_ref());
     let ids = [call, Some(&entry.key), entry.parent.as_ref(), lane];
     ids.into_iter().flatten().map(Text::as_str).filter(|id| !id.is_empty()).collect()
+}
+
+/// Whether a call is on a file with such a name: as it is written, or as it is shown.
+fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &Entry) -> bool {
+    let session = entry.lane.as_ref().and_then(|lane| transcript.session_of_lane(lane));
+    let own = session.and_then(|(_, session)| session.root.as_deref());
+    let roots = [None, transcript.meta().root.as_deref(), own];
+    let is_it = |path: &str| roots.iter().any(|root| is_like(path::below(path, *root), wanted));
+    if call.names_a_file() {
+        return path::listed(&call.headline).any(is_it);
+    }
+    let headline = &call.headline;
+    is_like(headline, wanted) || headline.rsplit_once(" in ").is_some_and(|(_, place)| is_it(place))
 }
 
 /// Whether a call is of this tool: by its whole name, or by what it does.
@@ -295,7 +308,38 @@ pub(crate) fn is_like(name: &str, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_like;
+    use super::{Judge, is_like};
+    use crate::analysis::expression::parse::parse;
+    use crate::model::edit::{Batch, MetaEdit};
+    use crate::model::entry::{BlockKind, Piece, Role};
+    use crate::model::samples;
+    use crate::model::tool::ToolKind;
+    use crate::model::transcript::Transcript;
+
+    #[test]
+    fn files_are_meant_as_they_are_written_and_as_they_are_shown() {
+        let mut batch = Batch::default();
+        batch.meta(MetaEdit::Cwd("/home/mira/boats".into()));
+        let mut call = samples::call(&mut batch, "c");
+        call.kind = ToolKind::Edit;
+        call.headline = "/home/mira/boats/src/a.rs:1-9 ; Dockerfile".into();
+        let mut entry = batch.new_entry("e".into(), Role::Assistant, None);
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Call(Box::new(call))));
+        batch.entry(entry);
+        let mut transcript = Transcript::new();
+        transcript.apply(batch);
+        let is_meant = |wanted: &str| {
+            let judge = Judge::new(&parse(&format!("file:{wanted}")).unwrap(), None);
+            let entry = transcript.entries().next().unwrap();
+            judge.holds(&transcript, Some((entry, 0)), &|_| false)
+        };
+        for wanted in ["src/*.rs", "/home/*/a.rs", "docker*", "src/a", "boats/src"] {
+            assert!(is_meant(wanted), "{wanted}");
+        }
+        for wanted in ["*.toml", "a.rs*docker*", "lib/*.rs"] {
+            assert!(!is_meant(wanted), "{wanted}");
+        }
+    }
 
     #[test]
     fn stars_stand_for_anything() {
