@@ -34,6 +34,7 @@ use super::meta::Meta;
 use super::record::Origin;
 use super::tally::Tally;
 use super::text::Name;
+use super::timestamp::Timestamp;
 use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::{Scope, Usage};
@@ -178,6 +179,22 @@ impl Transcript {
     /// A look at one entry after the other, which leaves packed what is packed.
     pub(crate) fn passing(&self) -> Passing<'_> {
         self.entries.passing()
+    }
+
+    /// The time of the newest entry. The last one in the order may be of a sub-agent that ended before: of each lane
+    /// the last one is looked at.
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        let mut passing = self.passing();
+        let mut known: HashMap<Option<&Name>, Timestamp> = HashMap::new();
+        for id in self.order.iter().rev() {
+            let lane = self.lane_at(*id);
+            if !known.contains_key(&lane)
+                && let Some(at) = passing.get(*id).and_then(|entry| entry.at)
+            {
+                known.insert(lane, at);
+            }
+        }
+        known.into_values().max()
     }
 
     /// The place of the last of these entries that is such a one; packed ones stay packed.

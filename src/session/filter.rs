@@ -66,7 +66,7 @@ pub struct Open {
 impl Filter {
     /// A filter that has judged nothing yet.
     pub(crate) fn new(typed: &str, expr: Expr, transcript: &Transcript, generation: u32) -> Self {
-        let last = transcript.order().iter().rev().find_map(|id| transcript.get(*id)?.at);
+        let last = transcript.newest();
         Self {
             typed: typed.to_owned(),
             judge: Arc::new(Judge::new(&expr, last)),

@@ -14,7 +14,7 @@ use crate::session::Session;
 /// Sets an alarm.
 pub(crate) fn watch(alarms: &mut Alarms, session: &mut Session, screen: &mut Screen, wish: Wish) {
     let words = format!("watching {wish}");
-    let last = session.transcript.order().iter().rev().find_map(|id| session.transcript.get(*id)?.at);
+    let last = session.transcript.newest();
     alarms.list.retain(|watch| watch.wish != wish);
     let mut watch = Watch::new(wish, last);
     if alarms.has_begun {

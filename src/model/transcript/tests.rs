@@ -9,6 +9,7 @@ use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit, Mode};
 use crate::model::entry::{BlockKind, Entry, Piece, Raw, Role};
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
 
@@ -392,4 +393,20 @@ fn an_entry_that_goes_to_another_lane_stands_in_that() {
         assert_eq!(holding.map(|lane| lane.name.as_str()).collect::<Vec<_>>(), Vec::from_iter(lane));
         assert_eq!(touched.reordered, lane.is_some());
     }
+}
+
+#[test]
+fn the_newest_entry_may_stand_before_a_sub_agents_last() {
+    let mut transcript = Transcript::new();
+    let mut batch = Batch::default();
+    for (key, lane, at) in
+        [("a", None, 1_000), ("b", None, 9_000), ("c", Some("helper"), 5_000), ("d", None, 8_000)]
+    {
+        let mut entry = batch.new_entry(key.into(), Role::Assistant, Some(Timestamp(at)));
+        entry.lane = lane.map(Into::into);
+        batch.entry(entry);
+    }
+    transcript.apply(batch);
+    transcript.settle();
+    assert_eq!(transcript.newest(), Some(Timestamp(9_000)));
 }

@@ -244,7 +244,7 @@ impl Own {
 fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
     let mut records = Records { pager: reading.pager.take(), read: None };
     let transcript = &reading.transcript;
-    let last = transcript.order().iter().rev().find_map(|id| transcript.get(*id)?.at);
+    let last = transcript.newest();
     let judge = query.filter.as_ref().map(|filter| Judge::new(filter, last));
     let mut passing = transcript.passing();
     for id in transcript.order() {
