@@ -545,3 +545,22 @@ fn progress_and_summaries_are_found_where_the_whole_session_has_them() {
         assert_eq!((alone.len(), &alone), (1, &whole), "{word}");
     }
 }
+
+/// A session that is named as a file is searched with its sub-agents, and these once.
+#[test]
+fn what_lies_beside_a_named_file_is_searched_with_it() {
+    let home = Home::new();
+    let claude = home.path(".claude/projects/-work");
+    let main = claude.join("new.jsonl");
+    let agent = claude.join("new/subagents/agent-a1.jsonl");
+    let of = |paths: &[&Path]| {
+        let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+        let hits = home.json(&[&["sand the keel"], &paths[..]].concat());
+        hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let only = [agent.to_str().unwrap().to_owned()];
+    assert_eq!(of(&[&main]), only);
+    assert_eq!(of(&[&agent]), only);
+    assert_eq!(of(&[&main, &agent]), only);
+    assert_eq!(of(&[&claude]), only);
+}

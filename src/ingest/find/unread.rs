@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidates::{self, Candidate, Databases, Search, Unreadable};
 use super::facts::Facts;
+use crate::formats::decoder::Format;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
 use crate::ingest::sift::{self, Sieve, Sifted};
@@ -16,26 +17,29 @@ use crate::ingest::target::{OpenError, Target};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// A session of which nothing was read yet.
-pub(crate) struct Unread(Candidate);
+/// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
+/// its beginning tells.
+pub(crate) struct Unread(Candidate, Option<&'static dyn Format>);
 
 /// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
 pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
     let mut databases = Databases::default();
     let (candidates, mut failures) = candidates::files(search, &mut databases);
     failures.extend(databases.unreadable.iter().map(Unreadable::failure));
-    // In a folder that the reader names, files beside sessions are come by as well, with no format that claims them.
-    let may_lie_beside = |candidate: &Candidate| candidate.format.is_none() && !candidate.is_asked;
-    let has_some = candidates.iter().any(may_lie_beside);
-    let known = candidates.iter().filter(|_| has_some);
-    let beside = known.filter_map(|candidate| Some(sift::companions(&candidate.path, candidate.format?)));
+    let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
+    // Where the reader names folders and files, what lies beside sessions is come by as well.
+    let may_lie_beside = |Unread(candidate, _): &Unread| candidate.format.is_none() || candidate.is_asked;
+    let has_some = all.iter().any(may_lie_beside);
+    let known = all.iter().filter(|_| has_some);
+    let beside =
+        known.filter_map(|Unread(candidate, format)| Some(sift::companions(&candidate.path, (*format)?)));
     let beside: HashSet<PathBuf> = beside.flatten().collect();
-    let is_wanted = |candidate: &Candidate| match candidate.format {
-        None => candidate.is_asked || !beside.contains(&candidate.path),
+    let is_wanted = |unread: &Unread| match unread {
+        unread if may_lie_beside(unread) => !beside.contains(unread.path()),
         // What another session of a database started is read with it.
-        Some(_) => !(candidate.row.is_some() && candidate.is_child),
+        Unread(candidate, _) => !(candidate.row.is_some() && candidate.is_child),
     };
-    let sessions = candidates.into_iter().filter(is_wanted).map(Unread).collect();
+    let sessions = all.into_iter().filter(is_wanted).collect();
     (archives_behind(sessions), failures)
 }
 
@@ -60,6 +64,14 @@ fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
 }
 
 impl Unread {
+    fn of(candidate: Candidate) -> Self {
+        let format = match candidate.format {
+            None if candidate.is_asked => format_of(&candidate.path),
+            known => known,
+        };
+        Self(candidate, format)
+    }
+
     /// The file or database.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
@@ -97,7 +109,7 @@ impl Unread {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
-        sift::sift(&self.0.path, self.0.format, sieve)
+        sift::sift(&self.0.path, self.1, sieve)
     }
 
     /// Whether it lies in a database, or in a folder of small files.
@@ -134,8 +146,12 @@ impl Reader {
 }
 
 fn is_of_an_agent(path: &Path) -> bool {
-    read_head(path).is_ok_and(|head| {
-        probe::foreign(&head.bytes).is_none()
-            && probe::is_certain_of_agent(&probe::detect_file(path, &head.bytes, head.is_whole))
-    })
+    format_of(path).is_some()
+}
+
+/// The agent that wrote a file, as its beginning tells.
+fn format_of(path: &Path) -> Option<&'static dyn Format> {
+    let head = read_head(path).ok().filter(|head| probe::foreign(&head.bytes).is_none())?;
+    let detection = probe::detect_file(path, &head.bytes, head.is_whole);
+    probe::is_certain_of_agent(&detection).then_some(detection.format)
 }
