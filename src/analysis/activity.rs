@@ -212,7 +212,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     }
     match open {
         Some((call, since)) => judge_call(call, since, entry, silence),
-        None => judge_end(entry, block, silence),
+        None => judge_end(transcript, (entry, block), silence),
     }
 }
 
@@ -268,7 +268,7 @@ fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: 
 }
 
 /// Judges from the last block, where no call is open.
-fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
+fn judge_end(transcript: &Transcript, (entry, block): (&Entry, &BlockKind), silence: Silence) -> Activity {
     let last_time = entry.last_time();
     let since = silence.since(last_time, IDLE_AFTER_MS);
     let working = || {
@@ -283,7 +283,7 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
     let goes_on = |body: &Body| {
         let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
         let is_open = entry.stop == Stop::Unrecorded && entry.role == Role::Assistant;
-        is_open && silence.ms.is_some_and(|ms| ms < patience)
+        is_open && silence.ms.is_some_and(|ms| ms < patience) && !transcript.is_over_behind(entry)
     };
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },

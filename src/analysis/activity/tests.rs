@@ -183,6 +183,18 @@ fn a_text_before_a_call_is_no_waiting() {
     assert_eq!(state(text(Stop::Done), 0), "waiting");
     assert_eq!(state(text(Stop::Unrecorded), 0), "model", "a call may follow");
     assert_eq!(state(text(Stop::Unrecorded), 1), "waiting");
+    let over = |out: &mut Batch, kind: BlockKind, stop: Stop| {
+        text(Stop::Unrecorded)(out);
+        let mut entry = out.new_entry(Text::clean("note"), Role::Harness, Some(Timestamp(0)));
+        entry.marks = Marks { quiet: true, trace: true, ..Marks::default() };
+        entry.stop = stop;
+        entry.blocks.push(Batch::block(Piece(0), kind));
+        out.entry(entry);
+    };
+    let setting = || BlockKind::Break(Break::Setting(Text::clean("hook Stop")));
+    assert_eq!(state(|out| over(out, setting(), Stop::Unrecorded), 0), "model");
+    assert_eq!(state(|out| over(out, setting(), Stop::Done), 0), "waiting", "its turn is over");
+    assert_eq!(state(|out| over(out, BlockKind::Break(Break::Took(5)), Stop::Unrecorded), 0), "waiting");
 }
 
 #[test]

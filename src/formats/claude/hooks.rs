@@ -8,7 +8,7 @@ use super::line::Line;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -26,7 +26,7 @@ pub(crate) fn started(line: &Line<'_>, data: &Json<'_>, hooks: &mut Hooks, out: 
     let name = data.get("hookName").str_or_empty();
     let piece = Piece::of(&format!("{name} {}", command.unwrap_or_default()));
     let raw = Raw { title: title(name, None), body: out.output(command.unwrap_or_default()) };
-    emit(line, line.json.get("toolUseID").str_or_empty(), piece, raw, hooks, out)
+    emit(line, line.json.get("toolUseID").str_or_empty(), piece, (raw, Stop::Unrecorded), hooks, out)
 }
 
 /// An attachment: a hook ended well, with what it put out.
@@ -39,17 +39,17 @@ pub(crate) fn ended(line: &Line<'_>, attachment: &Json<'_>, hooks: &mut Hooks, o
     };
     let name = attachment.get("hookName").str_or_empty();
     let raw = Raw { title: title(name, attachment.get("durationMs").count()), body: out.output(&text) };
-    emit(line, attachment.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
+    emit(line, attachment.get("toolUseID").str_or_empty(), line.piece(), (raw, Stop::Unrecorded), hooks, out)
 }
 
-/// A summary of the hooks that ran at the end of a turn, with nothing to complain about.
+/// A summary of the hooks that ran at the end of a turn, with nothing to complain about: the turn is over.
 pub(crate) fn summary(line: &Line<'_>, hooks: &mut Hooks, out: &mut Batch) -> Fate {
     let ran = line.json.get("hookInfos").items();
     let command = |hook: &Json<'_>| hook.get("command").str_or_empty().to_owned();
     let took = ran.iter().filter_map(|hook| hook.get("durationMs").count()).reduce(u64::saturating_add);
     let body = out.output(&ran.iter().map(command).collect::<Vec<_>>().join("\n"));
     let raw = Raw { title: title("Stop", took), body };
-    emit(line, line.json.get("toolUseID").str_or_empty(), line.piece(), raw, hooks, out)
+    emit(line, line.json.get("toolUseID").str_or_empty(), line.piece(), (raw, Stop::Done), hooks, out)
 }
 
 /// `hook Stop, 3.3 s`
@@ -58,7 +58,14 @@ fn title(name: &str, took: Option<u64>) -> Text {
     Text::clean(format!("hook {name}{took}").trim_end())
 }
 
-fn emit(line: &Line<'_>, run: &str, piece: Piece, raw: Raw, hooks: &mut Hooks, out: &mut Batch) -> Fate {
+fn emit(
+    line: &Line<'_>,
+    run: &str,
+    piece: Piece,
+    (raw, stop): (Raw, Stop),
+    hooks: &mut Hooks,
+    out: &mut Batch,
+) -> Fate {
     let key = if identifies(run) { Text::clean(&format!("hook:{run}")) } else { line.id.clone() };
     if !hooks.emitted.insert((key.clone(), piece)) {
         return Fate::Merged;
@@ -67,6 +74,7 @@ fn emit(line: &Line<'_>, run: &str, piece: Piece, raw: Raw, hooks: &mut Hooks, o
     let mut entry = line.entry(key, Role::Harness, out);
     entry.marks.quiet = true;
     entry.marks.trace = true;
+    entry.stop = stop;
     entry.blocks.push(Batch::block(piece, BlockKind::Raw(raw)));
     out.entry(entry);
     if is_first { Fate::Shown } else { Fate::Merged }

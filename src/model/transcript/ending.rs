@@ -1,17 +1,30 @@
 //! The end of a transcript: what its main lane said last, and whether that was that it ended.
 
 use super::Transcript;
-use crate::model::entry::{BlockKind, Break, Entry, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
 
 impl Transcript {
     /// What the main lane says, newest first: no copies, no noise, no abandoned branch. Where several sessions are read
     /// as one there is none.
     pub(crate) fn main_lane_backwards(&self) -> impl Iterator<Item = &Entry> {
+        self.all_backwards().filter(|entry| !entry.marks.quiet || entry.marks.retried)
+    }
+
+    /// The same with what the harness notes for itself.
+    fn all_backwards(&self) -> impl Iterator<Item = &Entry> {
         let abandoned = &self.branches().abandoned;
         let order = if self.is_joined() { &[] } else { self.order() };
         let main = order.iter().rev().filter(|id| self.lane_at(**id).is_none() && !abandoned.contains(id));
-        let entries = main.filter_map(|id| self.get(*id));
-        entries.filter(|entry| !entry.marks.copy && (!entry.marks.quiet || entry.marks.retried))
+        main.filter_map(|id| self.get(*id)).filter(|entry| !entry.marks.copy)
+    }
+
+    /// Whether the harness notes behind an answer of the main lane that its turn is over.
+    pub(crate) fn is_over_behind(&self, answer: &Entry) -> bool {
+        let ends = |entry: &Entry| {
+            let is_time = |block: &Block| matches!(block.kind, BlockKind::Break(Break::Took(_)));
+            entry.role == Role::Harness && (entry.stop == Stop::Done || entry.blocks.iter().any(is_time))
+        };
+        self.all_backwards().take_while(|entry| !std::ptr::eq(*entry, answer)).any(ends)
     }
 
     /// Whether the session says that it ended, and nothing came after that.
