@@ -89,7 +89,8 @@ fn head(session: &Session, found: Head) -> Head {
     let meta = session.transcript.meta();
     let own = transcript.meta();
     let is_whole = !session.ends.is_part();
-    let opened = session.file.opened.as_ref();
+    // Of an empty file only its place tells whose it is.
+    let opened = session.file.opened.as_ref().filter(|_| !session.transcript.order().is_empty());
     Head {
         format: opened.map_or(found.format, |opened| opened.format),
         id: meta.id.clone().or(found.id),

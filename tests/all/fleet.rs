@@ -894,3 +894,14 @@ fn hot_journal(path: &Path) -> PathBuf {
     fs::write(&journal, copy).unwrap();
     journal
 }
+
+#[test]
+fn an_empty_session_is_of_the_agent_in_whose_place_it_lies() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(".claude/projects/-work-mill/c0000000-0000-4000-8000-000000000001.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "").unwrap();
+    let output = tv(home.path(), &["top", "--once", "--json"]).output().unwrap();
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&row["path"], &row["format"]), (&json!(path), &json!("claude-code")), "{row}");
+}
