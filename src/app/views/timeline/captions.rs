@@ -120,7 +120,8 @@ impl Captions<'_> {
         };
         let mut legend = Vec::new();
         legend.extend(one(glyphs.time.path, "decided the end", Class::Tool, true));
-        legend.extend(one(glyphs.time.beside, "beside it", Class::Tool, false));
+        legend.push(Span::styled(glyphs.time.beside, class_style(scene, Class::Tool, false, false)));
+        legend.extend(one(glyphs.time.model_beside, "beside it", Class::Model, false));
         legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
         legend.extend(one(glyphs.time.human, "you", Class::Human, false));
         legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
