@@ -44,12 +44,26 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     parts
 }
 
+/// The file in which a session began that goes on in the one at `path`, which begins so: by their names alone, which have
+/// times in them.
+pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Option<PathBuf> {
+    let earlier = before_in(format, path, head)?;
+    let own = format.named(path)?.id;
+    let names = earlier.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+    let is_before =
+        |name: &PathBuf| name.as_path() != path && format.named(name).is_some_and(|named| named.id == own);
+    names.filter(is_before).min()
+}
+
 fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {
     if !format.may_go_on() {
         return None;
     }
-    let head = read_head(path).ok()?.bytes;
-    let text = text_of(&head);
+    before_in(format, path, &read_head(path).ok()?.bytes)
+}
+
+fn before_in(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Earlier> {
+    let text = text_of(head);
     format.goes_on_from(path, &json::parse(text.lines().next()?).ok()?)
 }
 

@@ -3,12 +3,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
+use tv::ingest::find::{self, Environment, Search};
 use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Break, Entry};
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 
 use crate::fixtures::{self, ReadSession, children};
@@ -263,4 +266,18 @@ fn a_compressed_parent_has_its_sub_agents_and_its_title() {
     assert!(!plain.lanes().is_empty());
     assert_eq!(all_words(&packed), all_words(&plain));
     assert_eq!(packed.meta().title().map(ToString::to_string).as_deref(), Some("Sacks"));
+}
+
+#[test]
+fn a_thread_in_two_files_is_listed_under_the_name_that_it_is_read_under() {
+    let (dir, home) = home(&[FIRST, SECOND]);
+    let path = home.join("sessions/2026/10/02").join(SECOND);
+    let first = fs::File::options().append(true).open(path.with_file_name(FIRST)).unwrap();
+    first.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let title = read(&path).transcript.meta().title().cloned();
+    assert_eq!(title.as_deref(), Some("Count the sacks and let somebody check"));
+    let environment = Environment { home: Some(dir.path().to_owned()), ..Environment::default() };
+    let search = Search { environment, ..Search::default() };
+    let found = find::sessions(&search, Timestamp(4_000_000_000_000)).map(Result::unwrap);
+    assert_eq!(found.map(|found| (found.path, found.title)).collect::<Vec<_>>(), [(path, title)]);
 }

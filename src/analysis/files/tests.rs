@@ -331,6 +331,7 @@ fn each_file_of_a_patch_is_one_and_commands_count_where_they_name_it() {
     assert_eq!((hull.reads, hull.edits, hull.writes, hull.uses.len()), (1, 2, 1, 4));
     let mut fixture = Fixture::default();
     fixture.call("main", ToolKind::Edit, files, &[("input", patch)], Some(Verdict::Done));
-    fixture.edit("main", "d", "c");
-    assert_eq!(fixture.flags(), ["undone", ""], "what is undone is its own part of the patch");
+    let back = "*** Begin Patch\n*** Update File: src/hull.rs\n@@\n-d\n+c\n*** End Patch";
+    fixture.call("main", ToolKind::Edit, HULL, &[("input", back)], Some(Verdict::Done));
+    assert_eq!(fixture.flags(), ["", "undone"], "what is undone is its own part of the patch");
 }

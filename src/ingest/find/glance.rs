@@ -3,7 +3,6 @@
 //! Invariant: of no file more than [`HEAD`] and [`STEP`] bytes are read, of no database more than a few
 //! rows.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -13,6 +12,7 @@ use crate::formats::json;
 use crate::formats::roots::file_name;
 use crate::formats::tables::Growth;
 use crate::ingest::catalog;
+use crate::ingest::earlier;
 use crate::ingest::plan::{Head, read_head};
 use crate::ingest::probe::{self, HEAD};
 use crate::ingest::rows::unpacked;
@@ -84,7 +84,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     let is_lines = file_name(path).contains(".jsonl") && !is_packed;
     if let Some(format) = candidate.format.filter(|_| is_lines) {
         let mut glance = Glance::nothing(format, path, stubs_only);
-        at_lines(&regular::open(path)?, &mut glance)?;
+        at_lines(path, &mut glance)?;
         return Ok(Some(glance));
     }
     let Head { bytes: head, is_whole, packing } = read_head(path)?;
@@ -95,7 +95,7 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             LineBuffer::new(FileId(0)).feed(&head, |line| take_line(line, &mut glance));
         }
-        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(&regular::open(path)?, &mut glance)?,
+        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
             glance.is_whole = is_whole;
             at_document(&head, &mut glance);
@@ -141,8 +141,12 @@ fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'st
     candidate.format.map(|format| (format, detection.verdict.shape))
 }
 
-fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
+fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
+    let file = &regular::open(path)?;
     let len = Stamp::of_file(file)?.len;
+    if glance.format.may_go_on() {
+        at_first_file(path, &read_range(file, 0, STEP)?, glance);
+    }
     let mut buffer = LineBuffer::new(FileId(0));
     let mut at = 0;
     while at < len && at < HEAD as u64 && (at == 0 || !glance.has_title()) {
@@ -168,6 +172,18 @@ fn at_lines(file: &File, glance: &mut Glance) -> io::Result<()> {
         take_line(line, glance);
     }
     Ok(())
+}
+
+/// What the first file of a session tells that goes on in another one: it is called after its first prompt.
+fn at_first_file(path: &Path, head: &[u8], glance: &mut Glance) {
+    let first = earlier::first_file(glance.format, path, head);
+    let Some(Head { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else { return };
+    LineBuffer::new(FileId(1)).feed(&bytes, |line| match line {
+        Line::Whole(Record { origin, bytes }) if !glance.has_title() => {
+            glance.take(1, origin.at, bytes, Place::Line);
+        }
+        _ => {}
+    });
 }
 
 fn take_line(line: Line<'_>, glance: &mut Glance) {

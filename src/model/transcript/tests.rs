@@ -399,9 +399,7 @@ fn an_entry_that_goes_to_another_lane_stands_in_that() {
 fn the_newest_entry_may_stand_before_a_sub_agents_last() {
     let mut transcript = Transcript::new();
     let mut batch = Batch::default();
-    for (key, lane, at) in
-        [("a", None, 1_000), ("b", None, 9_000), ("c", Some("helper"), 5_000), ("d", None, 8_000)]
-    {
+    for (key, lane, at) in [("a", None, 1_000), ("b", None, 9_000), ("c", Some("helper"), 5_000)] {
         let mut entry = batch.new_entry(key.into(), Role::Assistant, Some(Timestamp(at)));
         entry.lane = lane.map(Into::into);
         batch.entry(entry);
