@@ -58,7 +58,8 @@ fn paint_heading(reader: &Reader, section: &Section, columns: &[usize], line: Re
     paint_figures(reader, &figures, line, buffer);
 }
 
-/// Columns of each figure of a section, with the blank before it; the first ones give way to titles.
+/// Columns of each figure of a section, with the blank before it. Those without a figure give way to titles, then the
+/// first ones.
 fn columns(section: &Section, width: usize) -> Vec<usize> {
     let (_, names) = section.part.heading();
     let widest = |place: usize, name: &str| {
@@ -66,7 +67,13 @@ fn columns(section: &Section, width: usize) -> Vec<usize> {
         figures.map(|figure| figure.width()).max().unwrap_or(0).max(name.width()) + 1
     };
     let mut columns: Vec<usize> = names.iter().enumerate().map(|(place, name)| widest(place, name)).collect();
-    for place in 0..columns.len() {
+    let says_something = |place: &usize| {
+        let mut figures = section.rows.iter().filter_map(|row| row.figures.get(*place));
+        figures.any(|figure| !matches!(figure.as_str(), "" | "-" | "0"))
+    };
+    let mut places: Vec<usize> = (0..columns.len()).collect();
+    places.sort_by_key(says_something);
+    for place in places {
         if columns.iter().sum::<usize>() + TITLE > width
             && let Some(column) = columns.get_mut(place)
         {

@@ -12,6 +12,7 @@ use tv::app::mode::Mode as KeyMode;
 use tv::app::update::Event;
 use tv::model::body::Tree;
 use tv::model::edit::{Edit, Feed};
+use tv::model::entry::{Block, Piece};
 use tv::model::record::FileId;
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
@@ -321,6 +322,16 @@ fn a_link_opens_the_session_at_the_entry() {
     other.feed(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
+    // It is the call, not what the same answer says before it.
+    let (Edit::Entry(mut both), Edit::Entry(asks)) = (answer("a9", "I look."), call("c9", "ls keel")) else {
+        panic!("both are entries")
+    };
+    both.blocks.extend(asks.blocks.iter().map(|block| Block { piece: Piece(1), ..block.clone() }));
+    other.add([Edit::Entry(both)]);
+    other.app.reader.text.places.wanted = Some("c9".to_owned());
+    other.feed(Feed::CaughtUp);
+    other.arrange();
+    assert!(other.focused().contains("ls keel"), "{}", other.focused());
     other.app.reader.text.places.wanted = Some("nobody".to_owned());
     other.feed(Feed::CaughtUp);
     assert!(other.status().contains("no entry is called nobody"), "{}", other.status());
