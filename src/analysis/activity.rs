@@ -6,7 +6,7 @@
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
-use crate::model::text::Text;
+use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
@@ -121,6 +121,19 @@ impl Activity {
         }
     }
 
+    /// Which of several sessions says how they stand: first who asks for something, then who works, then who has answered.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Waiting { wish: Wish::Permission | Wish::Question, .. } => 0,
+            Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. } => 1,
+            Self::Waiting { wish: Wish::Prompt, .. } => 2,
+            Self::Unclean => 3,
+            Self::Idle { .. } => 4,
+            Self::Ended => 5,
+            Self::Unknown => 6,
+        }
+    }
+
     /// Whether something is expected to be written without anybody's doing.
     pub(crate) fn is_work(&self) -> bool {
         matches!(self, Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. })
@@ -180,28 +193,44 @@ impl LastWrite {
     }
 }
 
-/// Judges from the end of the transcript.
+/// Judges from the end of the transcript. Of several sessions that are read as one the state is that of the one that needs
+/// somebody, or else works; when their files were written to says nothing of each.
 pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timestamp) -> Activity {
-    if transcript.has_ended() {
-        let last = transcript.main_lane_backwards().find_map(Entry::last_word);
+    if !transcript.is_joined() {
+        return judge_lane(transcript, None, last_write, now);
+    }
+    let sessions = transcript.lanes().iter().filter(|lane| lane.is_session);
+    let states = sessions.map(|lane| judge_lane(transcript, Some(&lane.name), None, now));
+    states.min_by_key(Activity::rank).unwrap_or(Activity::Unknown)
+}
+
+/// Judges from the end of a lane that a human speaks in.
+fn judge_lane(
+    transcript: &Transcript,
+    lane: Option<&Name>,
+    last_write: Option<LastWrite>,
+    now: Timestamp,
+) -> Activity {
+    if transcript.has_lane_ended(lane) || (lane.is_none() && transcript.has_ended()) {
+        let last = transcript.lane_backwards(lane).find_map(Entry::last_word);
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
         return if has_failed { Activity::Unclean } else { Activity::Ended };
     }
     let tail = |is_such: fn(&Entry) -> bool| {
-        let entries = transcript.main_lane_backwards().filter(|entry| is_such(entry));
+        let entries = transcript.lane_backwards(lane).filter(|entry| is_such(entry));
         entries.into_iter().find_map(|entry| Some((entry, entry.last_word()?)))
     };
     // What the user ran leaves the work where it stood.
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
         return Activity::Unknown;
     };
-    let last_time = entry.last_time().max(last_of_agents(transcript));
+    let last_time = entry.last_time().max(last_of_agents(transcript, lane));
     let silence = Silence {
         ms: last_seen(last_write, last_time, entry.marks.open).map(|seen| now.since(seen)),
         is_running: transcript.meta().live == Some(true),
         written: last_write.filter(|write| write.is_seen).map(|write| write.at),
     };
-    let open = open_call(transcript);
+    let open = open_call_in(transcript, lane);
     // Before an open call: what it waits for is what the user was asked.
     if let Some((since, wish, what)) = asked(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
@@ -212,7 +241,7 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     }
     match open {
         Some((call, since)) => judge_call(call, since, entry, silence),
-        None => judge_end(transcript, (entry, block), silence),
+        None => judge_end((transcript, lane), (entry, block), silence),
     }
 }
 
@@ -268,7 +297,11 @@ fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: 
 }
 
 /// Judges from the last block, where no call is open.
-fn judge_end(transcript: &Transcript, (entry, block): (&Entry, &BlockKind), silence: Silence) -> Activity {
+fn judge_end(
+    (transcript, lane): (&Transcript, Option<&Name>),
+    (entry, block): (&Entry, &BlockKind),
+    silence: Silence,
+) -> Activity {
     let last_time = entry.last_time();
     let since = silence.since(last_time, IDLE_AFTER_MS);
     let working = || {
@@ -283,7 +316,7 @@ fn judge_end(transcript: &Transcript, (entry, block): (&Entry, &BlockKind), sile
     let goes_on = |body: &Body| {
         let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
         let is_open = entry.stop == Stop::Unrecorded && entry.role == Role::Assistant;
-        is_open && silence.ms.is_some_and(|ms| ms < patience) && !transcript.is_over_behind(entry)
+        is_open && silence.ms.is_some_and(|ms| ms < patience) && !transcript.is_over_behind(lane, entry)
     };
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },
@@ -311,8 +344,8 @@ fn last_seen(
 }
 
 /// When sub-agents were heard of last that open calls of the last answer have started, and those that these did.
-fn last_of_agents(transcript: &Transcript) -> Option<Timestamp> {
-    let started = last_answer(transcript)?.calls().filter(|call| call.state.is_open());
+fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timestamp> {
+    let started = last_answer(transcript, lane)?.calls().filter(|call| call.state.is_open());
     let lanes = started.flat_map(|call| transcript.lanes_of_call(&call.key));
     let ends = lanes.flat_map(|lane| transcript.with_nested(lane)).filter_map(|lane| lane.entries.last());
     ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
@@ -360,7 +393,7 @@ pub(crate) fn silence(
         return None;
     }
     let last_time = transcript.main_lane_backwards().next().and_then(Entry::last_time);
-    let last_time = last_time.max(last_of_agents(transcript));
+    let last_time = last_time.max(last_of_agents(transcript, None));
     last_write.map(|write| write.at).max(last_time).map(|seen| now.since(seen))
 }
 
@@ -368,16 +401,23 @@ pub(crate) fn silence(
 /// waited for: the model went on without them. While a message is being written, a call that nobody says is
 /// running is still being asked for.
 pub(crate) fn open_call(transcript: &Transcript) -> Option<(&ToolCall, Option<Timestamp>)> {
-    let answer = last_answer(transcript)?;
+    open_call_in(transcript, None)
+}
+
+fn open_call_in<'t>(
+    transcript: &'t Transcript,
+    lane: Option<&'t Name>,
+) -> Option<(&'t ToolCall, Option<Timestamp>)> {
+    let answer = last_answer(transcript, lane)?;
     let is_asked = |call: &&ToolCall| !answer.marks.open || call.state != ToolState::Pending;
     let call = answer.calls().filter(|call| call.state.is_open()).filter(is_asked).last()?;
     Some((call, call.started.or(answer.at)))
 }
 
 /// The last answer of the newest turn.
-fn last_answer(transcript: &Transcript) -> Option<&Entry> {
+fn last_answer<'t>(transcript: &'t Transcript, lane: Option<&'t Name>) -> Option<&'t Entry> {
     let stops = |entry: &Entry| entry.marks.prompt || Boundary::of(entry) == Boundary::Cut;
-    let newest_turn = transcript.main_lane_backwards().take_while(|entry| !stops(entry));
+    let newest_turn = transcript.lane_backwards(lane).take_while(|entry| !stops(entry));
     newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, unbounded};
 use tv::analysis::account::Account;
+use tv::analysis::activity::{self, Activity, LastWrite, Wish};
 use tv::analysis::index::Live;
 use tv::analysis::ledger::{By, Ledger};
 use tv::analysis::money::spending::Spending;
@@ -20,6 +21,8 @@ use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
 use tv::model::edit::{Batch, Feed, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
+use tv::model::text::Text;
+use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
 use tv::report::reading;
 use tv::report::sessions::usage::spender;
@@ -350,6 +353,32 @@ fn what_two_sessions_call_the_same_stays_paired_within_each() {
             .entries()
             .all(|entry| !entry.blocks.iter().any(|b| matches!(b.kind, BlockKind::Result(_))))
     );
+}
+
+#[test]
+fn sessions_stand_together_as_the_one_that_needs_somebody_or_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let answer = r#""id":"mm","role":"assistant","model":"claude-sonnet-4-5","stop_reason":"end_turn","content":[{"type":"text","text":"done"}]"#;
+    let answered = says("s", "done", "10:00:05").replace(r#""type":"user""#, r#""type":"assistant""#);
+    let answered = answered.replace(r#""role":"user","content":"done""#, answer);
+    let done = [says("p", "go", "10:00:00"), answered];
+    let works = [says("q", "go", "10:00:00"), calls("n", "Bash", "/work/y", "10:00:03")];
+    let asks = [says("r", "go", "10:00:00"), calls("o", "AskUserQuestion", "/work/z", "10:00:04")];
+    let [done, works, asks] = [("done", &done[..]), ("works", &works), ("asks", &asks)]
+        .map(|(name, lines)| write(dir.path(), &format!("{name}.jsonl"), lines));
+    let at = |clock: &str| Timestamp::parse(&format!("2026-05-01T{clock}Z")).unwrap();
+    let stands = |paths: &[&Path], clock: &str| {
+        let transcript = &Joined::of(paths).transcript;
+        // When the files of several sessions were written to says nothing of each.
+        activity::judge(transcript, Some(LastWrite::seen(at("10:30:00"))), at(clock))
+    };
+    let since = Some(at("10:00:03"));
+    assert_eq!(stands(&[&done, &works], "10:01:00"), Activity::Tool { name: Text::from("Bash"), since });
+    assert!(matches!(
+        stands(&[&done, &works, &asks], "10:01:00"),
+        Activity::Waiting { wish: Wish::Question, .. }
+    ));
+    assert!(matches!(stands(&[&works, &done], "10:30:00"), Activity::Waiting { wish: Wish::Prompt, .. }));
 }
 
 #[test]
