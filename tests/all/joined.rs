@@ -431,7 +431,9 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
     };
     for (place, one) in sessions.iter().enumerate() {
         // What a run counts beyond its requests is held against those of all sessions that are read as one.
-        let counts_runs = one.iter().any(|part| part == "claude-stream-json");
+        let counts_runs = one
+            .iter()
+            .any(|part| ["claude-stream-json", "atif", "openhands-events"].iter().any(|of| part == *of));
         let is_sibling = |other: &&&PathBuf| other.parent() == one.parent() && !counts_runs;
         let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
         siblings.for_each(|other| compare(one, other));
