@@ -276,8 +276,8 @@ fn company(
 ) -> Fate {
     let call = item.get("id").text();
     let is_known = call.as_ref().is_none_or(|call| thread.deeds.knows(call));
-    let told = if is_known { None } else { deed::other(line, item, thread, out) };
-    let fate = told.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
+    let deed = if is_known { None } else { deed::other(line, item, thread, out) };
+    let fate = deed.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
     if item.get("tool").str_or_empty().starts_with("spawn") {
         let ids = item.get("receiver_thread_ids").items().iter().map(|id| (id.text(), None));
         let agents = item.get("receiver_agents").items().iter();
