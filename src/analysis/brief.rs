@@ -14,6 +14,7 @@ use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
+use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
 mod claims;
@@ -75,6 +76,8 @@ pub(crate) struct Facts {
     has_pushed: bool,
     last_push: Option<Push>,
     last_check: Option<Check>,
+    /// Commands that go on, by lane and by their names.
+    running: HashMap<(Option<Name>, String), Box<ToolCall>>,
 }
 
 /// The last push, or what was tried of one.
@@ -144,6 +147,8 @@ pub(crate) struct TestRun {
     lane: Option<Name>,
     place: usize,
     is_narrow: bool,
+    /// The name under which they still run.
+    process: Option<String>,
     /// Tests that had failed passed in it.
     has_mended: bool,
 }
@@ -293,6 +298,13 @@ impl Facts {
 
     fn add(&mut self, noted: &Noted) {
         let Noted { place, entry, lane, note } = noted;
+        if let Note::Continued(process, result, otherwise) = note {
+            let at_last = self.at_last(lane.clone(), process, result);
+            for note in at_last.unwrap_or_else(|| otherwise.clone()) {
+                self.add(&Noted { note, lane: lane.clone(), ..*noted });
+            }
+            return;
+        }
         let (entry, lane) = (*entry, lane.as_ref());
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
             self.mend(entry, lane, &Like::Error);
@@ -334,7 +346,10 @@ impl Facts {
                 self.may = self.may.or(*may);
             }
             Note::Done(like) => self.mend(entry, lane, like),
-            Note::Answered => {}
+            Note::Answered | Note::Continued(..) => {}
+            Note::Running(process, call) => {
+                self.running.insert((lane.cloned(), process.clone()), call.clone());
+            }
             Note::Failed(failed) => {
                 let notes::Failed { what, facts, word, like } = &**failed;
                 self.fail((entry, lane), (what, facts, word), like.clone());
@@ -343,6 +358,13 @@ impl Facts {
                 self.open.push(Open { what: what.clone(), entry, block: *block });
             }
         }
+    }
+
+    /// What a command that went on comes to now that its end is told: its tests take the place of those that ran.
+    fn at_last(&mut self, lane: Option<Name>, process: &str, result: &ToolResult) -> Option<Vec<Note>> {
+        let call = self.running.remove(&(lane.clone(), process.to_owned()))?;
+        self.tests.retain(|run| run.lane != lane || run.process.as_deref() != Some(process));
+        Some(notes::notes_at_last(*call, result.clone()))
     }
 
     fn change(&mut self, entry: EntryId, change: &FileChange) {
@@ -356,7 +378,7 @@ impl Facts {
     }
 
     fn test(&mut self, place: usize, entry: EntryId, lane: Option<&Name>, tests: &Tests) {
-        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at } = tests;
+        let Tests { command, like, is_narrow, passed, has_failed, summary, facts, at, process } = tests;
         let has_mended = *passed == Some(true) && self.mend_tests(entry, lane, like);
         self.tests.push(TestRun {
             command: command.clone(),
@@ -368,6 +390,7 @@ impl Facts {
             lane: lane.cloned(),
             place,
             is_narrow: *is_narrow,
+            process: process.clone(),
             has_mended,
         });
         if *has_failed {

@@ -162,7 +162,6 @@ fn is_refusal(text: &Str<'_>) -> bool {
         "The user doesn't want to",
         "User rejected",
         "The user rejected",
-        "[Request interrupted by user for tool use]",
         "Claude requested permissions to",
         "Permission to use",
     ];

@@ -2,19 +2,21 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::outputs::{commits_of, end_of_push, end_of_tests, shows_failures, still_runs};
+use super::outputs::{
+    commits_of, end_of_push, end_of_tests, process_of, shows_failures, still_runs, was_stopped,
+};
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
     self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, is_narrow, only_reads, steps_within,
 };
-use crate::model::body::Body;
+use crate::model::body::{Body, Tree};
 use crate::model::change;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, ended};
 
 /// What a block says.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +41,10 @@ pub(super) enum Note {
     Done(Like),
     /// Something failed.
     Failed(Box<Failed>),
+    /// A command goes on under this name after what is recorded of its call.
+    Running(String, Box<ToolCall>),
+    /// What became of the command that goes on under a name, and what is to be said if none is known.
+    Continued(String, Box<ToolResult>, Vec<Note>),
     /// A call of the block with this number has no result.
     Open(usize, String),
 }
@@ -100,6 +106,8 @@ pub(super) struct Tests {
     /// What is said of the run if no line of it says how it ended.
     pub(super) facts: String,
     pub(super) at: Option<Timestamp>,
+    /// The name under which they still run.
+    pub(super) process: Option<String>,
 }
 
 /// Something that failed.
@@ -146,6 +154,14 @@ pub(super) fn notes_of(entry: &Entry, root: Option<&str>) -> (Vec<Note>, bool) {
     (noted.notes, noted.is_away)
 }
 
+/// What a command says of which the end is told by a later call.
+pub(super) fn notes_at_last(mut call: ToolCall, result: ToolResult) -> Vec<Note> {
+    call.state = ended(result);
+    let mut noted = Noted { notes: Vec::new(), is_away: false, root: None };
+    noted.add(0, &call);
+    noted.notes
+}
+
 struct Noted<'a> {
     notes: Vec<Note>,
     is_away: bool,
@@ -154,6 +170,20 @@ struct Noted<'a> {
 
 impl Noted<'_> {
     fn add(&mut self, number: usize, call: &ToolCall) {
+        self.is_away |= is_wait(call) && call.input.is_away();
+        let waited = waits_for(call).zip(call.state.result());
+        let Some((process, result)) = waited else { return self.add_call(number, call) };
+        self.is_away |= result.body.is_away();
+        if process_of(&result.facts).is_some() {
+            return;
+        }
+        let before = std::mem::take(&mut self.notes);
+        self.add_call(number, call);
+        let otherwise = std::mem::replace(&mut self.notes, before);
+        self.notes.push(Note::Continued(process, Box::new(result.clone()), otherwise));
+    }
+
+    fn add_call(&mut self, number: usize, call: &ToolCall) {
         let what = what_of(call, self.root);
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
@@ -234,7 +264,13 @@ impl Noted<'_> {
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
         self.notes.push(Note::May(may_of(&command, &steps)));
+        // Without an exit code nobody knows how it ended.
+        let is_judged = !result.is_some_and(|result| is_done && result.body.flags.unjudged);
         if is_running {
+            self.test(call, &steps, &output, facts.clone());
+            if let Some(process) = process_of(&facts) {
+                self.notes.push(Note::Running(process.to_owned(), Box::new(call.clone())));
+            }
             return true;
         }
         let commits: Vec<_> = steps.iter().filter(|step| does(step.text) == Some(Does::Commit)).collect();
@@ -247,7 +283,7 @@ impl Noted<'_> {
         let mut push_failed = false;
         for (number, step) in steps.iter().enumerate() {
             let text = words_of(bare(step.text));
-            let end = || end_of(&steps, number, is_done);
+            let end = || end_of(&steps, number, is_done).filter(|_| is_judged);
             match shown(step) {
                 Some(Does::Commit) if !has_named && end() == Some(true) => {
                     has_committed = true;
@@ -286,9 +322,14 @@ impl Noted<'_> {
         };
         let tests: Vec<(usize, &SimpleCommand<'_>)> = steps.iter().enumerate().filter(is_test).collect();
         let Some((last, _)) = tests.last() else { return false };
-        let said = end_of_tests(output).filter(|(passed, _)| !passed || !is_cut(steps, *last));
-        let exit = end_of(steps, *last, is_done);
-        if said.is_none() && !is_done && (exit.is_none() || !is_own_exit(&facts)) {
+        let is_running = still_runs(&facts, output);
+        let is_stopped = !is_done && was_stopped(&facts);
+        let is_whole = !is_running && !is_stopped;
+        let said = end_of_tests(output).filter(|(passed, _)| !passed || is_whole && !is_cut(steps, *last));
+        let is_judged = !call.state.result().is_some_and(|result| is_done && result.body.flags.unjudged);
+        let exit = end_of(steps, *last, is_done).filter(|_| is_whole && is_judged);
+        let may_not_have_run = !is_done && !is_stopped && (exit.is_none() || !is_own_exit(&facts));
+        if said.is_none() && may_not_have_run {
             // It may have failed before any test ran, or was ended.
             return false;
         }
@@ -304,11 +345,30 @@ impl Noted<'_> {
             passed,
             has_failed: passed == Some(false) || !is_done,
             summary: said.map(|(_, line)| line),
-            facts,
             at: call.state.result().and_then(|result| result.at),
+            process: is_running.then(|| process_of(&facts).map(str::to_owned)).flatten(),
+            facts,
         };
         self.notes.push(Note::Test(Box::new(tests)));
         true
+    }
+}
+
+/// Whether a call may wait for a running command, or write to one.
+fn is_wait(call: &ToolCall) -> bool {
+    matches!(call.name.as_str(), "write_stdin" | "wait")
+}
+
+/// The name of the running command that a call waits for or writes to: Codex asks for a session or a cell.
+fn waits_for(call: &ToolCall) -> Option<String> {
+    let word = |name: &str| match call.input.tree()?.get(name)? {
+        Tree::Text(text) | Tree::Number(text) => Some(text.to_string()),
+        _ => None,
+    };
+    match call.name.as_str() {
+        "write_stdin" => word("session_id"),
+        "wait" => word("cell_id").map(|cell| format!("cell {cell}")),
+        _ => None,
     }
 }
 

@@ -39,6 +39,16 @@ fn judge(line: &str) -> Option<bool> {
     if line.starts_with("ok  \t") {
         return Some(true);
     }
+    // mocha: `1 failing`, `3 passing (20ms)`
+    let mocha =
+        |word: &str| line.split_once(word).filter(|(_, rest)| rest.is_empty() || rest.starts_with(" ("));
+    let count = |word: &str| mocha(word).and_then(|(count, _)| count.parse::<u64>().ok());
+    if let Some(failing) = count(" failing") {
+        return (failing > 0).then_some(false);
+    }
+    if let Some(passing) = count(" passing") {
+        return (passing > 0).then_some(true);
+    }
     // unittest
     if line.starts_with("FAILED (") {
         return Some(false);
@@ -103,9 +113,20 @@ pub(super) fn end_of_push(output: &str) -> Option<bool> {
     end
 }
 
+/// Whether what ran was stopped before it ended by itself, as the facts of a failed call say.
+pub(super) fn was_stopped(facts: &str) -> bool {
+    ["interrupted", "timed out", "aborted"].iter().any(|word| facts.contains(word))
+}
+
+/// The name under which a command goes on, so that a later call can ask for it: `42`, `cell 7`.
+pub(super) fn process_of(facts: &str) -> Option<&str> {
+    facts.split(" · ").find_map(|fact| fact.strip_prefix("still running as "))
+}
+
 /// Whether a command goes on after what is recorded of it.
 pub(super) fn still_runs(facts: &str, output: &str) -> bool {
     facts.contains("in the background")
+        || process_of(facts).is_some()
         || ["Command running in background", "Command still running", "Process running with session"]
             .iter()
             .any(|words| output.starts_with(words))
@@ -139,6 +160,9 @@ mod tests {
             ("4 runs, 9 assertions, 0 failures, 1 errors, 0 skips", Some(false)),
             (" 528 pass\n 0 fail\nRan 528 tests across 22 files. [3.45s]", Some(true)),
             (" 527 pass\n 1 fail\nRan 528 tests across 22 files. [3.45s]", Some(false)),
+            ("  3 passing (20ms)\n  1 failing\n\n  1) adds:", Some(false)),
+            ("  3 passing (20ms)", Some(true)),
+            ("2 failing tests to mend", None),
             ("error: test failed, to rerun pass `--lib`", Some(false)),
             ("no tests ran in 0.01s", None),
             ("I passed 3 tests in two hours", None),

@@ -22,6 +22,9 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
         result.patch = Some(out.prose(&unified(patch)));
     }
     result.duration_ms = duration(details);
+    if details.get("interrupted").is_true() && result.verdict == Verdict::Done {
+        result.verdict = Verdict::Failed;
+    }
     // Only a failure has its code.
     let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
     let mut facts: Vec<String> = facts(result.verdict, &begin, details);
@@ -55,6 +58,9 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
     }
     let mut facts = Vec::new();
     facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
+    if verdict == Verdict::Failed && text.starts_with("[Request interrupted by user") {
+        facts.push("interrupted".to_owned());
+    }
     facts.extend(command_facts(details));
     facts.extend(file_facts(details));
     facts.extend(search_facts(details));
@@ -218,6 +224,8 @@ mod tests {
         assert_eq!(facts_of("\"Error: x\""), "");
         let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());
         assert_eq!(failed, ["exit 101"]);
+        let text = "[Request interrupted by user for tool use]";
+        assert_eq!(facts(Verdict::Failed, text, &parse("null").unwrap()), ["interrupted"]);
     }
 
     #[test]

@@ -31,11 +31,15 @@ pub(super) fn decode(block: &Json<'_>, key: Key, at: Option<Timestamp>, out: &mu
     let images = images.map(|item| image(item, out)).collect();
     let mut body = out.output(&text);
     body.flags.unmarked = failed && !block.get("is_error").is_true();
-    ToolResult { images, facts: facts(content), ..plain(key, verdict, body, at) }
+    let is_judged = block.has("is_error") || is_answers(content);
+    let mut result = plain(key, verdict, body, at);
+    result.body.flags.unjudged = !is_judged;
+    ToolResult { images, facts: facts(content), ..result }
 }
 
-/// A result that is nothing but a text.
-pub(super) fn plain(key: Key, verdict: Verdict, body: Body, at: Option<Timestamp>) -> ToolResult {
+/// A result that is nothing but a text: it has no exit code.
+pub(super) fn plain(key: Key, verdict: Verdict, mut body: Body, at: Option<Timestamp>) -> ToolResult {
+    body.flags.unjudged = true;
     let (images, facts) = (Vec::new(), Text::default());
     ToolResult { key, tool: None, verdict, body, patch: None, images, facts, at, duration_ms: None }
 }

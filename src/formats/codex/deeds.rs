@@ -149,11 +149,13 @@ fn result(call: &Key, outcome: &Outcome, lane: Option<&Name>) -> ToolResult {
         Some(lane) => format!("result of {call} in {lane}"),
         None => format!("result of {call}"),
     };
+    let mut body = outcome.body.clone();
+    body.flags.unjudged = outcome.exit.is_none();
     ToolResult {
         key: Text::clean(&key),
         tool: None,
         verdict: outcome.verdict,
-        body: outcome.body.clone(),
+        body,
         patch: outcome.patch.clone(),
         images: outcome.images.clone(),
         facts: Text::clean(&facts.join(" · ")),

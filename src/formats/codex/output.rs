@@ -23,9 +23,10 @@ const FAILURES: [&str; 9] = [
     "Error: ",
     "error: ",
 ];
+/// How they begin if they were stopped while they ran.
+const STOPPED: &str = "aborted";
 /// How they begin if somebody did not let them.
-const REFUSALS: [&str; 5] = [
-    "aborted",
+const REFUSALS: [&str; 4] = [
     "exec command rejected by user",
     "rejected by user",
     "patch rejected by user",
@@ -71,7 +72,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
             outcome(head, text, at, out)
         }
         None => match headed(&whole) {
-            Some((head, text)) => outcome(head, &text.into(), at, out),
+            Some((head, text)) => outcome(head.with_exit_of(text), &text.into(), at, out),
             None => outcome(Head::default(), &whole, at, out),
         },
     };
@@ -91,9 +92,10 @@ fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -
     let begin = opening(text, 32);
     let begins = |marks: &[&str]| marks.iter().any(|mark| begin.starts_with(mark));
     let has_head = head.exit.is_some() || head.seconds.is_some();
+    let is_stopped = !has_head && begin.starts_with(STOPPED);
     let is_rejected =
         || begin.starts_with("exec_command failed") && text.as_str().contains("message: \"Rejected(");
-    let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed {
+    let verdict = if head.exit.is_some_and(|code| code != 0) || head.has_failed || is_stopped {
         Verdict::Failed
     } else if !has_head && (begins(&REFUSALS) || is_rejected()) {
         Verdict::Refused
@@ -112,7 +114,7 @@ fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -
             .seconds
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Json::Number(seconds * 1000.0).count()),
-        words: head.words,
+        words: head.words.into_iter().chain(is_stopped.then(|| "interrupted".to_owned())).collect(),
         ..Outcome::text(out.output_of(text), at)
     }
 }
@@ -155,6 +157,18 @@ fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
 }
 
 impl Head {
+    /// A script that hands on the output of one command hands on its exit code: a script has none of its own.
+    fn with_exit_of(mut self, text: &str) -> Self {
+        let is_one = text.matches("Exit code: ").nth(1).is_none();
+        let inner = if self.exit.is_none() && is_one {
+            headed(&text.into()).and_then(|(inner, _)| inner.exit)
+        } else {
+            None
+        };
+        self.exit = self.exit.or(inner);
+        self
+    }
+
     /// Takes in a line; nothing if it is none of a head.
     fn take(&mut self, line: &str) -> Option<()> {
         let line = line.trim();
@@ -217,10 +231,17 @@ mod tests {
                 Some(2100),
                 Verdict::Done,
             ),
+            (
+                quoted("Script completed\nWall time 0.5 seconds\nOutput:\nExit code: 101\nWall time: 1 seconds\nOutput:\nno"),
+                "Exit code: 101",
+                Some(101),
+                Some(500),
+                Verdict::Failed,
+            ),
             (quoted("Script failed\nWall time 0.1 seconds\nOutput:\nTypeError"), "TypeError", None, Some(100), Verdict::Failed),
             (quoted("Plan updated"), "Plan updated", None, None, Verdict::Done),
             (quoted("apply_patch verification failed: x"), "apply_patch verification failed: x", None, None, Verdict::Failed),
-            (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Refused),
+            (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Failed),
             (quoted("err: \"tool call error: no\""), "err: ", None, None, Verdict::Failed),
             (quoted("agent with id x not found"), "agent with", None, None, Verdict::Failed),
             (quoted("agent with id x is found"), "agent with", None, None, Verdict::Done),

@@ -540,6 +540,14 @@ impl Flag {
             Self::If(tests) => tests.iter().any(|test| test.holds(scope)),
         }
     }
+
+    /// Whether the record has a value that decides it.
+    fn is_recorded(&self, scope: Scope<'_>) -> bool {
+        match self {
+            Self::Fixed(_) => true,
+            Self::If(tests) => tests.iter().flat_map(|test| &test.all).any(|test| test.path.is_there(scope)),
+        }
+    }
 }
 
 impl RoleRule {

@@ -78,6 +78,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     let mut body = result_body(json, state, out);
     let verdict = verdict(json, state);
     body.flags.unmarked = verdict == Verdict::Failed && state.get("status").str() != Some("error");
+    body.flags.unjudged = metadata.get("exit").int().is_none();
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
     let (start, end) = (state.at(&["time", "start"]).moment(), state.at(&["time", "end"]).moment());
@@ -118,7 +119,7 @@ fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     }
 }
 
-/// A shell command that failed and a call of a tool that does not exist both count as completed.
+/// A shell command that failed or was stopped and a call of a tool that does not exist all count as completed.
 fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let metadata = state.get("metadata");
     let error = state.get("error").str_or_empty();
@@ -129,6 +130,7 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let failed = state.get("status").str() == Some("error")
         || json.get("tool").str() == Some("invalid")
         || metadata.get("interrupted").is_true()
+        || framing::shell_note(state.get("output").str_or_empty()).is_some()
         || metadata.get("exit").int().is_some_and(|code| code != 0);
     if failed { Verdict::Failed } else { Verdict::Done }
 }

@@ -10,7 +10,7 @@ use super::written::{Written, opening};
 
 /// What the whole of a body gives away that its beginning may not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "u8", into = "u8")]
+#[serde(from = "u16", into = "u16")]
 pub(crate) struct BodyFlags {
     /// An output that reads as the report of a failure.
     pub(crate) failure: Option<Failure>,
@@ -24,6 +24,8 @@ pub(crate) struct BodyFlags {
     pub(crate) early: bool,
     /// A result that was recorded in another lane than its call.
     pub(crate) elsewhere: bool,
+    /// A result of which neither an exit code nor another mark says how it ended: what ran has put this out, no more.
+    pub(crate) unjudged: bool,
 }
 
 /// How an output tells of a failure.
@@ -40,10 +42,10 @@ pub(crate) enum Failure {
 }
 
 /// Signs as they are packed: each fact a bit, above them how the failure is recorded.
-impl From<BodyFlags> for u8 {
+impl From<BodyFlags> for u16 {
     fn from(flags: BodyFlags) -> Self {
-        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere } = flags;
-        let facts = [broken_off, unnamed, unmarked, early, elsewhere];
+        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere, unjudged } = flags;
+        let facts = [broken_off, unnamed, unmarked, early, elsewhere, unjudged];
         let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
         let place = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
         let place = place.and_then(|place| Self::try_from(place + 1).ok()).unwrap_or(0);
@@ -51,8 +53,8 @@ impl From<BodyFlags> for u8 {
     }
 }
 
-impl From<u8> for BodyFlags {
-    fn from(bits: u8) -> Self {
+impl From<u16> for BodyFlags {
+    fn from(bits: u16) -> Self {
         let fact = |at: u32| bits & (1 << at) != 0;
         let place = usize::from(bits >> Self::FACTS).checked_sub(1);
         Self {
@@ -62,6 +64,7 @@ impl From<u8> for BodyFlags {
             unmarked: fact(2),
             early: fact(3),
             elsewhere: fact(4),
+            unjudged: fact(5),
         }
     }
 }
@@ -79,7 +82,7 @@ impl Failure {
 
 impl BodyFlags {
     /// Number of the facts besides the failure.
-    const FACTS: u32 = 5;
+    const FACTS: u32 = 6;
 
     /// Of an output.
     pub(crate) fn of_output<W: Written + ?Sized>(raw: &W) -> Self {

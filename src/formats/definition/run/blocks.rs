@@ -110,7 +110,8 @@ impl Run {
         let site = anthropic::Site { record: &head.key, place: blocks.len() + results.len(), at: head.at };
         match anthropic::content(item, site, out) {
             Content::Part(part) => blocks.push(part),
-            Content::Result(call, result) => {
+            Content::Result(call, mut result) => {
+                result.body.flags.unjudged = !item.has("is_error");
                 results.push(Edit::Result { call, result, lane: head.lane.clone() });
             }
             Content::Blank => {}
@@ -262,7 +263,9 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
     let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
     let text = rule.text.as_ref().and_then(|path| path.string(scope, |text| out.output_of(text)));
-    let body = text.unwrap_or_else(|| out.output(""));
+    let mut body = text.unwrap_or_else(|| out.output(""));
+    body.flags.unjudged =
+        rule.exit.is_none() && !rule.failed.as_ref().is_some_and(|flag| flag.is_recorded(scope));
     // What an agent keeps for its own screen is a diff only now and then.
     let patch = rule.patch.as_ref().and_then(|path| {
         path.string(scope, |text| change::is_patch(text).then(|| out.output_of(text))).flatten()

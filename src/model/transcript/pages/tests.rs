@@ -140,7 +140,7 @@ fn facts_that_are_kept_as_bits_come_back() {
     }
     // Five facts, and above them no failure or one of four.
     for bits in 0..5 << 5 {
-        assert_eq!(u8::from(BodyFlags::from(bits)), bits);
+        assert_eq!(u16::from(BodyFlags::from(bits)), bits);
     }
     for (bits, compaction) in (0..8)
         .flat_map(|bits| [Compaction::None, Compaction::Partial, Compaction::Whole].map(|one| (bits, one)))
