@@ -89,7 +89,7 @@ impl Wish {
 
 impl Activity {
     /// The word used in JSON outputs: a request that is made again is the model's time there.
-    pub(crate) fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Tool { .. } => "tool",
             Self::Model { .. } | Self::Retry { .. } => "model",
@@ -218,7 +218,8 @@ fn judge_lane(
     }
     let tail = |is_such: fn(&Entry) -> bool| {
         let entries = transcript.lane_backwards(lane).filter(|entry| is_such(entry));
-        entries.into_iter().find_map(|entry| Some((entry, entry.last_word()?)))
+        let mut words = entries.map(|entry| (entry, entry.last_word()));
+        words.find(|(entry, word)| word.is_some() || is_last_answer(entry))
     };
     // What the user ran leaves the work where it stood.
     let Some((entry, block)) = tail(|entry| !is_aside(entry)).or_else(|| tail(is_aside)) else {
@@ -239,9 +240,12 @@ fn judge_lane(
             Activity::Idle { since }
         };
     }
-    match open {
-        Some((call, since)) => judge_call(call, since, entry, silence),
-        None => judge_end((transcript, lane), (entry, block), silence),
+    match (open, block) {
+        (Some((call, since)), _) => judge_call(call, since, entry, silence),
+        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => {
+            judge_end((transcript, lane), (entry, block), silence)
+        }
+        (None, _) => awaits_prompt(entry, silence),
     }
 }
 
@@ -274,10 +278,10 @@ impl Silence {
 /// What the user was asked: by the last block, or by a call that is open.
 fn asked<'t>(
     entry: &Entry,
-    block: &'t BlockKind,
+    block: Option<&'t BlockKind>,
     open: Option<(&'t ToolCall, Option<Timestamp>)>,
 ) -> Option<(Option<Timestamp>, Wish, &'t Text)> {
-    if let BlockKind::Break(Break::Waiting(what)) = block {
+    if let Some(BlockKind::Break(Break::Waiting(what))) = block {
         return Some((entry.last_time(), Wish::of(what), what));
     }
     let (call, since) = open.filter(|(call, _)| asks(call))?;
@@ -286,7 +290,7 @@ fn asked<'t>(
 
 /// Judges a call that has no result.
 fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: Silence) -> Activity {
-    if last.marks.open && silence.is_within(MODEL_PATIENCE_MS) {
+    if last.marks.open && call.state == ToolState::Pending && silence.is_within(MODEL_PATIENCE_MS) {
         // Its arguments are still being written.
         Activity::Model { since: silence.since(last.last_time(), IDLE_AFTER_MS) }
     } else if silence.is_within(TOOL_PATIENCE_MS) {
@@ -302,8 +306,7 @@ fn judge_end(
     (entry, block): (&Entry, &BlockKind),
     silence: Silence,
 ) -> Activity {
-    let last_time = entry.last_time();
-    let since = silence.since(last_time, IDLE_AFTER_MS);
+    let since = silence.since(entry.last_time(), IDLE_AFTER_MS);
     let working = || {
         let is_work = silence.is_within(MODEL_PATIENCE_MS);
         if is_work { Activity::Model { since } } else { Activity::Unclean }
@@ -321,13 +324,28 @@ fn judge_end(
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },
         BlockKind::Break(Break::Error(_)) if entry.marks.retried => Activity::Unclean,
-        BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) => working(),
+        BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) if !is_last_answer(entry) => {
+            working()
+        }
         _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(body) => Activity::Model { since },
-        _ if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) => Activity::Idle { since: last_time },
-        _ => Activity::Waiting { since: last_time, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT) },
+        _ => awaits_prompt(entry, silence),
     }
+}
+
+/// The model has said all: the next prompt is awaited, or for too long nobody has given one.
+fn awaits_prompt(entry: &Entry, silence: Silence) -> Activity {
+    let since = entry.last_time();
+    if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) {
+        return Activity::Idle { since };
+    }
+    Activity::Waiting { since, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT) }
+}
+
+/// Whether the provider said that the model had said all, even if that was nothing.
+fn is_last_answer(entry: &Entry) -> bool {
+    entry.role == Role::Assistant && entry.stop == Stop::Done && !entry.marks.open
 }
 
 /// When the agent was heard of last: by its newest record. A file that says it changed long after that was copied; but
@@ -351,9 +369,12 @@ fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timest
     ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
 }
 
-/// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell.
+/// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell, or one that the
+/// program answered.
 fn is_aside(entry: &Entry) -> bool {
-    entry.role == Role::User && !entry.marks.prompt
+    let last = entry.blocks.last().map(|block| &block.kind);
+    let is_answered = || matches!(last, Some(BlockKind::Raw(raw)) if raw.is_command_output());
+    entry.role == Role::User && (!entry.marks.prompt || is_answered())
 }
 
 /// Whether a text ends with a colon; of one that is on disk nobody knows.

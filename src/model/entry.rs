@@ -335,6 +335,18 @@ pub struct Raw {
     pub body: Body,
 }
 
+impl Raw {
+    /// Titles of what a command of the user put out, which the program ran and not the model.
+    pub(crate) const COMMAND_OUTPUT: &str = "command output";
+    /// The same for its errors.
+    pub(crate) const COMMAND_ERRORS: &str = "command errors";
+
+    /// Whether it is what a command of the user put out.
+    pub(crate) fn is_command_output(&self) -> bool {
+        matches!(self.title.as_str(), Self::COMMAND_OUTPUT | Self::COMMAND_ERRORS)
+    }
+}
+
 /// A line across the transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Break {

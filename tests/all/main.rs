@@ -9,6 +9,7 @@
 )]
 
 mod account;
+mod activity;
 mod alarms;
 #[cfg(feature = "sqlite")]
 mod beside;

@@ -171,8 +171,13 @@ pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Sessi
 }
 
 /// Shows what was heard in a line.
-fn show(line: &Line<'_>, heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
+fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
     let is_said = !heard.own.is_empty();
+    if heard.is_output && !is_said && heard.program.is_empty() {
+        // That a command put out nothing says all the same that the program ran it, and that the model was not asked.
+        let (title, body) = (Text::clean(Raw::COMMAND_OUTPUT), out.output(""));
+        heard.program.push(BlockKind::Raw(Raw { title, body }));
+    }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
     for Returned { call, mut result, file } in heard.results {

@@ -3,6 +3,8 @@
 //!
 //! Invariant: a text of its user is never taken for one of the program unless it begins like one.
 
+use crate::model::entry::Raw;
+
 /// Who speaks in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Voice<'a> {
@@ -35,7 +37,7 @@ pub(crate) struct Note<'a> {
 impl<'a> Note<'a> {
     /// Whether it is what a typed command put out.
     pub(crate) fn is_output(&self) -> bool {
-        matches!(self.title, "command output" | "command errors")
+        matches!(self.title, Raw::COMMAND_OUTPUT | Raw::COMMAND_ERRORS)
     }
 
     fn new(title: &'static str, text: &'a str, quiet: bool) -> Self {
@@ -52,11 +54,11 @@ const ASIDES: [(&str, &str); 3] = [
 
 /// Tags that begin a text of the program: what they hold, and whether it matters only to the model.
 const PROGRAM: [(&str, &str, bool); 8] = [
-    ("local-command-stdout", "command output", false),
-    ("local-command-stderr", "command errors", false),
+    ("local-command-stdout", Raw::COMMAND_OUTPUT, false),
+    ("local-command-stderr", Raw::COMMAND_ERRORS, false),
     ("local-command-caveat", "caveat", true),
-    ("bash-stdout", "command output", false),
-    ("bash-stderr", "command errors", false),
+    ("bash-stdout", Raw::COMMAND_OUTPUT, false),
+    ("bash-stderr", Raw::COMMAND_ERRORS, false),
     ("task-notification", "task notification", false),
     ("session-start-hook", "session start hook", true),
     ("user-prompt-submit-hook", "prompt hook", true),

@@ -22,6 +22,9 @@ use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::Scope;
 use block::Said;
 
+/// That a call waits for permission, which stands below it until it is answered.
+const PERMISSION: Piece = Piece(u64::MAX);
+
 /// What the panel shows so far.
 #[derive(Default)]
 pub(super) struct Panel {
@@ -40,6 +43,8 @@ pub(super) struct Panel {
     failure: Option<(Entry, String)>,
     /// The call that was still being written.
     partial: Option<Key>,
+    /// The newest message if it asks for permission.
+    asking: Option<Key>,
     /// The messages that are no longer sent to the model.
     deleted: Option<String>,
     /// The newest plan.
@@ -68,6 +73,10 @@ impl Panel {
         let payload = json::parse(text).unwrap_or(Json::Null);
         let (key, is_known) = self.key(json, kind);
         let said = Said { kind, text, payload: &payload, json, key: &key };
+        if let Some(of) = self.asking.take() {
+            // Whatever follows it: it was answered.
+            out.push(Edit::RetirePiece { of, piece: PERMISSION });
+        }
         if let Some(fate) = self.goes_on(&said, out) {
             return fate;
         }
@@ -97,6 +106,14 @@ impl Panel {
         shown.extend(attachments(json, out));
         let piece = Piece::default();
         entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        // What runs without being asked for is said.
+        let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
+        let about = entry.calls().find(|call| asks && call.state.is_open()).map(|call| call.headline.clone());
+        if let Some(about) = about {
+            let what = Break::Waiting(Text::clean(&format!("permission: {about}")));
+            entry.blocks.push(Batch::block(PERMISSION, BlockKind::Break(what)));
+            self.asking = Some(key);
+        }
         if kind == "task_progress" {
             self.plan = Some(text.to_owned());
         }

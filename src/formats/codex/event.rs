@@ -137,6 +137,7 @@ fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let said = message::last_words(line, thread, out);
+    thread.deeds.lose(out);
     thread.end_turn(line, out);
     let error = [payload.at(&["error", "message"]), payload.get("error")];
     if let Some(error) = error.iter().find_map(|error| error.filled()) {

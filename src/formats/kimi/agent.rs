@@ -106,13 +106,18 @@ impl Agent {
         entry
     }
 
-    /// Why the answer of the step ended.
-    pub(crate) fn stop(&mut self, stop: Stop, out: &mut Batch) {
-        if let Some(step) = self.step.as_ref().filter(|step| !step.is_new) {
-            let mut entry = self.part(step.key.clone(), None, out);
-            entry.stop = stop;
-            out.entry(entry);
+    /// Why the answer of the step ended. One that came to nothing is an entry all the same, to say so.
+    pub(crate) fn stop(&mut self, stop: Stop, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        if self.step.is_none() {
+            return Fate::Merged;
         }
+        let (mut entry, fate) = self.answer(at, out);
+        if fate == Fate::Merged {
+            entry.ended = None;
+        }
+        entry.stop = stop;
+        out.entry(entry);
+        fate
     }
 
     /// What the step spent; what comes for a step that was counted is spent beside it.

@@ -182,10 +182,7 @@ impl KimiCliDecoder {
                 out.entry(entry);
                 Fate::Shown
             }
-            "TurnEnd" => {
-                self.agent(lane).stop(Stop::Done, out);
-                Fate::Merged
-            }
+            "TurnEnd" => self.agent(lane).stop(Stop::Done, at, out),
             "StepBegin" => {
                 self.agent(lane).begin_step(out);
                 Fate::Merged

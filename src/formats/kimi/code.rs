@@ -288,10 +288,7 @@ impl Wire {
                 fate
             }
             "tool.result" => self.result(event, at, out),
-            "step.end" => {
-                self.agent.stop(Stop::of(event.get("finishReason").str_or_empty()), out);
-                Fate::Merged
-            }
+            "step.end" => self.agent.stop(Stop::of(event.get("finishReason").str_or_empty()), at, out),
             "step.retry" | "step.error" => {
                 let words = ["error", "message"].iter().find_map(|name| event.get(name).filled());
                 self.agent.line(Break::Error(Text::clean(words.unwrap_or("the step failed"))), at, out)
@@ -386,7 +383,7 @@ impl Wire {
     }
 
     fn ended(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
-        self.agent.stop(Stop::Done, out);
+        let fate = self.agent.stop(Stop::Done, at, out);
         let reason = json.get("reason").str_or_empty();
         match json.get("durationMs").count() {
             _ if reason == "failed" || reason == "error" => {
@@ -395,7 +392,7 @@ impl Wire {
                 self.agent.line(Break::Error(Text::clean(why)), at, out)
             }
             Some(ms) => self.agent.trace(Break::Took(ms), at, out),
-            None => Fate::Merged,
+            None => fate,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{changes, message};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -37,6 +37,17 @@ pub(super) struct Head {
     pub(super) tail: Vec<Block>,
     /// The message that asked for this compaction, if it answers one.
     pub(super) summarizes: Option<Key>,
+}
+
+impl Head {
+    /// No request was made for it: the user ran a command, which the program wrote down as a call. The model is not asked
+    /// to go on.
+    pub(super) fn asks_nothing(&mut self) {
+        let is_command = !self.is_user && self.is_closed && self.failure.is_none();
+        if is_command && self.entry.stop == Stop::Unrecorded {
+            self.entry.stop = Stop::Done;
+        }
+    }
 }
 
 /// What a message cost, as far as sums need it, and what tells one cost from another.

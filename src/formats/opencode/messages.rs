@@ -51,7 +51,11 @@ impl Messages {
         let key = key_of(info, out);
         let parts: Vec<Part> = parts.into_iter().map(|part| self.seen(&key, part, sessions, out)).collect();
         let lead = self.head(&key, info, sessions, out);
-        let Some(head) = self.heads.get(&key) else { return };
+        let is_request = self.facts.get(&key).is_some_and(|facts| facts.is_request);
+        let Some(head) = self.heads.get_mut(&key) else { return };
+        if !is_request {
+            head.asks_nothing();
+        }
         let mut entry = head.entry.clone();
         let mut addition = head::addition(&entry);
         offer_title(&entry, &parts, out);
@@ -354,6 +358,9 @@ impl Messages {
             summarizes,
         };
         settle_role(&mut head, self.facts.get(key).map(|facts| &**facts));
+        if head.doubted.is_some() {
+            head.asks_nothing();
+        }
         self.heads.insert(key.clone(), Box::new(head));
         if let Some(facts) = self.facts.get_mut(key) {
             facts.steps = Vec::new();
