@@ -49,6 +49,15 @@ impl Session {
         self.call("Bash", json!({ "command": command }), output, true)
     }
 
+    fn is_interrupted(&mut self, command: &str, output: &str) -> &mut Self {
+        self.run(command, output);
+        let mut record: Value = serde_json::from_str(&self.lines.pop().unwrap()).unwrap();
+        record["toolUseResult"] =
+            json!({"stdout": output, "stderr": "", "interrupted": true, "isImage": false});
+        self.lines.push(record.to_string());
+        self
+    }
+
     fn edit(&mut self, old: &str, new: &str) -> &mut Self {
         let input = json!({"file_path": "/w/a.rs", "old_string": old, "new_string": new});
         self.call("Edit", input, "updated", false)
@@ -57,17 +66,60 @@ impl Session {
     /// The brief with this last answer.
     fn brief(&mut self, answer: &str) -> Value {
         self.said("z", json!([{"type": "text", "text": answer}]));
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s.jsonl");
-        std::fs::write(&path, self.lines.join("\n") + "\n").unwrap();
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_tv")).args(["brief", "--json"]).arg(&path).output().unwrap();
-        serde_json::from_slice(&output.stdout).unwrap()
+        brief_of("s.jsonl", &(self.lines.join("\n") + "\n"))
     }
 
     fn claims(&mut self, answer: &str) -> Vec<(String, String)> {
         claims_of(&self.brief(answer))
     }
+}
+
+/// The brief of a file with this name and text.
+fn brief_of(name: &str, text: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_tv")).args(["brief", "--json"]).arg(&path).output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("no brief: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// A thread of Codex with these items, which says at last what is claimed.
+fn codex(items: &[Value], claim: &str) -> Value {
+    let meta = json!({"id": "019fa8f6-0000-7000-8000-0000000000b7", "timestamp": "2026-11-20T10:00:01.000Z",
+        "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.146.0", "source": "cli"});
+    let user = json!({"type": "user_message", "message": "do it", "images": []});
+    let said = json!({"type": "message", "role": "assistant", "phase": "final_answer",
+        "content": [{"type": "output_text", "text": claim}]});
+    let mut lines = vec![("session_meta", &meta), ("event_msg", &user)];
+    lines.extend(items.iter().map(|item| ("response_item", item)));
+    lines.push(("response_item", &said));
+    let line = |(n, (kind, payload)): (usize, (&str, &Value))| {
+        json!({"timestamp": format!("2026-11-20T10:00:{n:02}.000Z"), "type": kind, "payload": payload})
+            .to_string()
+    };
+    let lines: Vec<String> = lines.into_iter().enumerate().map(line).collect();
+    brief_of(
+        "rollout-2026-11-20T10-00-00-019fa8f6-0000-7000-8000-0000000000b7.jsonl",
+        &(lines.join("\n") + "\n"),
+    )
+}
+
+fn codex_call(id: &str, name: &str, arguments: &Value, output: &str) -> [Value; 2] {
+    [
+        json!({"type": "function_call", "name": name, "arguments": arguments.to_string(), "call_id": id}),
+        json!({"type": "function_call_output", "call_id": id, "output": output}),
+    ]
+}
+
+fn codex_script(id: &str, code: &str, outputs: &[&str]) -> [Value; 2] {
+    let outputs: Vec<Value> =
+        outputs.iter().map(|text| json!({"type": "input_text", "text": text})).collect();
+    [
+        json!({"type": "custom_tool_call", "call_id": id, "name": "exec", "status": "completed", "input": code}),
+        json!({"type": "custom_tool_call_output", "call_id": id, "output": outputs}),
+    ]
 }
 
 fn claims_of(brief: &Value) -> Vec<(String, String)> {
@@ -144,7 +196,8 @@ fn a_test_run_has_an_end_only_if_something_says_so() {
         .run("pnpm --filter a test", "Tests  1 failed | 4 passed (5)")
         .run("./run_tests.sh", "fine");
     let brief = session.brief("Done.");
-    assert_eq!(ends_of(&brief), [None, None, None, Some(true), Some(false), Some(true)]);
+    let background = None;
+    assert_eq!(ends_of(&brief), [background, None, None, None, Some(true), Some(false), Some(true)]);
     let expected = [
         ("run make && npm test", false),
         ("run npm test", false),
@@ -319,4 +372,161 @@ fn each_file_of_a_patch_was_changed_however_it_was_applied() {
             .collect();
         assert_eq!(said, [format!("{folder}Dockerfile +2 -0"), format!("{folder}src/a b.js +1 -1")]);
     }
+}
+
+#[test]
+fn what_was_stopped_proves_nothing() {
+    let mut session = Session::new();
+    session
+        .is_interrupted("cargo test", "   Compiling x")
+        .is_interrupted("pytest", "3 passed in 1.00s")
+        .is_interrupted("npm install left-pad", "added 1 package");
+    let brief = session.brief("All tests pass.");
+    assert_eq!(ends_of(&brief), [None, None], "a summary of some tests is not that of all");
+    assert_eq!((commands_of(&brief), claims_of(&brief)), (vec![], vec![]));
+    let facts: Vec<&Value> = brief["failed"].as_array().unwrap().iter().map(|one| &one["facts"]).collect();
+    assert_eq!(facts, ["interrupted"; 3]);
+}
+
+#[test]
+fn a_command_that_goes_on_ends_where_its_end_is_told() {
+    let claim = "All tests pass.";
+    let running =
+        "Chunk ID: ab\nWall time: 1.0 seconds\nProcess running with session ID 42\nOutput:\n   Compiling x\n";
+    let begun = codex_call("c1", "exec_command", &json!({"cmd": "cargo test"}), running);
+    let brief = codex(&begun, claim);
+    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]), "it never ended");
+
+    let poll = json!({"session_id": 42, "chars": ""});
+    let still = codex_call("c2", "write_stdin", &poll, running);
+    let end = |code: u8, text: &str| {
+        let output = format!(
+            "Chunk ID: ac\nWall time: 5.0 seconds\nProcess exited with code {code}\nOutput:\n{text}\n"
+        );
+        codex_call("c3", "write_stdin", &poll, &output)
+    };
+    let failed = end(101, "test result: FAILED. 3 passed; 1 failed; 0 ignored");
+    let brief = codex(&[begun.clone(), still.clone(), failed].concat(), claim);
+    assert_eq!(ends_of(&brief), [Some(false)]);
+    assert_eq!(failed_of(&brief), [("run cargo test", false)], "its end is no failure of its own");
+    assert_eq!(claims_of(&brief), verdicts(&[("contradicted", claim)]));
+
+    let passed = end(0, "test result: ok. 4 passed; 0 failed; 0 ignored");
+    let brief = codex(&[begun, still, passed].concat(), claim);
+    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![Some(true)], verdicts(&[("proven", claim)])));
+
+    let push = json!({"cmd": "git commit -am x && git push"});
+    let begun = codex_call("c1", "exec_command", &push, running);
+    let brief = codex(&[begun, end(1, "error: failed to push some refs")].concat(), "It is pushed.");
+    assert_eq!(commands_of(&brief), Vec::<&str>::new());
+    assert_eq!(claims_of(&brief), verdicts(&[("contradicted", "It is pushed.")]));
+}
+
+#[test]
+fn a_script_is_as_good_as_what_it_ran() {
+    let claim = "All tests pass.";
+    let code = "const r = await tools.exec_command({cmd:`cargo test`}); text(r.output)";
+    let begun = codex_script("x1", code, &["Script running with cell ID 7\nWall time 10 seconds\nOutput:\n"]);
+    let output = "Script completed\nWall time 3 seconds\nOutput:\ntest result: FAILED. 1 passed; 2 failed";
+    let ended = codex_call("w1", "wait", &json!({"cell_id": "7"}), output);
+    let brief = codex(&[begun, ended].concat(), claim);
+    assert_eq!(
+        (ends_of(&brief), claims_of(&brief)),
+        (vec![Some(false)], verdicts(&[("contradicted", claim)]))
+    );
+
+    let head = "Script completed\nWall time 0.5 seconds\nOutput:\n";
+    let exit = "Exit code: 101\nWall time: 1 seconds\nOutput:\nerror: could not compile";
+    let brief = codex(&codex_script("x1", code, &[head, exit]), claim);
+    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]));
+    assert_eq!(brief["failed"][0]["facts"], "exit 101");
+    let brief = codex(&codex_script("x1", code, &[head, "error: could not compile"]), claim);
+    assert_eq!((ends_of(&brief), claims_of(&brief)), (vec![None], vec![]), "no code is recorded");
+}
+
+#[test]
+fn what_has_no_exit_code_has_only_its_summary() {
+    let claim = "All tests pass.";
+    let openai = |output: &str| {
+        let call = json!({"id": "c1", "type": "function",
+            "function": {"name": "bash", "arguments": json!({"command": "npm test"}).to_string()}});
+        json!([{"role": "user", "content": "run the tests"},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": output},
+            {"role": "assistant", "content": claim}])
+    };
+    let anthropic = |is_error: Option<bool>| {
+        let mut result =
+            json!({"type": "tool_result", "tool_use_id": "c1", "content": "bash: pytest: not found"});
+        is_error.into_iter().for_each(|flag| result["is_error"] = json!(flag));
+        let call = json!({"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "pytest"}});
+        json!([{"role": "user", "content": "run the tests"}, {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]}, {"role": "assistant", "content": claim}])
+    };
+    for (session, passed) in [
+        (openai("  3 passing (20ms)\n  1 failing\n\n  1) adds:"), Some(false)),
+        (openai("  4 passing (20ms)"), Some(true)),
+        (openai("sh: mocha: not found"), None),
+        (anthropic(None), None),
+        (anthropic(Some(false)), Some(true)),
+    ] {
+        let brief = brief_of("session.json", &session.to_string());
+        assert_eq!(ends_of(&brief), [passed], "{session}");
+        let verdict = match passed {
+            Some(true) => verdicts(&[("proven", claim)]),
+            Some(false) => verdicts(&[("contradicted", claim)]),
+            None => vec![],
+        };
+        assert_eq!(claims_of(&brief), verdict, "{session}");
+    }
+}
+
+#[test]
+fn what_was_not_allowed_did_not_fail() {
+    let record = |n: usize, kind: &str, data: Value| {
+        json!({"type": kind, "data": data, "id": format!("e{n}"), "timestamp": format!("2026-11-20T10:00:{n:02}.000Z")})
+            .to_string()
+    };
+    let session = |error: Value| {
+        let request = json!({"toolCallId": "t1", "name": "bash", "arguments": {"command": "rm -rf a"}});
+        [
+            record(0, "session.start", json!({"sessionId": "7d0c1c54-0000-4000-8000-0000000000ab", "version": 1,
+                "producer": "copilot-agent", "copilotVersion": "1.0.77", "startTime": "2026-11-20T10:00:00.000Z"})),
+            record(1, "user.message", json!({"content": "do it"})),
+            record(2, "assistant.message", json!({"messageId": "m", "content": "", "toolRequests": [request]})),
+            record(3, "tool.execution_complete", json!({"toolCallId": "t1", "success": false, "error": error})),
+        ]
+        .join("\n")
+    };
+    for (code, state) in [("rejected", "refused"), ("failure", "failed")] {
+        let error = json!({"message": "The user rejected this tool call.", "code": code});
+        let brief = brief_of("events.jsonl", &session(error));
+        assert_eq!(brief["failed"][0]["state"], state, "{brief:#}");
+    }
+}
+
+#[test]
+fn an_exit_code_in_the_output_of_a_shell_counts() {
+    let session = |tool: &str, code: u8| {
+        let record = |n: usize, kind: &str, message: Value| {
+            json!({"uuid": format!("q{n}"), "parentUuid": n.checked_sub(1).map(|n| format!("q{n}")), "sessionId": "qs",
+                "timestamp": format!("2026-11-20T10:00:{n:02}.000Z"), "type": kind, "cwd": "/w", "version": "0.18.1",
+                "message": message})
+            .to_string()
+        };
+        let call = json!({"functionCall": {"id": "c1", "name": tool, "args": {"command": "npm test"}}});
+        let output =
+            format!("Command: npm test\nOutput: fine\nError: (none)\nExit Code: {code}\nSignal: (none)");
+        let answer = json!({"functionResponse": {"id": "c1", "name": tool, "response": {"output": output}}});
+        [
+            record(0, "user", json!({"role": "user", "parts": [{"text": "run the tests"}]})),
+            record(1, "assistant", json!({"role": "model", "parts": [call]})),
+            record(2, "tool_result", json!({"role": "user", "parts": [answer]})),
+        ]
+        .join("\n")
+    };
+    let brief = brief_of("q.jsonl", &session("run_shell_command", 1));
+    assert_eq!((ends_of(&brief), &brief["failed"][0]["facts"]), (vec![None], &json!("exit 1")));
+    assert_eq!(ends_of(&brief_of("q.jsonl", &session("run_shell_command", 0))), [Some(true)]);
+    assert_eq!(brief_of("q.jsonl", &session("read_file", 1))["failed"], json!([]), "a file may say so");
 }

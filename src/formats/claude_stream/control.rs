@@ -1,7 +1,7 @@
 //! Control messages between the program and whoever drives it, and the small events beside messages.
 //! The subtype lies under `request` or `response`, or, in older writers, beside the type.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
@@ -13,13 +13,14 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::ToolState;
-use crate::model::tool::identifies;
+use crate::model::tool::{ToolState, Verdict, identifies};
 
 /// Questions that wait for their answers, by the id of the request.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     open: HashMap<Text, Asked>,
+    /// Calls that were not allowed, until their results come.
+    denied: HashSet<Key>,
 }
 
 /// A question.
@@ -29,12 +30,25 @@ struct Asked {
     entry: Key,
     /// What it is about: a tool and its input on one line.
     about: String,
+    /// The call that it is about, if it names one.
+    call: Option<Key>,
 }
 
 impl Requests {
     fn ask(&mut self, id: &Json<'_>, asked: Asked) {
         if let Some(id) = id.text() {
             self.open.entry(id).or_insert(asked);
+        }
+    }
+
+    /// The tool did not fail, it was not run: says so of the results among these edits.
+    pub(crate) fn refuse(&mut self, edits: &mut [Edit]) {
+        for edit in edits {
+            if let Edit::Result { call, result, .. } = edit
+                && self.denied.remove(call)
+            {
+                (result.verdict, result.facts) = (Verdict::Refused, Text::from("refused"));
+            }
         }
     }
 
@@ -98,7 +112,8 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
                 let raw = Raw { title: Text::clean("input"), body };
                 entry.blocks.push(Batch::block(INPUT, BlockKind::Raw(raw)));
             }
-            requests.ask(line.json.get("request_id"), Asked { entry: entry.key.clone(), about });
+            let call = request.get("tool_use_id").text();
+            requests.ask(line.json.get("request_id"), Asked { entry: entry.key.clone(), about, call });
             out.entry(entry);
             Fate::Shown
         }
@@ -123,6 +138,7 @@ fn response(line: &Line<'_>, response: &Json<'_>, requests: &mut Requests, out: 
     }
     let is_denied = inner.get("behavior").str() == Some("deny") || *inner.get("allowed") == Json::Bool(false);
     if is_denied {
+        requests.denied.extend(asked.as_ref().and_then(|asked| asked.call.clone()));
         let reason = inner.get("message").filled().or_else(|| inner.get("reason").filled()).unwrap_or("");
         return answer(line, asked, ("permission denied", reason), false, out);
     }

@@ -104,7 +104,12 @@ impl ClaudeStreamDecoder {
         let json = line.json;
         match line.kind() {
             "assistant" => self.answer(line, out),
-            "user" => user::decode(line, &mut self.session, out),
+            "user" => {
+                let from = out.edits.len();
+                let fate = user::decode(line, &mut self.session, out);
+                self.requests.refuse(out.edits.get_mut(from..).unwrap_or_default());
+                fate
+            }
             "system" if json.get("subtype").str() == Some("init") => self.run.begin(line, out),
             "system" => system::decode(line, &mut self.session, &mut self.tasks, out),
             "result" => {

@@ -24,6 +24,8 @@ pub struct Run {
     model: Option<Name>,
     /// The last words of the model in the main lane, as its result repeats them: beginning and size.
     last_words: Option<(Text, u32)>,
+    /// What an error said that came as the last message, as the result repeats it.
+    last_error: Option<Text>,
     sums: Sums,
 }
 
@@ -32,7 +34,7 @@ impl Run {
     pub(crate) fn begin(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         let json = line.json;
         self.model = json.get("model").text();
-        self.last_words = None;
+        (self.last_words, self.last_error) = (None, None);
         if let Some(model) = &self.model {
             out.meta(MetaEdit::Model(model.clone()));
         }
@@ -55,6 +57,12 @@ impl Run {
             BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
             _ => None,
         });
+        if entry.lane.is_none() {
+            self.last_error = entry.blocks.last().and_then(|block| match &block.kind {
+                BlockKind::Break(Break::Error(words)) => Some(words.clone()),
+                _ => None,
+            });
+        }
         if entry.lane.is_none() && words.is_some() {
             self.last_words = words;
         }
@@ -78,7 +86,9 @@ impl Run {
             return Fate::Shown;
         }
         out.meta(MetaEdit::Live(Some(false)));
-        entry.blocks.extend(error_of(json).map(|error| block(Break::Error(error))));
+        let is_repeated =
+            self.last_error.take().is_some_and(|error| json.get("result").text() == Some(error));
+        entry.blocks.extend(error_of(json).filter(|_| !is_repeated).map(|error| block(Break::Error(error))));
         entry.blocks.push(block(Break::Ended(Text::clean(&facts(json).join(" · ")))));
         entry.blocks.extend(json.get("duration_ms").count().map(|ms| block(Break::Took(ms))));
         let denials = json.get("permission_denials").items().iter();

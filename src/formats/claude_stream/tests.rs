@@ -255,3 +255,34 @@ fn content_decides() {
     let chain = "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"content\":\"hi\"}}";
     assert_eq!(confidence(chain), Confidence::No);
 }
+
+#[test]
+fn a_denied_call_did_not_fail() {
+    let lines = [
+        r#"{"type":"assistant","message":{"id":"a1","role":"assistant","content":[{"type":"tool_use","id":"k1","name":"Bash","input":{"command":"sleep 5"}}]},"session_id":"s","uuid":"u1"}"#,
+        r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"sleep 5"},"tool_use_id":"k1"}}"#,
+        r#"{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny","message":"no"}}}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"k1","content":"no","is_error":true}]},"session_id":"s","uuid":"u2"}"#,
+    ];
+    let state = |lines: &[&str]| {
+        let transcript = read(&lines.join("\n"));
+        transcript.entries().flat_map(Entry::calls).next().unwrap().state.word()
+    };
+    assert_eq!(state(&lines), "refused");
+    let allowed = lines[2].replace("deny", "allow");
+    assert_eq!(state(&[lines[0], lines[1], &allowed, lines[3]]), "failed");
+}
+
+#[test]
+fn an_error_that_the_result_repeats_is_one_error() {
+    let said = r#"{"type":"assistant","message":{"id":"syn","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500 internal"}]},"session_id":"s","uuid":"u1","error":"server_error"}"#;
+    let result = r#"{"type":"result","subtype":"success","is_error":true,"num_turns":1,"result":"API Error: 500 internal","session_id":"s","uuid":"u2","api_error_status":500}"#;
+    let errors = |text: &str| {
+        let transcript = read(text);
+        let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+        blocks.filter(|block| matches!(block.kind, BlockKind::Break(Break::Error(_)))).count()
+    };
+    assert_eq!(errors(&format!("{said}\n{result}")), 1);
+    assert_eq!(errors(result), 1, "nothing else tells it");
+    assert_eq!(errors(&format!("{said}\n{}", result.replace("500 internal", "529 busy"))), 2);
+}
