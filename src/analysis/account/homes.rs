@@ -72,7 +72,7 @@ impl Homes {
         for lane in agents {
             let top = transcript.top_lane(lane).unwrap_or(lane);
             let caller = transcript.caller(top);
-            self.lacks_some |= lane.entries.is_empty() || (top.call.is_some() && caller.is_none());
+            self.lacks_some |= top.call.is_some() && caller.is_none();
             let turn = match caller {
                 _ if top.is_helper => None,
                 Some(caller) => transcript.place_of(caller).and_then(|place| transcript.turn_at(place)),
@@ -84,7 +84,10 @@ impl Homes {
             };
             let turn = turn.and_then(|turn| transcript.turns().get(turn));
             let first = lane.call.as_ref().and_then(|call| transcript.lane_of_call(call));
-            if first.is_some_and(|first| first.name == lane.name) && !lane.entries.is_empty() {
+            // Copies of what it said do not say what that cost.
+            let is_here = lane.entries.iter().rev().any(|id| is_its_own(transcript, *id));
+            self.lacks_some |= !is_here;
+            if first.is_some_and(|first| first.name == lane.name) && is_here {
                 *self.callers.entry(turn.map(|turn| turn.prompt)).or_default() += 1;
             }
             if let Some(turn) = turn {
@@ -136,6 +139,11 @@ impl Homes {
     pub(crate) fn beside(&self, prompt: EntryId) -> Option<&Totals> {
         self.beside.get(&prompt)
     }
+}
+
+/// Whether an entry is none of the copies that stand for what is recorded elsewhere.
+fn is_its_own(transcript: &Transcript, id: EntryId) -> bool {
+    transcript.marks(id).is_some_and(|marks| !marks.copy)
 }
 
 /// When turns of a session began, so that they rise: a clock that was set back moves no turn before another.

@@ -201,7 +201,7 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
 
 #[test]
 fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
-    let build = |has_lane: bool| {
+    let build = |has_lane: bool, is_copy: bool| {
         account_of(|out| {
             prompt(out, "p1", Some(0));
             let started = ToolCall { kind: ToolKind::Delegate, ..samples::call(out, "c") };
@@ -209,17 +209,24 @@ fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
             result(out, "c", Some(9));
             prompt(out, "p2", Some(100));
             spend(out, "a2", Some(110), None);
-            if has_lane {
+            if is_copy {
+                let mut copy = out.new_entry(Text::from("s1"), Role::Harness, at(Some(5)));
+                (copy.marks.copy, copy.lane) = (true, Some(Text::from("called")));
+                out.entry(copy);
+            } else if has_lane {
                 spend(out, "s1", Some(5), Some("called"));
+            }
+            if has_lane {
                 let call = Some(Text::from("c"));
                 out.meta(MetaEdit::Lane { name: Text::from("called"), label: None, call });
             }
         })
     };
-    for has_lane in [false, true] {
-        let (transcript, account) = build(has_lane);
+    for (has_lane, is_copy) in [(false, false), (true, false), (true, true)] {
+        let (transcript, account) = build(has_lane, is_copy);
         let lacking = [0, 1].map(|turn| account.turn(&transcript, turn).lacks_agents);
-        assert_eq!(lacking, [!has_lane, false]);
-        assert_eq!(account.cost(&transcript).lacks_some(), !has_lane);
+        let is_lacking = !has_lane || is_copy;
+        assert_eq!(lacking, [is_lacking, false]);
+        assert_eq!(account.cost(&transcript).lacks_some(), is_lacking);
     }
 }
