@@ -97,12 +97,14 @@ static SESSION: Word = Word::new(|| Finder::new("\"sessionId\""));
 static OUTCOME: Word = Word::new(|| Finder::new("\"toolUseResult\""));
 static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
 static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
+static SIDECHAIN: Word = Word::new(|| Finder::new("\"isSidechain\":"));
 static AGENT_ID: Word = Word::new(|| Finder::new("agent_id"));
 static NAME: Word = Word::new(|| Finder::new("\"name\""));
 static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
 /// Claude Code: answers, whole where they start a sub-agent; where another session begins; and results that name a
-/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once.
+/// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once; where sub-agents have no
+/// files, all of their records are needed, since each hangs below another.
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
     let mut session = Vec::new();
     let mut is_other_session = move |record: &[u8]| {
@@ -120,7 +122,8 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
         if is_other_session(record) || FORKED.is_in(record) {
             Need::Whole
         } else if !ASSISTANT.is_in(record) {
-            if names_agent(record) { Need::Whole } else { Need::Nothing }
+            let is_of_chain = || !is_of_agent && is_sidechain(record);
+            if names_agent(record) || is_of_chain() { Need::Whole } else { Need::Nothing }
         } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
             Need::Account
         } else {
@@ -176,6 +179,12 @@ pub(crate) fn of_codex() -> Counting {
     Counting { lacks_results: false, ..Counting::new(CLOSED, need) }
 }
 
+/// Whether a record of Claude Code is a sub-agent's. The mark stands near its beginning.
+fn is_sidechain(record: &[u8]) -> bool {
+    let mark = "\"isSidechain\":true".as_bytes();
+    SIDECHAIN.find(record).and_then(|at| record.get(at..)).is_some_and(|rest| rest.starts_with(mark))
+}
+
 /// Whether a record may have a call that starts a sub-agent, whose own records may be elsewhere.
 fn starts_agent(record: &[u8]) -> bool {
     let names = NAME.each(record).filter_map(|at| value_behind(record.get(at..)?));
@@ -215,6 +224,8 @@ mod tests {
         assert_eq!(need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)), Need::Whole);
         assert_eq!(need(counting, &user("b", r#","forkedFrom":{}"#)), Need::Whole);
         assert_eq!(need(counting, &user("b", r#","data":{"role":"assistant"}"#)), Need::Whole);
+        assert_eq!(need(counting, &user("b", r#","isSidechain":true"#)), Need::Whole, "its lane hangs on it");
+        assert_eq!(need(counting, &user("b", r#","isSidechain":true,"agentId":"1""#)), Need::Whole);
     }
 
     #[test]

@@ -70,6 +70,7 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
                     session.calls.begin(line.lane.as_ref(), &call.key);
                     if call.kind == ToolKind::Delegate {
                         session.lanes.label_call(call.key.clone(), call.headline.clone());
+                        session.chains.ask(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
                     }
                 }
                 blocks.push(Batch::block(line.piece(), kind));

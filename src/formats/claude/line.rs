@@ -9,6 +9,9 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 
+/// The lane of a sub-agent without an id, until its chain is known.
+pub(crate) const SIDECHAIN: &str = "sidechain";
+
 /// A line with its envelope read.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
@@ -88,7 +91,7 @@ pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
         | Place::Text(_)
         | Place::Passage
         | Place::Row(_) => {
-            json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean("sidechain")))
+            json.get("isSidechain").is_true().then(|| agent.unwrap_or_else(|| Text::clean(SIDECHAIN)))
         }
     }
 }

@@ -5,6 +5,7 @@
 pub mod assistant;
 mod attachment;
 pub mod calls;
+mod chains;
 pub(crate) mod command;
 pub(crate) mod duration;
 pub(crate) mod hooks;
@@ -39,7 +40,7 @@ use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use lanes::Trust;
-use line::Line;
+use line::{Line, SIDECHAIN};
 use session::Session;
 
 /// The format.
@@ -148,6 +149,10 @@ impl Decoder for ClaudeDecoder {
             self.session.settle_home(&line);
             line = Line::read(input, self.session.home(), out);
         }
+        let has_no_name = line.lane.as_deref() == Some(SIDECHAIN) && input.place == Place::Line;
+        if has_no_name {
+            line.lane = Some(self.session.chains.lane_of(&line));
+        }
         line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";
         if !is_progress && self.session.is_repeated(&line, out) {
@@ -164,6 +169,9 @@ impl Decoder for ClaudeDecoder {
         if let Some(lane) = line.lane.as_ref().filter(|_| !is_progress) {
             self.session.lanes.enter(lane, out);
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
+            if let Some(call) = has_no_name.then(|| self.session.chains.caller(&line)).flatten() {
+                self.session.lanes.link(lane, &call, Trust::Progress, out);
+            }
         }
         let from = out.edits.len();
         let fate = self.dispatch(&line, out);

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 use hashbrown::DefaultHashBuilder;
 
 use super::calls::Calls;
+use super::chains::Chains;
 use super::command::Command;
 use super::hooks::Hooks;
 use super::lanes::Lanes;
@@ -59,6 +60,8 @@ impl Mark {
 pub struct Session {
     /// Sub-agents.
     pub(crate) lanes: Lanes,
+    /// Sub-agents without ids.
+    pub(crate) chains: Chains,
     /// Calls and what they wait for.
     pub(crate) calls: Calls,
     /// Runs of hooks.

@@ -1,3 +1,4 @@
+mod chains;
 mod company;
 mod spent;
 

@@ -1,0 +1,55 @@
+//! Sub-agents before they had files of their own and ids (up to 1.0): each is a chain of lines in the session's file
+//! that begins anew, with the prompt of the call that started it. Chains of calls that run at once are interleaved.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::line::{Line, SIDECHAIN};
+use crate::formats::anthropic;
+use crate::model::body::Key;
+use crate::model::entry::Piece;
+use crate::model::text::{Name, Text};
+
+/// Characters of the id of its first line by which a chain is known.
+const ID_CHARS: usize = 8;
+
+/// The chains so far.
+#[derive(Debug, Default)]
+pub(crate) struct Chains {
+    /// By the ids of their lines.
+    of_line: HashMap<Key, Name>,
+    /// Calls whose sub-agents have said nothing yet, by what they were asked; of equal ones the first comes first.
+    asked: HashMap<Piece, VecDeque<Key>>,
+}
+
+impl Chains {
+    /// A call asks a sub-agent for something.
+    pub(crate) fn ask(&mut self, prompt: &str, call: &Key) {
+        if !prompt.trim().is_empty() {
+            self.asked.entry(Piece::of(prompt.trim())).or_default().push_back(call.clone());
+        }
+    }
+
+    /// The lane of a line that names no sub-agent. One whose chain is not known keeps the name that all of them have.
+    pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Name {
+        let lane = match &line.parent {
+            Some(parent) => self.of_line.get(parent).cloned().unwrap_or_else(|| Text::clean(SIDECHAIN)),
+            None => {
+                let id: String = line.id.chars().take(ID_CHARS).collect();
+                Text::clean(&format!("{SIDECHAIN}-{id}"))
+            }
+        };
+        if line.has_uuid {
+            self.of_line.insert(line.id.clone(), lane.clone());
+        }
+        lane
+    }
+
+    /// The call that a line answers with which a chain begins.
+    pub(crate) fn caller(&mut self, line: &Line<'_>) -> Option<Key> {
+        if line.parent.is_some() {
+            return None;
+        }
+        let prompt = anthropic::output_text(line.json.at(&["message", "content"]));
+        self.asked.get_mut(&Piece::of(prompt.as_str().trim()))?.pop_front()
+    }
+}
