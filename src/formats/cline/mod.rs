@@ -41,8 +41,9 @@ impl Format for Cline {
     }
 
     fn omits(&self) -> &'static str {
-        "when tools started and ended; anything while a message is being written; which call started an agent before \
-         childSessions (found by name or task; where only the time is known, the lane says so)"
+        "exit codes of commands; when tools started and ended; anything while a message is being written; \
+         which call started an agent before childSessions (found by name or task; where only \
+         the time is known, the lane says so)"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
