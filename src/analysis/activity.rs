@@ -242,9 +242,7 @@ fn judge_lane(
     }
     match (open, block) {
         (Some((call, since)), _) => judge_call(call, since, entry, silence),
-        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => {
-            judge_end((transcript, lane), (entry, block), silence)
-        }
+        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => judge_end(entry, block, silence),
         (None, _) => awaits_prompt(entry, silence),
     }
 }
@@ -301,11 +299,7 @@ fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: 
 }
 
 /// Judges from the last block, where no call is open.
-fn judge_end(
-    (transcript, lane): (&Transcript, Option<&Name>),
-    (entry, block): (&Entry, &BlockKind),
-    silence: Silence,
-) -> Activity {
+fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
     let since = silence.since(entry.last_time(), IDLE_AFTER_MS);
     let working = || {
         let is_work = silence.is_within(MODEL_PATIENCE_MS);
@@ -319,7 +313,7 @@ fn judge_end(
     let goes_on = |body: &Body| {
         let patience = if announces(body) { ANNOUNCED_MS } else { SETTLED_MS };
         let is_open = entry.stop == Stop::Unrecorded && entry.role == Role::Assistant;
-        is_open && silence.ms.is_some_and(|ms| ms < patience) && !transcript.is_over_behind(lane, entry)
+        is_open && silence.ms.is_some_and(|ms| ms < patience)
     };
     match block {
         BlockKind::Break(Break::Error(why)) if is_retried(why) => Activity::Retry { since, why: why.clone() },

@@ -44,7 +44,7 @@ pub(super) enum Note {
     /// A command goes on under this name after what is recorded of its call.
     Running(String, Box<ToolCall>),
     /// What became of the command that goes on under a name, and what is to be said if none is known.
-    Continued(String, Box<ToolResult>, Vec<Note>),
+    Continued(String, Box<ToolResult>, Vec<Self>),
     /// A call of the block with this number has no result.
     Open(usize, String),
 }

@@ -31,12 +31,11 @@ impl Chains {
 
     /// The lane of a line that names no sub-agent. One whose chain is not known keeps the name that all of them have.
     pub(crate) fn lane_of(&mut self, line: &Line<'_>) -> Name {
-        let lane = match &line.parent {
-            Some(parent) => self.of_line.get(parent).cloned().unwrap_or_else(|| Text::clean(SIDECHAIN)),
-            None => {
-                let id: String = line.id.chars().take(ID_CHARS).collect();
-                Text::clean(&format!("{SIDECHAIN}-{id}"))
-            }
+        let lane = if let Some(parent) = &line.parent {
+            self.of_line.get(parent).cloned().unwrap_or_else(|| Text::clean(SIDECHAIN))
+        } else {
+            let id: String = line.id.chars().take(ID_CHARS).collect();
+            Text::clean(&format!("{SIDECHAIN}-{id}"))
         };
         if line.has_uuid {
             self.of_line.insert(line.id.clone(), lane.clone());
