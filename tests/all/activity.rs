@@ -23,7 +23,7 @@ fn of(name: &str, text: &str) -> Activity {
 }
 
 fn lines(records: &[Value]) -> String {
-    records.iter().map(|record| format!("{record}\n")).collect()
+    records.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 fn at(second: usize) -> String {

@@ -458,7 +458,9 @@ fn what_has_no_exit_code_has_only_its_summary() {
     let anthropic = |is_error: Option<bool>| {
         let mut result =
             json!({"type": "tool_result", "tool_use_id": "c1", "content": "bash: pytest: not found"});
-        is_error.into_iter().for_each(|flag| result["is_error"] = json!(flag));
+        if let Some(flag) = is_error {
+            result["is_error"] = json!(flag);
+        }
         let call = json!({"type": "tool_use", "id": "c1", "name": "bash", "input": {"command": "pytest"}});
         json!([{"role": "user", "content": "run the tests"}, {"role": "assistant", "content": [call]},
             {"role": "user", "content": [result]}, {"role": "assistant", "content": claim}])
