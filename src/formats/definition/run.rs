@@ -355,8 +355,8 @@ impl Run {
     fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
         let Some(run) = &rule.run else { return };
         let name = run.word(scope);
-        // A line that stands there twice begins one run.
-        self.runs.number += u32::from(self.runs.is_used || self.runs.number == 0);
+        // A line that stands there twice begins one run; the first one may be lost.
+        self.runs.number = self.runs.number.max(1) + u32::from(self.runs.is_used);
         self.runs.is_used = false;
         self.waiting.clear();
         if self.runs.name != name {

@@ -291,7 +291,11 @@ fn call_of(fields: &Fields, items: &[&Json<'_>]) -> Option<Call> {
             continue;
         }
         let ids = |scope: &&str| {
-            let own = fields.keys().filter(|path| parent(path) == *scope && !path.ends_with("[0]"));
+            // What says the same as the name is the id of the tool.
+            let is_own = |(path, id): &(&String, &fields::Field)| {
+                parent(path) == *scope && !path.ends_with("[0]") && id.words != field.words
+            };
+            let own = fields.iter().filter(is_own).map(|(path, _)| path);
             own.filter_map(|path| Some((rank(&ID, path)?, path))).min().map(|(_, path)| path)
         };
         let id = scopes.iter().find_map(ids);
