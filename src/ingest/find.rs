@@ -13,6 +13,7 @@
 mod candidates;
 mod facts;
 mod glance;
+mod ids;
 mod lookout;
 mod lookup;
 mod preview;

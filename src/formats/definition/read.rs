@@ -4,6 +4,7 @@ mod journal;
 mod places;
 mod rules;
 mod table;
+mod when;
 
 use std::path::PathBuf;
 
@@ -221,7 +222,7 @@ fn aside(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Option<(Mark,
 fn mark(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Mark {
     let is_header = rules::kind(reader, &mut table) == Kind::Header;
     let mut words = Vec::new();
-    let when = rules::tests(reader, table, &mut words);
+    let when = when::tests(reader, table, &mut words);
     Mark { is_header, when, words: words.join(", ") }
 }
 

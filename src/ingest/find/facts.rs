@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
 use super::glance::{self, Glance};
-use super::lookup::goes_on_from_name;
+use super::ids::goes_on_from_name;
 use crate::formats::decoder::{Format, Pattern, Place};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};

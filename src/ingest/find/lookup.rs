@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::Facts;
+use super::ids::goes_on_from_name;
 use crate::formats;
 use crate::formats::roots::{Environment, file_name};
 use crate::ingest::target::{OpenError, Target};
@@ -89,13 +90,6 @@ pub(crate) fn folder_id(path: &Path, format: &str) -> Option<Text> {
     (!file_name(path).starts_with(named.id)).then(|| Text::clean(named.id))
 }
 
-/// Whether an id, or its beginning, goes with a name that ends with the first letters of the session's id, as Gemini's do.
-pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
-    const LEAST: usize = 8;
-    let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else { return false };
-    id.len() >= LEAST && id.starts_with(end)
-}
-
 fn target(candidate: &Candidate) -> Target {
     let session = candidate.row.as_ref().map(|row| row.id.clone());
     Target { path: candidate.path.clone(), session }
@@ -125,18 +119,4 @@ fn ambiguous(argument: &str, several: &[(Match, Candidate)], environment: &Envir
         several.len(),
         named.join(", ")
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::goes_on_from_name;
-
-    #[test]
-    fn ids_go_with_names_that_end_with_their_beginning() {
-        let name = "session-2026-11-20T10-00-e435870b";
-        assert!(goes_on_from_name("e435870b-1111-4222-8333-444444444444", name));
-        assert!(goes_on_from_name("e435870b", name));
-        assert!(!goes_on_from_name("e43587", name), "the beginning of many");
-        assert!(!goes_on_from_name("e435870b", "01a1f866-0d00-7000-8000-e435870b0000"));
-    }
 }

@@ -1,7 +1,7 @@
 //! What a definition says of a journal, and of the parts of its state.
 
-use super::rules::{flag, tests};
 use super::table::{Fields, Reader};
+use super::when::{flag, tests};
 use crate::formats::definition::rule::{Again, BlockRule, Journal, PartOf, PartRule, Rule};
 use crate::model::text::Text;
 

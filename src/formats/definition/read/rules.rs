@@ -4,10 +4,11 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::table::{Fields, Reader};
+use super::when::{flag, path, tests};
 use super::{journal, leak};
-use crate::formats::definition::path::{Literal, Path, Test, Want, When};
+use crate::formats::definition::path::{Path, When};
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Flag, Kind, LaneRule, MARKS, MarkRule, ResultRule,
+    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Kind, LaneRule, MARKS, MarkRule, ResultRule,
     Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
 };
 use crate::model::entry::Role;
@@ -138,87 +139,6 @@ fn again(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Again {
 
 fn when(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> When {
     table.table(reader, "when").map_or_else(When::default, |inner| tests(reader, inner, &mut Vec::new()))
-}
-
-/// What must hold: `path = value`, `has`, `lacks`, `starts`, `not`. Also in words.
-pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut Vec<String>) -> When {
-    let mut when = When::default();
-    for (name, is_there) in [("has", true), ("lacks", false)] {
-        for value in table.values(name) {
-            if let Some(path) = reader.path_of(name, value) {
-                words.push(format!("{name} {}", value.get_ref().as_str().unwrap_or_default()));
-                when.all.push(Test { path, want: if is_there { Want::There } else { Want::Missing } });
-            }
-        }
-    }
-    if let Some(starts) = table.table(reader, "starts") {
-        for (name, value) in starts.rest() {
-            let marks: Vec<Box<str>> =
-                literals(reader, &name, value).iter().map(|one| one.word().into()).collect();
-            words.push(format!("{name} begins with {}", marks.join(" or ")));
-            when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::Starts(marks) }));
-        }
-    }
-    if let Some(none) = table.table(reader, "not") {
-        when.none = tests(reader, none, &mut Vec::new()).all;
-    }
-    for (name, value) in table.rest() {
-        let literals = literals(reader, &name, value);
-        let list = literals.iter().map(Literal::word).collect::<Vec<_>>().join(" or ");
-        words.push(format!("{name} {list}"));
-        when.all.extend(path(reader, &name, value).map(|path| Test { path, want: Want::OneOf(literals) }));
-    }
-    when
-}
-
-fn path(reader: &mut Reader<'_>, text: &str, value: &Spanned<DeValue<'_>>) -> Option<Path> {
-    Path::parse(text).map_err(|why| reader.mistake(value.span(), why)).ok()
-}
-
-fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Literal> {
-    let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
-        DeValue::String(text) => Some(Literal::Text(text.as_ref().into())),
-        DeValue::Integer(number) => number.as_str().parse().ok().map(Literal::Number),
-        DeValue::Float(number) => number.as_str().parse().ok().map(Literal::Number),
-        DeValue::Boolean(flag) => Some(Literal::Bool(*flag)),
-        _ => None,
-    };
-    let values: Option<Vec<Literal>> = match value.get_ref().as_array() {
-        Some(items) => items.iter().map(one).collect(),
-        None => one(value).map(|one| vec![one]),
-    };
-    values.filter(|values| !values.is_empty()).unwrap_or_else(|| {
-        reader.mistake(
-            value.span(),
-            format!("`{name}` is compared with a text, a number, true, false or a list of them"),
-        );
-        Vec::new()
-    })
-}
-
-pub(super) fn flag(reader: &mut Reader<'_>, table: &mut Fields<'_>, name: &'static str) -> Option<Flag> {
-    let value = table.take(name)?;
-    match value.get_ref() {
-        DeValue::Boolean(fixed) => Some(Flag::Fixed(*fixed)),
-        DeValue::String(text) => match Test::parse(text) {
-            Ok(test) => Some(Flag::If(vec![When { all: vec![test], none: Vec::new() }])),
-            Err(why) => {
-                reader.mistake(value.span(), why);
-                None
-            }
-        },
-        DeValue::Table(_) | DeValue::Array(_) => {
-            let each = table.tables(reader, name).into_iter();
-            Some(Flag::If(each.map(|inner| tests(reader, inner, &mut Vec::new())).collect()))
-        }
-        _ => {
-            let what = format!(
-                "`{name}` is true, false, \"path\", \"!path\", \"path=value\", \"path!=value\" or tests as in `when`"
-            );
-            reader.mistake(value.span(), what);
-            None
-        }
-    }
 }
 
 fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults<'_>) -> (EntryRule, bool) {
