@@ -344,7 +344,8 @@ fn a_sub_agent_that_code_started_is_a_lane_of_a_call_of_its_own() {
 
 #[test]
 fn the_first_generation_tells_when_and_where_it_began() {
-    let environment = r"<environment_context>\nCurrent working directory: /work/mill\n</environment_context>";
+    let environment =
+        r"<environment_context>\nCurrent working directory: /home/ada/mill\n</environment_context>";
     let transcript = alone(&[
         r#"{"id":"38b123aa-933b-4dfe-bd12-d42671fcb001","timestamp":"2025-08-20T12:00:00.000Z","instructions":null}"#
             .to_owned(),
@@ -354,5 +355,5 @@ fn the_first_generation_tells_when_and_where_it_began() {
     ]);
     let began = transcript.entries().find_map(|entry| entry.at).map(Timestamp::to_rfc3339);
     assert!(began.is_some_and(|at| at.starts_with("2025-08-20T12:00:00")));
-    assert_eq!(transcript.meta().cwd.as_deref(), Some("/work/mill"));
+    assert_eq!(transcript.meta().cwd.as_deref(), Some("/home/ada/mill"));
 }

@@ -12,6 +12,7 @@ pub mod rule;
 mod run;
 mod sniff;
 mod store;
+mod when;
 
 use std::path::{Path, PathBuf};
 

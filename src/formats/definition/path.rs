@@ -1,4 +1,4 @@
-//! Paths: how a definition names a value of a record, and what it asks of one.
+//! Paths: how a definition names a value of a record.
 //!
 //! `a.b[].c` walks names and elements, `[0]` and `[-1]` take one of them, `[type=text]` those of which a member is so,
 //! `[type!=text]` those of which it is not.
@@ -7,9 +7,11 @@
 //!
 //! Invariant: a look-up that makes no new value allocates nothing.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+mod turned;
 
+use std::borrow::Cow;
+
+use self::turned::{deep, inside, outside, tagged, under, unquoted};
 use crate::formats::anthropic;
 use crate::formats::json::{self, Json, Str};
 use crate::model::entry::Piece;
@@ -79,9 +81,6 @@ enum Step {
     Source,
 }
 
-/// Names with more dots are not taken apart further.
-const DEEPEST_NAME: u8 = 8;
-
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
      :without(TAG) :after(TEXT) :below(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
@@ -141,7 +140,7 @@ impl Path {
     }
 
     /// Whether there is a value, be it an empty list: the header of a document has its messages emptied.
-    fn exists(&self, scope: Scope<'_>) -> bool {
+    pub(super) fn exists(&self, scope: Scope<'_>) -> bool {
         let mut exists = false;
         for choice in &self.0 {
             choice.visit(scope, &mut |_, value| {
@@ -381,67 +380,6 @@ fn is_word(value: &Json<'_>, members: &[Box<str>], wanted: &str) -> bool {
     word_of(one.unwrap_or(value)).is_some_and(|word| word == wanted)
 }
 
-/// Adds what the members of this name say, one below the other.
-fn deep(value: &Json<'_>, member: &str, text: &mut String) {
-    value.items().iter().for_each(|item| deep(item, member, text));
-    for (name, inner) in value.members() {
-        match inner.str().filter(|_| &**name == member) {
-            Some(said) => {
-                if !(text.is_empty() || text.ends_with('\n')) {
-                    text.push('\n');
-                }
-                text.push_str(said);
-            }
-            None => deep(inner, member, text),
-        }
-    }
-}
-
-/// Attributes whose names begin with this one, such as `name.0.role`, as the value that their names describe. They are
-/// members, or a list of keys and values.
-fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
-    let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
-    let members = value.members().iter().filter_map(|(key, value)| Some((rest(key)?, value)));
-    let items = value
-        .items()
-        .iter()
-        .filter_map(|item| Some((rest(item.get("key").str()?)?, plain(item.get("value")))));
-    let found: Vec<(&str, &Json<'a>)> = members.chain(items).collect();
-    (!found.is_empty()).then(|| described(found, DEEPEST_NAME))
-}
-
-/// An attribute's value: in OpenTelemetry it is the only member of an object that is named after its kind.
-fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
-    match value.members() {
-        [(_, only)] => only,
-        _ => value,
-    }
-}
-
-fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
-    // The same name again: the last one counts.
-    if let Some((_, value)) = found.last().filter(|_| found.iter().all(|(name, _)| name.is_empty())) {
-        return (*value).clone();
-    }
-    let mut parts: BTreeMap<&str, Vec<(&str, &Json<'a>)>> = BTreeMap::new();
-    for (name, value) in found {
-        let (first, rest) = name.split_once('.').filter(|_| depth > 0).unwrap_or((name, ""));
-        parts.entry(first).or_default().push((rest, value));
-    }
-    let numbers: Option<BTreeMap<u32, &str>> =
-        parts.keys().map(|part| Some((part.parse().ok()?, *part))).collect();
-    let one = |found| described(found, depth.saturating_sub(1));
-    match numbers {
-        Some(numbers) => {
-            let parts = numbers.into_values().filter_map(|part| parts.remove(part));
-            Json::Array(parts.map(one).collect())
-        }
-        None => Json::Object(
-            parts.into_iter().map(|(name, found)| (Cow::Owned(name.to_owned()), one(found))).collect(),
-        ),
-    }
-}
-
 /// Goes on with what a text is turned into.
 fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     let plain = |text: &str, go_on: &mut dyn FnMut(&Json<'_>)| go_on(&Json::Str(text.into()));
@@ -464,56 +402,8 @@ fn walk_text(step: &Step, text: &str, go_on: &mut dyn FnMut(&Json<'_>)) {
     }
 }
 
-/// What stands between `<tag>` and `</tag>`; all of a text without them.
-fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
-    let after = text.split_once(&*format!("<{tag}>")).map(|(_, after)| after);
-    after.map_or(text, |after| {
-        after.split_once(&*format!("</{tag}>")).map_or(after, |(inner, _)| inner).trim()
-    })
-}
-
-/// What stands around `<tag>…</tag>`; nothing of a text without them.
-fn outside(text: &str, tag: &str) -> String {
-    let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else { return String::new() };
-    let after = after.split_once(&*format!("</{tag}>")).map_or("", |(_, after)| after);
-    format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
-}
-
-/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them.
-fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
-    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
-    while let Some((before, after)) = rest.split_once(&*open) {
-        let (inside, behind) = after.split_once(&*close).unwrap_or((after, ""));
-        inner.push(inside.trim());
-        left.push(before.trim());
-        rest = behind;
-    }
-    if inner.is_empty() {
-        return (inner, text.to_owned());
-    }
-    left.push(rest.trim());
-    left.retain(|part| !part.is_empty());
-    (inner, left.join("\n\n"))
-}
-
-/// An object of which strings are JSON once more: `"\"a\""` is `a`.
-fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
-    let once = |value: &Json<'a>| match value {
-        Json::Str(text) => serde_json::from_str::<String>(text)
-            .map_or_else(|_| value.clone(), |inner| Json::Str(inner.into())),
-        other => other.clone(),
-    };
-    match value {
-        Json::Object(members) => {
-            Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
-        }
-        other => once(other),
-    }
-}
-
 /// The alternatives: parts between `|` that stand in no quotes.
-fn parts(text: &str) -> Vec<&str> {
+pub(super) fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, c) in text.char_indices() {
         match c {
@@ -627,142 +517,9 @@ fn suffix_of(name: &str) -> Option<Step> {
     })
 }
 
-/// A value that a definition compares with.
-#[derive(Debug, PartialEq)]
-pub(super) enum Literal {
-    /// A text.
-    Text(Box<str>),
-    /// A number.
-    Number(f64),
-    /// `true` or `false`.
-    Bool(bool),
-}
-
-impl Literal {
-    fn is(&self, value: &Json<'_>) -> bool {
-        match self {
-            Self::Text(text) => word_of(value).is_some_and(|word| word == **text),
-            Self::Number(number) => value.number() == Some(*number),
-            Self::Bool(flag) => *value == Json::Bool(*flag),
-        }
-    }
-
-    /// As one would type it.
-    pub(super) fn word(&self) -> String {
-        match self {
-            Self::Text(text) => (**text).to_owned(),
-            Self::Number(number) => number.to_string(),
-            Self::Bool(flag) => flag.to_string(),
-        }
-    }
-}
-
-/// Something that holds of a value or not.
-#[derive(Debug)]
-pub(super) struct Test {
-    /// The value.
-    pub(super) path: Path,
-    /// What must hold.
-    pub(super) want: Want,
-}
-
-/// What must hold of a value.
-#[derive(Debug)]
-pub(super) enum Want {
-    /// It is there.
-    There,
-    /// It is not there.
-    Missing,
-    /// It is one of these.
-    OneOf(Vec<Literal>),
-    /// It is there, and none of these.
-    Other(Vec<Literal>),
-    /// It begins with one of these.
-    Starts(Vec<Box<str>>),
-    /// It is there, and neither `false` nor 0.
-    True,
-    /// It is missing, `false` or 0.
-    False,
-}
-
-impl Test {
-    /// Whether it holds.
-    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
-        let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
-            let mut holds = false;
-            self.path.each(scope, &mut |found| holds |= is_such(found.here));
-            holds
-        };
-        let is_true = |value: &Json<'_>| *value != Json::Bool(false) && value.number() != Some(0.0);
-        match &self.want {
-            Want::There => self.path.exists(scope),
-            Want::Missing => !self.path.exists(scope),
-            Want::OneOf(these) => any(&|value| these.iter().any(|one| one.is(value))),
-            Want::Other(these) => any(&|value| !these.iter().any(|one| one.is(value))),
-            Want::Starts(these) => {
-                any(&|value| value.string().is_some_and(|text| these.iter().any(|one| text.opens_with(one))))
-            }
-            Want::True => any(&is_true),
-            Want::False => !any(&is_true),
-        }
-    }
-
-    /// Reads `path`, `!path`, `path=value` or `path!=value`, with several values between `|`.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let literals = |text: &str| parts(text).into_iter().map(literal).collect();
-        // A constant has its sign in front.
-        let split = text.get(1..).and_then(|rest| rest.find('=')).map(|at| text.split_at(at + 1));
-        let (path, want) = match split {
-            Some((path, values)) => {
-                let values = values.trim_start_matches('=');
-                match path.strip_suffix('!') {
-                    Some(path) => (path, Want::Other(literals(values))),
-                    None => (path, Want::OneOf(literals(values))),
-                }
-            }
-            None => match text.strip_prefix('!') {
-                Some(path) => (path, Want::False),
-                None => (text, Want::True),
-            },
-        };
-        Ok(Self { path: Path::parse(path)?, want })
-    }
-}
-
-fn literal(text: &str) -> Literal {
-    let text = text.trim();
-    match (text, text.parse()) {
-        ("true", _) => Literal::Bool(true),
-        ("false", _) => Literal::Bool(false),
-        (_, Ok(number)) => Literal::Number(number),
-        (text, Err(_)) => Literal::Text(text.trim_matches('\'').into()),
-    }
-}
-
-/// What must hold of a record, all of it.
-#[derive(Debug, Default)]
-pub(super) struct When {
-    /// What must hold.
-    pub(super) all: Vec<Test>,
-    /// What must not.
-    pub(super) none: Vec<Test>,
-}
-
-impl When {
-    /// Whether it holds of anything.
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty() && self.none.is_empty()
-    }
-
-    /// Whether it holds.
-    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
-        self.all.iter().all(|test| test.holds(scope)) && !self.none.iter().any(|test| test.holds(scope))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Path, Scope, Test};
+    use super::{Path, Scope};
     use crate::formats::json::{Json, parse};
 
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
@@ -854,25 +611,6 @@ mod tests {
         {
             let why = Path::parse(path).unwrap_err();
             assert!(why.contains(part), "{path}: {why}");
-        }
-    }
-
-    #[test]
-    fn tests_hold_or_not() {
-        let record = parse(RECORD).unwrap();
-        let scope = Scope::of(&record);
-        for (test, expected) in [
-            ("ok", false),
-            ("!ok", true),
-            ("n", true),
-            ("n=3", true),
-            ("n!=3|0", false),
-            ("missing!=3", false),
-            ("a.b[].type=image|x", true),
-            ("!missing", true),
-            ("missing", false),
-        ] {
-            assert_eq!(Test::parse(test).unwrap().holds(scope), expected, "{test}");
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use super::path::{Path, When};
+use super::path::Path;
+use super::when::When;
 use crate::formats::fields::Fields;
 use crate::formats::roots::{Root, folder_name};
 use crate::model::entry::Role;

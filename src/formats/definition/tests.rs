@@ -50,7 +50,8 @@ fn definition(text: &str) -> &'static Definition {
     Box::leak(Box::new(read(text, None).unwrap_or_else(|mistakes| panic!("{mistakes:?}"))))
 }
 
-fn read_lines(text: &str, lines: &[&str]) -> (Transcript, Batch) {
+/// What a definition makes of these lines.
+pub(in crate::formats::definition) fn read_lines(text: &str, lines: &[&str]) -> (Transcript, Batch) {
     let mut decoder = definition(text).decoder();
     let mut out = Batch::default();
     for (at, line) in (0..).zip(lines) {

@@ -6,11 +6,12 @@ use toml::de::DeValue;
 use super::table::{Fields, Reader};
 use super::when::{flag, path, tests};
 use super::{journal, leak};
-use crate::formats::definition::path::{Path, When};
+use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
     Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Kind, LaneRule, MARKS, MarkRule, ResultRule,
     Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
 };
+use crate::formats::definition::when::When;
 use crate::model::entry::Role;
 use crate::model::usage::Scope;
 

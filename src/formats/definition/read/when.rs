@@ -4,8 +4,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::table::{Fields, Reader};
-use crate::formats::definition::path::{Literal, Path, Test, Want, When};
+use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::Flag;
+use crate::formats::definition::when::{Literal, Test, Want, When};
 
 /// What must hold: `path = value`, `has`, `lacks`, `starts`, `not`. Also in words.
 pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut Vec<String>) -> When {

@@ -1,8 +1,7 @@
-use crate::formats::decoder::{Format, Place, feed};
 use crate::formats::definition::read::read;
+use crate::formats::definition::tests;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
-use crate::model::record::{Origin, Record};
 use crate::model::transcript::Transcript;
 
 /// A state with a title, and a list of questions with answers and notes.
@@ -44,17 +43,7 @@ const BEGINNING: &str =
     r#"{"do":"all","to":{"title":"One","asked":[{"id":"q1","words":"Why?","draft":["Be","cause."]}]}}"#;
 
 fn read_lines(lines: &[&str]) -> (Transcript, Batch) {
-    let definition = Box::leak(Box::new(read(JOURNAL, None).unwrap()));
-    let mut decoder = (&*definition).decoder();
-    let mut out = Batch::default();
-    for (at, line) in (0..).zip(lines) {
-        let origin = Origin { at, ..Origin::default() };
-        feed(&mut *decoder, Record { origin, bytes: line.as_bytes() }, Place::Line, &mut out);
-    }
-    let mut transcript = Transcript::new();
-    transcript.apply(out.clone());
-    transcript.settle();
-    (transcript, out)
+    tests::read_lines(JOURNAL, lines)
 }
 
 /// What is said, entry by entry; what is undone in brackets.

@@ -1,0 +1,118 @@
+//! What values and texts are turned into by the suffixes of a path.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::formats::json::Json;
+
+/// Names with more dots are not taken apart further.
+const DEEPEST_NAME: u8 = 8;
+
+/// Adds what the members of this name say, one below the other.
+pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
+    value.items().iter().for_each(|item| deep(item, member, text));
+    for (name, inner) in value.members() {
+        match inner.str().filter(|_| &**name == member) {
+            Some(said) => {
+                if !(text.is_empty() || text.ends_with('\n')) {
+                    text.push('\n');
+                }
+                text.push_str(said);
+            }
+            None => deep(inner, member, text),
+        }
+    }
+}
+
+/// Attributes whose names begin with this one, such as `name.0.role`, as the value that their names describe. They are
+/// members, or a list of keys and values.
+pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
+    let rest = |key: &'j str| key.strip_prefix(name)?.strip_prefix('.');
+    let members = value.members().iter().filter_map(|(key, value)| Some((rest(key)?, value)));
+    let items = value
+        .items()
+        .iter()
+        .filter_map(|item| Some((rest(item.get("key").str()?)?, plain(item.get("value")))));
+    let found: Vec<(&str, &Json<'a>)> = members.chain(items).collect();
+    (!found.is_empty()).then(|| described(found, DEEPEST_NAME))
+}
+
+/// An attribute's value: in OpenTelemetry it is the only member of an object that is named after its kind.
+fn plain<'j, 'a>(value: &'j Json<'a>) -> &'j Json<'a> {
+    match value.members() {
+        [(_, only)] => only,
+        _ => value,
+    }
+}
+
+fn described<'a>(found: Vec<(&str, &Json<'a>)>, depth: u8) -> Json<'a> {
+    // The same name again: the last one counts.
+    if let Some((_, value)) = found.last().filter(|_| found.iter().all(|(name, _)| name.is_empty())) {
+        return (*value).clone();
+    }
+    let mut parts: BTreeMap<&str, Vec<(&str, &Json<'a>)>> = BTreeMap::new();
+    for (name, value) in found {
+        let (first, rest) = name.split_once('.').filter(|_| depth > 0).unwrap_or((name, ""));
+        parts.entry(first).or_default().push((rest, value));
+    }
+    let numbers: Option<BTreeMap<u32, &str>> =
+        parts.keys().map(|part| Some((part.parse().ok()?, *part))).collect();
+    let one = |found| described(found, depth.saturating_sub(1));
+    match numbers {
+        Some(numbers) => {
+            let parts = numbers.into_values().filter_map(|part| parts.remove(part));
+            Json::Array(parts.map(one).collect())
+        }
+        None => Json::Object(
+            parts.into_iter().map(|(name, found)| (Cow::Owned(name.to_owned()), one(found))).collect(),
+        ),
+    }
+}
+
+/// What stands between `<tag>` and `</tag>`; all of a text without them.
+pub(super) fn inside<'t>(text: &'t str, tag: &str) -> &'t str {
+    let after = text.split_once(&*format!("<{tag}>")).map(|(_, after)| after);
+    after.map_or(text, |after| {
+        after.split_once(&*format!("</{tag}>")).map_or(after, |(inner, _)| inner).trim()
+    })
+}
+
+/// What stands around `<tag>…</tag>`; nothing of a text without them.
+pub(super) fn outside(text: &str, tag: &str) -> String {
+    let Some((before, after)) = text.split_once(&*format!("<{tag}>")) else { return String::new() };
+    let after = after.split_once(&*format!("</{tag}>")).map_or("", |(_, after)| after);
+    format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
+}
+
+/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them.
+pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
+    while let Some((before, after)) = rest.split_once(&*open) {
+        let (inside, behind) = after.split_once(&*close).unwrap_or((after, ""));
+        inner.push(inside.trim());
+        left.push(before.trim());
+        rest = behind;
+    }
+    if inner.is_empty() {
+        return (inner, text.to_owned());
+    }
+    left.push(rest.trim());
+    left.retain(|part| !part.is_empty());
+    (inner, left.join("\n\n"))
+}
+
+/// An object of which strings are JSON once more: `"\"a\""` is `a`.
+pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
+    let once = |value: &Json<'a>| match value {
+        Json::Str(text) => serde_json::from_str::<String>(text)
+            .map_or_else(|_| value.clone(), |inner| Json::Str(inner.into())),
+        other => other.clone(),
+    };
+    match value {
+        Json::Object(members) => {
+            Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
+        }
+        other => once(other),
+    }
+}

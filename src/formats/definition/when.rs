@@ -1,0 +1,163 @@
+//! What must hold of a record, or of a value in it.
+
+use super::path::{Path, Scope, parts, word_of};
+use crate::formats::json::Json;
+
+/// A value that a definition compares with.
+#[derive(Debug, PartialEq)]
+pub(super) enum Literal {
+    /// A text.
+    Text(Box<str>),
+    /// A number.
+    Number(f64),
+    /// `true` or `false`.
+    Bool(bool),
+}
+
+impl Literal {
+    fn is(&self, value: &Json<'_>) -> bool {
+        match self {
+            Self::Text(text) => word_of(value).is_some_and(|word| word == **text),
+            Self::Number(number) => value.number() == Some(*number),
+            Self::Bool(flag) => *value == Json::Bool(*flag),
+        }
+    }
+
+    /// As one would type it.
+    pub(super) fn word(&self) -> String {
+        match self {
+            Self::Text(text) => (**text).to_owned(),
+            Self::Number(number) => number.to_string(),
+            Self::Bool(flag) => flag.to_string(),
+        }
+    }
+}
+
+/// Something that holds of a value or not.
+#[derive(Debug)]
+pub(super) struct Test {
+    /// The value.
+    pub(super) path: Path,
+    /// What must hold.
+    pub(super) want: Want,
+}
+
+/// What must hold of a value.
+#[derive(Debug)]
+pub(super) enum Want {
+    /// It is there.
+    There,
+    /// It is not there.
+    Missing,
+    /// It is one of these.
+    OneOf(Vec<Literal>),
+    /// It is there, and none of these.
+    Other(Vec<Literal>),
+    /// It begins with one of these.
+    Starts(Vec<Box<str>>),
+    /// It is there, and neither `false` nor 0.
+    True,
+    /// It is missing, `false` or 0.
+    False,
+}
+
+impl Test {
+    /// Whether it holds.
+    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+        let any = |is_such: &dyn Fn(&Json<'_>) -> bool| {
+            let mut holds = false;
+            self.path.each(scope, &mut |found| holds |= is_such(found.here));
+            holds
+        };
+        let is_true = |value: &Json<'_>| *value != Json::Bool(false) && value.number() != Some(0.0);
+        match &self.want {
+            Want::There => self.path.exists(scope),
+            Want::Missing => !self.path.exists(scope),
+            Want::OneOf(these) => any(&|value| these.iter().any(|one| one.is(value))),
+            Want::Other(these) => any(&|value| !these.iter().any(|one| one.is(value))),
+            Want::Starts(these) => {
+                any(&|value| value.string().is_some_and(|text| these.iter().any(|one| text.opens_with(one))))
+            }
+            Want::True => any(&is_true),
+            Want::False => !any(&is_true),
+        }
+    }
+
+    /// Reads `path`, `!path`, `path=value` or `path!=value`, with several values between `|`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let literals = |text: &str| parts(text).into_iter().map(literal).collect();
+        // A constant has its sign in front.
+        let split = text.get(1..).and_then(|rest| rest.find('=')).map(|at| text.split_at(at + 1));
+        let (path, want) = match split {
+            Some((path, values)) => {
+                let values = values.trim_start_matches('=');
+                match path.strip_suffix('!') {
+                    Some(path) => (path, Want::Other(literals(values))),
+                    None => (path, Want::OneOf(literals(values))),
+                }
+            }
+            None => match text.strip_prefix('!') {
+                Some(path) => (path, Want::False),
+                None => (text, Want::True),
+            },
+        };
+        Ok(Self { path: Path::parse(path)?, want })
+    }
+}
+
+fn literal(text: &str) -> Literal {
+    let text = text.trim();
+    match (text, text.parse()) {
+        ("true", _) => Literal::Bool(true),
+        ("false", _) => Literal::Bool(false),
+        (_, Ok(number)) => Literal::Number(number),
+        (text, Err(_)) => Literal::Text(text.trim_matches('\'').into()),
+    }
+}
+
+/// What must hold of a record, all of it.
+#[derive(Debug, Default)]
+pub(super) struct When {
+    /// What must hold.
+    pub(super) all: Vec<Test>,
+    /// What must not.
+    pub(super) none: Vec<Test>,
+}
+
+impl When {
+    /// Whether it holds of anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.none.is_empty()
+    }
+
+    /// Whether it holds.
+    pub(super) fn holds(&self, scope: Scope<'_>) -> bool {
+        self.all.iter().all(|test| test.holds(scope)) && !self.none.iter().any(|test| test.holds(scope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Test;
+    use crate::formats::definition::path::Scope;
+    use crate::formats::json::parse;
+
+    #[test]
+    fn tests_hold_or_not() {
+        let record = parse(r#"{"a":{"b":[{"type":"text"},{"type":"x"}]},"n":3,"ok":false}"#).unwrap();
+        let scope = Scope::of(&record);
+        for (test, expected) in [
+            ("ok", false),
+            ("!ok", true),
+            ("n", true),
+            ("n=3", true),
+            ("n!=3|0", false),
+            ("missing!=3", false),
+            ("a.b[].type=image|x", true),
+            ("!missing", true),
+            ("missing", false),
+        ] {
+            assert_eq!(Test::parse(test).unwrap().holds(scope), expected, "{test}");
+        }
+    }
+}
