@@ -56,6 +56,7 @@ pub(super) struct Follower<'o> {
     polled: Instant,
     ticked: Instant,
     is_complete: bool,
+    orders: &'o Receiver<Vec<Expr>>,
     news: &'o Sender<News>,
     stop: &'o AtomicBool,
 }
@@ -93,20 +94,17 @@ impl Follower<'_> {
             polled: now,
             ticked: now,
             is_complete: false,
+            orders,
             news,
             stop,
         };
-        while follower.go_on(orders).is_some() {}
+        while follower.go_on().is_some() {}
     }
 
     /// One round. `None` when it is over.
-    fn go_on(&mut self, orders: &Receiver<Vec<Expr>>) -> Option<()> {
+    fn go_on(&mut self) -> Option<()> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
-        }
-        if let Some(alarms) = orders.try_iter().last() {
-            self.members.iter_mut().for_each(|member| member.set_alarms(&alarms));
-            self.options.alarms = alarms;
         }
         if self.is_look_due() {
             self.look()?;
@@ -115,6 +113,7 @@ impl Follower<'_> {
             self.look_beside();
         }
         let begun = Instant::now();
+        self.obey();
         self.poll();
         let is_busy = self.read()?;
         self.tick()?;
@@ -126,6 +125,14 @@ impl Follower<'_> {
         }
         self.wait(begun);
         Some(())
+    }
+
+    /// Watches for what was asked for last. Whoever asked may count on all that is read from here on.
+    fn obey(&mut self) {
+        let Some(alarms) = self.orders.try_iter().last() else { return };
+        let now = self.now();
+        self.members.iter_mut().for_each(|member| member.set_alarms(&alarms, now));
+        self.options.alarms = alarms;
     }
 
     fn say(&self, news: News) -> Option<()> {
@@ -290,6 +297,8 @@ impl Follower<'_> {
         let mut background = unread
             .or_else(|| self.members.iter().position(|member| !member.is_read() && member.has_more(clock)));
         for index in 0..self.members.len() {
+            // Asked for while the others were read.
+            self.obey();
             let is_background = background == Some(index);
             let Some(member) = self.members.get_mut(index) else { break };
             let goes_on = member.is_read() && member.has_more(clock);

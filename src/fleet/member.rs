@@ -253,12 +253,31 @@ impl<'o> Member<'o> {
         }
     }
 
-    /// Watches for something else.
-    pub(super) fn set_alarms(&mut self, alarms: &[Expr]) {
+    /// Watches for something else, from what is read by now on: what is read next is news already.
+    pub(super) fn set_alarms(&mut self, alarms: &[Expr], now: Timestamp) {
         let last = self.row.as_ref().and_then(|row| row.head.ended);
         self.alarms = alarms.iter().map(|expr| Alarm::new(expr.clone(), last)).collect();
         self.has_begun = false;
-        self.is_stale = true;
+        self.touched.clear();
+        if !self.alarms.is_empty() && self.is_read() {
+            row::take_stock(&mut self.session);
+            self.begin_alarms(now);
+        }
+    }
+
+    /// What is there now rings no alarm.
+    fn begin_alarms(&mut self, now: Timestamp) {
+        self.has_begun = true;
+        self.orphans = None;
+        let (session, alarms) = (&mut self.session, &mut self.alarms);
+        if alarms.iter().any(wants_orphans) {
+            session.news_of_orphans(&mut self.orphans);
+        }
+        session.with_status(now, None, |status| {
+            for alarm in &mut *alarms {
+                alarm.begin(status, false);
+            }
+        });
     }
 
     /// When anything was heard of it last.
@@ -292,18 +311,13 @@ impl<'o> Member<'o> {
         if self.alarms.is_empty() || !self.is_read() {
             return Vec::new();
         }
-        let (session, alarms) = (&mut self.session, &mut self.alarms);
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.orphans = None;
-            session.with_status(now, None, |status| {
-                for alarm in &mut *alarms {
-                    alarm.begin(status, false);
-                }
-            });
+        if !self.has_begun {
+            self.begin_alarms(now);
             return Vec::new();
         }
-        let wants_orphans = alarms.iter().any(|alarm| alarm.asks_for(|state| *state == State::Orphan));
-        let lost = if wants_orphans { session.news_of_orphans(&mut self.orphans) } else { None };
+        let (session, alarms) = (&mut self.session, &mut self.alarms);
+        let lost =
+            if alarms.iter().any(wants_orphans) { session.news_of_orphans(&mut self.orphans) } else { None };
         let orphan = lost.as_ref().map(|(place, words)| (*place, words.as_str()));
         let mut rung: Vec<(usize, Rung)> = Vec::new();
         session.with_status(now, orphan, |status| {
@@ -313,6 +327,10 @@ impl<'o> Member<'o> {
         });
         rung.into_iter().map(|(alarm, rung)| Rang { row: row.clone(), alarm, words: rung.words }).collect()
     }
+}
+
+fn wants_orphans(alarm: &Alarm) -> bool {
+    alarm.asks_for(|state| *state == State::Orphan)
 }
 
 impl Open<'_> {
@@ -363,5 +381,69 @@ impl Open<'_> {
         }
         self.has_more |= reader.has_more() || reader.is_overdue(now);
         has_links || self.has_more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::io::Write;
+
+    use super::*;
+    use crate::analysis::expression::parse::parse_alarm;
+
+    fn record(id: &str, text: &str) -> String {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
+        ) + "\n"
+    }
+
+    fn found(path: &Path) -> Found {
+        Found {
+            path: path.to_owned(),
+            session: None,
+            format: "pi",
+            id: Text::clean("s1"),
+            key: None,
+            agent: None,
+            title: None,
+            cwd: None,
+            model: None,
+            started: None,
+            modified: None,
+            size: None,
+            live: None,
+        }
+    }
+
+    #[test]
+    fn what_is_read_after_an_alarm_was_set_is_news() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.jsonl");
+        let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
+        fs::write(&path, format!("{header}\n{}", record("e0000001", "the WORD of old"))).unwrap();
+        let now = Timestamp(1_772_359_200_000);
+        let inbox = Inbox::default();
+        let outlet = |feed| {
+            inbox.borrow_mut().push(feed);
+            true
+        };
+        let mut member = Member::new(found(&path), &[]);
+        while !member.is_read() {
+            member.read(&outlet, &inbox, now, Duration::from_secs(1));
+        }
+        member.news(now, false);
+
+        let alarms = [parse_alarm("\"WORD\"").unwrap(), parse_alarm("\"old\"").unwrap()];
+        member.set_alarms(&alarms, now);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(record("e0000002", "the new WORD").as_bytes()).unwrap();
+        member.poll(&outlet, &inbox, &Hints::everything(), now);
+        while member.has_more(Instant::now()) {
+            member.read(&outlet, &inbox, now, Duration::from_secs(1));
+        }
+        let (_, rang) = member.news(now, false);
+        let rang: Vec<(usize, String)> = rang.into_iter().map(|rang| (rang.alarm, rang.words)).collect();
+        assert_eq!(rang, [(0, "\"WORD\": the new WORD".to_owned())]);
     }
 }
