@@ -231,12 +231,8 @@ enum Command {
 struct ShowArgs {
     /// The session
     session: OsString,
-    /// Columns; by default those of the terminal, else 100
-    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
-    width: Option<u16>,
-    /// When to write colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    color: ColorChoice,
+    #[command(flatten)]
+    paper: PaperArgs,
     /// Detail: 1 prompts, 2 outline, 3 previews, 4 everything, 5 records as JSON trees
     #[arg(short, long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=5))]
     level: u8,
@@ -271,6 +267,13 @@ struct ListArgs {
     /// One JSON object a line (schema tv.list/1)
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    paper: PaperArgs,
+}
+
+/// How wide what is written is, and whether it has colours.
+#[derive(Debug, clap::Args)]
+struct PaperArgs {
     /// Columns; by default those of the terminal, else 100
     #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
     width: Option<u16>,
@@ -455,7 +458,7 @@ fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) ->
     printer::Options {
         target,
         entry: None,
-        paper: paper(args.width, args.color, surroundings),
+        paper: args.paper.paper(surroundings),
         level: Level::of(args.level),
         json: args.json,
         follow: args.follow.then(|| watch(args.poll)),
@@ -466,11 +469,17 @@ fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) ->
 
 fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
     list::Options {
-        paper: paper(args.width, args.color, &surroundings),
+        paper: args.paper.paper(&surroundings),
         search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
         hint: false,
         limit: args.limit,
         json: args.json,
+    }
+}
+
+impl PaperArgs {
+    fn paper(&self, surroundings: &Surroundings) -> Paper {
+        paper(self.width, self.color, surroundings)
     }
 }
 

@@ -353,7 +353,7 @@ fn identity(spent: &Spent, session: &Text) -> Request {
 mod tests {
     use super::{By, Ledger, Spender, Spent};
     use crate::analysis::money::spending::amount::Amount;
-    use crate::model::found::Found;
+    use crate::model::found::{Found, Place};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
@@ -372,21 +372,8 @@ mod tests {
     }
 
     fn spender(id: &str, spent: Vec<Spent>) -> Spender {
-        let found = Found {
-            path: format!("/{id}").into(),
-            session: None,
-            format: "made",
-            id: Text::clean(id),
-            key: None,
-            agent: None,
-            title: None,
-            cwd: None,
-            model: None,
-            started: None,
-            modified: None,
-            size: None,
-            live: None,
-        };
+        let place = Place { path: format!("/{id}").into(), session: None };
+        let found = Found::new(place, "made", Text::clean(id));
         Spender { found, id: Text::clean(id), is_fork: false, files: Vec::new(), spent, limits: Vec::new() }
     }
 

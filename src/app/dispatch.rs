@@ -8,14 +8,15 @@ pub(crate) mod typing;
 use tui_input::Input;
 
 use self::route::Request;
-use self::typing::{Finished, kind_of};
+use self::typing::kind_of;
 use super::alarms;
+use super::below::Below;
 use super::copying::piping;
-use super::effect::Effect;
+use super::effect::{Effect, Finished};
 use super::input::action::Action;
 use super::input::command::{Command, Setting};
 use super::ledger;
-use super::mode::{Below, Mode};
+use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::palette::Palette;
 use super::pop_ups::resuming::Resuming;

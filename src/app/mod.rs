@@ -18,6 +18,7 @@
 
 pub mod alarms;
 pub mod arrange;
+pub mod below;
 pub mod checks;
 pub mod copying;
 pub mod dispatch;

@@ -1,7 +1,8 @@
-//! What keys mean just now, and what a mode that is given up goes back to.
+//! What keys mean just now.
 
 use tui_input::Input;
 
+use crate::app::below::Below;
 use crate::app::pop_ups::palette::Palette;
 use crate::app::pop_ups::raw::RawView;
 use crate::app::pop_ups::resuming::Resuming;
@@ -71,20 +72,6 @@ pub enum WallLine {
     Watch,
     /// A command.
     Command,
-}
-
-/// What lies below the help.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Below {
-    /// The session.
-    #[default]
-    Text,
-    /// The sessions to choose from.
-    Picker,
-    /// The wall.
-    Wall,
-    /// The ledger.
-    Ledger,
 }
 
 impl Mode {

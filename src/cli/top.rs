@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::format_name::FormatName;
 use super::opening::view;
-use super::{ColorChoice, Config, LookArgs, MIN_WIDTH, Surroundings, paper, watch};
+use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
 use crate::analysis::expression::parse::duration;
 use crate::ingest::find::Search;
 use crate::report::top::{Form, Options};
@@ -37,12 +37,8 @@ pub(super) struct TopArgs {
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
-    /// Columns; by default those of the terminal, else 100
-    #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
-    width: Option<u16>,
-    /// When to write colours
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
-    color: ColorChoice,
+    #[command(flatten)]
+    paper: PaperArgs,
     #[command(flatten)]
     look: LookArgs,
 }
@@ -68,7 +64,7 @@ impl Config {
             recent_ms: args.since,
             watch: watch(args.look.poll),
             form,
-            paper: paper(args.width, args.color, &surroundings),
+            paper: args.paper.paper(&surroundings),
             search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
         })
     }

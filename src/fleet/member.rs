@@ -391,29 +391,12 @@ mod tests {
 
     use super::*;
     use crate::analysis::expression::parse::parse_alarm;
+    use crate::model::found::Place;
 
     fn record(id: &str, text: &str) -> String {
         format!(
             r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T10:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#
         ) + "\n"
-    }
-
-    fn found(path: &Path) -> Found {
-        Found {
-            path: path.to_owned(),
-            session: None,
-            format: "pi",
-            id: Text::clean("s1"),
-            key: None,
-            agent: None,
-            title: None,
-            cwd: None,
-            model: None,
-            started: None,
-            modified: None,
-            size: None,
-            live: None,
-        }
     }
 
     #[test]
@@ -428,7 +411,8 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let mut member = Member::new(found(&path), &[]);
+        let place = Place { path: path.clone(), session: None };
+        let mut member = Member::new(Found::new(place, "pi", Text::clean("s1")), &[]);
         while !member.is_read() {
             member.read(&outlet, &inbox, now, Duration::from_secs(1));
         }

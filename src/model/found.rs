@@ -14,7 +14,7 @@ pub struct Place {
     /// The file or database.
     pub path: PathBuf,
     /// Its name within a database.
-    pub(crate) session: Option<String>,
+    pub session: Option<String>,
 }
 
 /// A session that was found. What is not known is `None`.
@@ -57,6 +57,25 @@ impl Place {
 }
 
 impl Found {
+    /// A session of which nothing else is known yet.
+    pub fn new(place: Place, format: &'static str, id: Text) -> Self {
+        Self {
+            path: place.path,
+            session: place.session,
+            format,
+            id,
+            key: None,
+            agent: None,
+            title: None,
+            cwd: None,
+            model: None,
+            started: None,
+            modified: None,
+            size: None,
+            live: None,
+        }
+    }
+
     /// Where it lies.
     pub fn place(&self) -> Place {
         Place { path: self.path.clone(), session: self.session.clone() }

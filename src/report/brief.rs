@@ -44,34 +44,19 @@ pub struct Options {
 
 /// Writes the briefs of all sessions that can be opened.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
-    let mut failures = Vec::new();
     let mut is_first = true;
-    for target in &options.targets {
-        let sessions = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
-            failures.push(error);
-            Vec::new()
-        });
-        for session in sessions {
-            let mut reading = match reading::read(&session, show::is_large(&session)) {
-                Ok(reading) => reading,
-                Err(error) => {
-                    failures.push(error);
-                    continue;
-                }
-            };
-            failures.extend(reading.failure());
-            let gathered = Gathered::of(&mut reading);
-            if options.form != Form::Json && !is_first {
-                writeln!(out)?;
-            }
-            is_first = false;
-            match options.form {
-                Form::Text => gathered.write_text(&reading, out)?,
-                Form::Json => json::write_line(out, &gathered.figures(&mut reading))?,
-                Form::Markdown => gathered.write_markdown(&reading, out)?,
-            }
+    let failures = reading::each(&options.targets, show::is_large, |mut reading| {
+        let gathered = Gathered::of(&mut reading);
+        if options.form != Form::Json && !std::mem::take(&mut is_first) {
+            writeln!(out)?;
         }
-    }
+        match options.form {
+            Form::Text => gathered.write_text(&reading, out)?,
+            Form::Json => json::write_line(out, &gathered.figures(&mut reading))?,
+            Form::Markdown => gathered.write_markdown(&reading, out)?,
+        }
+        Ok(())
+    })?;
     Ok(Outcome::of(failures))
 }
 

@@ -66,25 +66,14 @@ struct Line {
 
 /// Writes the findings of all sessions that can be opened.
 pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
-    let mut failures = Vec::new();
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
     let mut all = Vec::new();
-    for target in &options.targets {
-        let named = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
-            failures.push(error);
-            Vec::new()
-        });
-        for session in named {
-            let mut reading = match reading::read(&session, true) {
-                Ok(reading) => reading,
-                Err(error) => {
-                    failures.push(error);
-                    continue;
-                }
-            };
+    let failures = reading::each(
+        &options.targets,
+        |_| true,
+        |mut reading| {
             sessions += 1;
-            failures.extend(reading.failure());
             let findings = Findings::of(&reading.transcript);
             totals = totals + findings.counts();
             let wanted = wanted(&findings, options.least);
@@ -93,8 +82,9 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
                 Form::Json => write_json(&lines(wanted, &mut reading), out)?,
                 Form::Sarif => all.extend(lines(wanted, &mut reading)),
             }
-        }
-    }
+            Ok(())
+        },
+    )?;
     match options.form {
         Form::Text if sessions > 0 => writeln!(out, "{}", summary(totals, sessions, options.least))?,
         Form::Sarif => sarif::write(&all, out)?,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use super::outcome::ReportError;
 use crate::analysis::account::Account;
 use crate::analysis::index::Live;
 use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
@@ -104,6 +105,31 @@ fn read_as(target: &Target, read: impl FnOnce(Session, &mut Reading)) -> Result<
         reading.find(name)?;
     }
     Ok(reading)
+}
+
+/// Reads each session that the arguments name, and reports it; what could not be read, or not to its end, is returned.
+pub(super) fn each(
+    targets: &[Result<Target, OpenError>],
+    stubs_only: impl Fn(&Target) -> bool,
+    mut report: impl FnMut(Reading) -> Result<(), ReportError>,
+) -> Result<Vec<OpenError>, ReportError> {
+    let mut failures = Vec::new();
+    for target in targets {
+        let named = target.clone().and_then(|target| sessions(&target));
+        for session in named.unwrap_or_else(|error| {
+            failures.push(error);
+            Vec::new()
+        }) {
+            match read(&session, stubs_only(&session)) {
+                Ok(reading) => {
+                    failures.extend(reading.failure());
+                    report(reading)?;
+                }
+                Err(error) => failures.push(error),
+            }
+        }
+    }
+    Ok(failures)
 }
 
 /// The sessions that an argument names: those in a folder, or the one that it is.

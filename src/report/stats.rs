@@ -31,41 +31,22 @@ pub struct Options {
 
 /// Writes the figures of all sessions that can be opened.
 pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
-    let mut failures = Vec::new();
     let mut is_first = true;
-    for target in &options.targets {
-        let sessions = target.clone().and_then(|target| reading::sessions(&target)).unwrap_or_else(|error| {
-            failures.push(error);
-            Vec::new()
-        });
-        for session in sessions {
-            let figures = match figures_of(&session, now) {
-                Ok((figures, fault)) => {
-                    failures.extend(fault);
-                    figures
-                }
-                Err(error) => {
-                    failures.push(error);
-                    continue;
-                }
-            };
-            if !options.json && !is_first {
+    let failures = reading::each(
+        &options.targets,
+        |_| true,
+        |reading| {
+            let figures = figures::of(&reading, now);
+            if options.json {
+                return Ok(json::write_line(out, &figures)?);
+            }
+            if !std::mem::take(&mut is_first) {
                 writeln!(out)?;
             }
-            is_first = false;
-            if options.json { write_json(&figures, out)? } else { write_table(&figures, out)? }
-        }
-    }
+            Ok(write_table(&figures, out)?)
+        },
+    )?;
     Ok(Outcome::of(failures))
-}
-
-fn figures_of(target: &Target, now: Timestamp) -> Result<(Figures, Option<OpenError>), OpenError> {
-    let reading = reading::read(target, true)?;
-    Ok((figures::of(&reading, now), reading.failure()))
-}
-
-fn write_json(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {
-    json::write_line(out, figures)
 }
 
 fn write_table(figures: &Figures, out: &mut dyn Write) -> io::Result<()> {

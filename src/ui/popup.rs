@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-use crate::app::mode::{Below, Mode};
+use crate::app::below::Below;
+use crate::app::mode::Mode;
 use crate::app::pop_ups::help::{self, HelpLine};
 use crate::app::pop_ups::resuming::{Choice, Resuming};
 use crate::app::reader::Reader;

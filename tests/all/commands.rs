@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use tv::app::below::Below;
 use tv::app::effect::Effect;
 use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::mode::{Below, Mode};
+use tv::app::mode::Mode;
 use tv::app::pop_ups::help;
 use tv::app::text::viewport::Focus;
 use tv::model::entry::EntryId;

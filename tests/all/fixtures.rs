@@ -10,7 +10,7 @@ use tv::formats::decoder::{Decoder, Format, Place, feed};
 use tv::formats::registry;
 use tv::ingest::{self, Pager, Session, Target};
 use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
-use tv::model::found::Found;
+use tv::model::found::{self, Found};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::text::Text;
 use tv::model::transcript::Transcript;
@@ -58,21 +58,8 @@ pub(crate) fn all() -> Vec<PathBuf> {
 
 /// A session at a path of which nothing else is known.
 pub(crate) fn session_at(path: &Path) -> Found {
-    Found {
-        path: path.to_owned(),
-        session: None,
-        format: "any",
-        id: Text::from(&*path.file_stem().unwrap().to_string_lossy()),
-        key: None,
-        agent: None,
-        title: None,
-        cwd: None,
-        model: None,
-        started: None,
-        modified: None,
-        size: None,
-        live: None,
-    }
+    let place = found::Place { path: path.to_owned(), session: None };
+    Found::new(place, "any", Text::from(&*path.file_stem().unwrap().to_string_lossy()))
 }
 
 /// Fixtures that hold one JSON value a line.

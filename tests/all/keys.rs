@@ -7,12 +7,13 @@
 use std::panic::catch_unwind;
 use std::process::Command;
 
+use tv::app::below::Below;
 use tv::app::effect::Effect;
 use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Match, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::mode::{Below, Mode};
+use tv::app::mode::Mode;
 use tv::app::pop_ups::help::{self, HelpLine};
 use tv::app::state::CameFrom;
 use tv::model::body::Image;

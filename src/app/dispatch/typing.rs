@@ -2,12 +2,12 @@
 
 use tui_input::{Input, InputRequest};
 
+use crate::app::below::Below;
 use crate::app::copying::piping;
-use crate::app::effect::Effect;
-use crate::app::input::command::Command;
+use crate::app::effect::{Effect, Finished};
 use crate::app::input::history::{Histories, Kind};
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::{Below, Mode, WallLine};
+use crate::app::mode::{Mode, WallLine};
 use crate::app::picker::Picker;
 use crate::app::picker::actions::toggle_preview;
 use crate::app::pop_ups::palette::Accepted;
@@ -112,14 +112,6 @@ pub(crate) fn recall(
     }
     search::type_on(&mut reader.text, input.value());
     reader.with_text(search::catch_up)
-}
-
-/// What a finished line asks for.
-pub(crate) enum Finished {
-    /// A command.
-    Command(Command),
-    /// These effects.
-    Effects(Vec<Effect>),
 }
 
 /// The line is finished.

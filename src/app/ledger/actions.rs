@@ -3,9 +3,10 @@
 use super::layout::divide;
 use super::{LedgerView, Sort};
 use crate::analysis::ledger::By;
+use crate::app::below::Below;
 use crate::app::effect::{Effect, Instead};
 use crate::app::input::action::{Action, Change, View, Way, What};
-use crate::app::mode::{Below, Mode};
+use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 

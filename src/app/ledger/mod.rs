@@ -15,7 +15,7 @@ pub mod layout;
 
 use std::cmp::Reverse;
 
-use super::mode::Below;
+use super::below::Below;
 use crate::analysis::ledger::counting::{Counted, Question};
 use crate::analysis::ledger::{By, Group, Row};
 use crate::model::found::Found;

@@ -1,10 +1,11 @@
 //! The help: all bindings under their headings, narrowed to what is typed, and the pages of the manual.
 
 use super::raw::RawView;
+use crate::app::below::Below;
 use crate::app::input::action::{Action, Change, Kind, Quick, Way, What};
 use crate::app::input::bindings::{BINDINGS, Binding, GROUPS, Group};
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::{Below, Mode};
+use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::render::code::Colours;
 use crate::render::manual::{self, Page};
@@ -181,9 +182,9 @@ fn is_wanted(line: &HelpLine, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{HelpLine, lines};
+    use crate::app::below::Below;
     use crate::app::input::bindings::{BINDINGS, GROUPS};
     use crate::app::input::keymap::Keymap;
-    use crate::app::mode::Below;
 
     #[test]
     fn what_is_typed_narrows_the_help() {

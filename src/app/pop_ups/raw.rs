@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ratatui::text::Line;
 
+use crate::app::below::Below;
 use crate::app::copying::excerpt;
 use crate::app::input::action::What;
-use crate::app::mode::Below;
 use crate::app::screen::Screen;
 use crate::model::body::Tree;
 

@@ -394,20 +394,11 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
 
 /// A database in the place of the sessions in it.
 fn as_found(lying: &Lying, format: &'static dyn Format) -> Found {
+    let place = Place { path: lying.path.clone(), session: None };
     Found {
-        path: lying.path.clone(),
-        session: None,
-        format: format.name(),
-        id: Text::default(),
-        key: None,
         agent: format.named(&lying.path).and_then(|named| named.agent).map(Text::clean),
-        title: None,
-        cwd: None,
-        model: None,
-        started: None,
         modified: written(lying),
-        size: None,
-        live: None,
+        ..Found::new(place, format.name(), Text::default())
     }
 }
 
