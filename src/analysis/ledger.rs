@@ -14,10 +14,12 @@ pub mod cells;
 pub mod counting;
 mod runs;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use self::runs::Run;
 use crate::analysis::money::cost::Cost;
@@ -209,6 +211,9 @@ impl Ledger {
         }
         self.sessions.push(spender.found);
         self.forks.extend(spender.is_fork.then_some(session));
+        // They take much room: those of a long session are not to be moved again and again.
+        self.spent.reserve(spender.spent.len());
+        let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
         let mut new = Vec::with_capacity(spender.spent.len());
         let (mut beyond, mut own) = (Vec::new(), Vec::new());
         for spent in spender.spent {
@@ -217,7 +222,7 @@ impl Ledger {
             let place = known.unwrap_or(self.spent.len());
             if spent.is_run {
                 beyond.extend(known.is_none().then_some(place));
-            } else {
+            } else if counts_runs {
                 own.push((place, spent.amount));
             }
             if known.is_some() {

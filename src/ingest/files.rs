@@ -101,9 +101,11 @@ impl Files {
 
     /// Who wrote the files; the one at this path was opened. May become clearer while they are read.
     pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
-        let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
-        let folders: Vec<PathBuf> = std::iter::once(format.home(path)).chain(real).collect();
-        let fence = Fence::around(&folders);
+        let (home, path) = (format.home(path), path.to_owned());
+        let fence = Fence::around(move || {
+            let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+            std::iter::once(home).chain(real).collect()
+        });
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         (table.format, table.fence) = (Some(format), fence);
     }

@@ -92,11 +92,13 @@ pub(crate) fn is_choice(target: &Target) -> bool {
 
 /// Opens a session: finds out its format and shape, reads nothing else.
 pub fn open(target: &Target) -> Result<Session, OpenError> {
-    let plan = open::plan(target)?;
-    let files = Files::default();
-    files.number(&plan.path, files::Kind::Lines);
-    files.set_format(plan.format, &plan.path);
-    Ok(Session { opened: plan.opened.clone(), plan, files, others: Vec::new() })
+    open::plan(target).map(Session::of)
+}
+
+/// As [`open`], for what was listed as a session of the format with this name.
+pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, OpenError> {
+    let listed = target.session.is_none().then(|| open::plan_listed(&target.path, format)).flatten();
+    listed.map_or_else(|| open(target), |plan| Ok(Session::of(plan)))
 }
 
 /// What one format says of a file.
@@ -127,6 +129,13 @@ pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
 }
 
 impl Session {
+    fn of(plan: Plan) -> Self {
+        let files = Files::default();
+        files.number(&plan.path, files::Kind::Lines);
+        files.set_format(plan.format, &plan.path);
+        Self { opened: plan.opened.clone(), plan, files, others: Vec::new() }
+    }
+
     /// What names the session within its folder or database; `None` for a file that is one session.
     pub(crate) fn name(&self) -> Option<&str> {
         matches!(self.plan.shape, Shape::Folder | Shape::Rows).then_some(self.plan.session.as_str())

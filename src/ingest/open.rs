@@ -6,24 +6,30 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use memchr::memrchr;
+
 use super::plan::{Head, Plan, Verdicts, read_head};
 use super::target::{OpenError, SessionHead, Target};
 use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
-use crate::formats::{Asked, Detection, json};
+use crate::formats::json::{self, Json};
+use crate::formats::{Asked, Detection};
 use crate::model::record::Shape;
 use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
-use crate::source::regular::Fence;
+use crate::source::regular::{self, Fence};
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
-use crate::source::stamp::Stamp;
+use crate::source::stamp::{Stamp, read_range};
 
 /// How deep a folder is searched for session files.
 const DEEPEST: usize = 3;
 /// How many of its newest files are tried.
 const TRIED: usize = 200;
+/// How much of a listed file tells that it is what it was listed as.
+const FIRST_BYTES: usize = 32 << 10;
+const FIRST_LINES: usize = 8;
 
 /// Finds out what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
@@ -83,6 +89,21 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         None => plan,
     };
     Ok((plan, verdicts))
+}
+
+/// The plan for a file that was listed as this format's, if its first lines are that for certain: who goes through
+/// thousands of files does not look at fifty lines of each.
+pub(crate) fn plan_listed(path: &Path, format: &str) -> Option<Plan> {
+    let head = read_range(&regular::open(path).ok()?, 0, FIRST_BYTES).ok()?;
+    let whole = memrchr(b'\n', &head).and_then(|end| head.get(..end))?;
+    let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
+    let lines: Option<Vec<Json<'_>>> = lines.map(|line| json::read(line).filter(Json::is_object)).collect();
+    let lines = lines.filter(|lines| lines.len() > 1)?;
+    let detection = probe::detect_lines(path, &lines);
+    let Verdict { confidence, shape, .. } = detection.verdict;
+    let is_sure =
+        detection.format.name() == format && (confidence, shape) == (Confidence::Certain, Shape::Lines);
+    is_sure.then(|| Plan::new(path, stem(path).unwrap_or_default(), detection))
 }
 
 /// The sessions in a folder or database, newest first; one without a name for a plain file.
@@ -276,7 +297,7 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::plan;
+    use super::{plan, plan_listed};
     use crate::ingest::target::Target;
 
     fn refusal(path: PathBuf) -> String {
@@ -320,6 +341,31 @@ mod tests {
         ] {
             let refusal = refusal(path(name));
             assert!(refusal.contains(words), "{name}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn a_listed_file_is_known_by_its_first_lines_or_looked_at_as_any_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.jsonl");
+        let user = r#"{"type":"user","parentUuid":null,"isSidechain":false,"message":{"content":"Go"}}"#;
+        let note = r#"{"type":"summary","summary":"Go","leafUuid":"1"}"#;
+        let event = r#"{"timestamp":"2026-01-01T00:00:00Z","type":"event_msg","payload":{"type":"x"}}"#;
+        for (lines, is_known) in [
+            (vec![user, user], true),
+            (vec![note, user], true),
+            (vec![user], false),
+            (vec![note, note], false),
+            (vec![event, event], false),
+            (vec![user, "{\"type\":", user], false),
+            (vec!["", user, user], false),
+            (vec![note; 9], false),
+        ] {
+            fs::write(&path, lines.join("\n") + "\n").unwrap();
+            let known = plan_listed(&path, "claude-code");
+            assert_eq!(known.is_some(), is_known, "{lines:?}");
+            let usual = plan(&Target { path: path.clone(), session: None }).unwrap();
+            assert!(known.is_none_or(|known| known.reads_like(&usual)), "{lines:?}");
         }
     }
 

@@ -95,6 +95,20 @@ fn as_values(path: &Path, text: &str, is_whole: bool, asked: Asked) -> Option<De
     is_agents.then_some(detection)
 }
 
+/// Detects the format of a file of lines by some of them.
+pub(crate) fn detect_lines(path: &Path, lines: &[Json<'_>]) -> Detection {
+    let probe = Probe {
+        path,
+        children: &[],
+        lines,
+        header: None,
+        elements: &[],
+        is_document: false,
+        is_whole: false,
+    };
+    detect(&probe, Asked::UntilCertain)
+}
+
 /// Detects the format of a folder by the names in it.
 pub(crate) fn detect_folder(path: &Path, children: &[String], asked: Asked) -> Detection {
     let probe =

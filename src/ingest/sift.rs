@@ -86,7 +86,7 @@ pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Siev
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
     let own: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(beside).collect();
     let home = format.filter(|_| own.len() > 1).map(|format| format.home(path));
-    let fence = home.map(|home| Fence::around(&[home])).unwrap_or_default();
+    let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
     for file in &own {
         let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
         let opened = if file == path { regular::open_stamped(file) } else { within() };

@@ -51,10 +51,10 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
 }
 
 /// As [`read`], of what was spent only; nothing else that is there of the session can be relied on, and turns, branches
-/// and the account are not, unless it [may lack sub-agents](may_lack_agents).
-pub fn count(target: &Target) -> Result<Reading, OpenError> {
+/// and the account are not, unless it [may lack sub-agents](may_lack_agents). It was listed as a session of this format.
+pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
     let mut lacks_results = false;
-    let mut reading = read_as(target, |session, reading| {
+    let mut reading = read_session(target, ingest::open_listed(target, format)?, |session, reading| {
         lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
     })?;
     let may_lack_agents = may_lack_agents(&reading.transcript);
@@ -96,7 +96,14 @@ pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> 
 }
 
 fn read_as(target: &Target, read: impl FnOnce(Session, &mut Reading)) -> Result<Reading, OpenError> {
-    let session = ingest::open(target)?;
+    read_session(target, ingest::open(target)?, read)
+}
+
+fn read_session(
+    target: &Target,
+    session: Session,
+    read: impl FnOnce(Session, &mut Reading),
+) -> Result<Reading, OpenError> {
     let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
     // A file has only one session, so what is named behind it is an entry.

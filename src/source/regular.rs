@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rustix::fs::{Mode, OFlags};
 
@@ -46,17 +46,22 @@ fn expect_regular(kind: FileType) -> io::Result<()> {
 }
 
 /// The folders in which files must lie to be read, whatever leads to them; none for a file that the reader named.
+///
+/// Most sessions have no file beside them: where the folders really are is only found out for the first one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Fence(Option<Arc<[PathBuf]>>);
+pub(crate) struct Fence(Option<Arc<Folders>>);
+
+type Folders = LazyLock<Vec<PathBuf>, Box<dyn FnOnce() -> Vec<PathBuf> + Send + Sync>>;
 
 impl Fence {
     /// Around these folders. What is missing encloses nothing.
-    pub(crate) fn around(folders: &[PathBuf]) -> Self {
-        let real = |folder: &PathBuf| {
+    pub(crate) fn around(folders: impl FnOnce() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
+        let real = |folder: PathBuf| {
             let is_here = folder.as_os_str().is_empty();
-            fs::canonicalize(if is_here { Path::new(".") } else { folder }).ok()
+            fs::canonicalize(if is_here { Path::new(".") } else { &folder }).ok()
         };
-        Self(Some(folders.iter().filter_map(real).collect()))
+        let real = move || folders().into_iter().filter_map(real).collect();
+        Self(Some(Arc::new(LazyLock::new(Box::new(real)))))
     }
 
     /// Opens a regular file within.
@@ -127,7 +132,8 @@ mod tests {
         symlink(path("c"), path("real/out")).unwrap();
         symlink(path("real-not"), path("real/over")).unwrap();
         symlink("s-1/a", path("real/in")).unwrap();
-        let fence = Fence::around(&[path("home"), path("missing")]);
+        let folders = vec![path("home"), path("missing")];
+        let fence = Fence::around(move || folders);
         for (name, is_in) in [
             ("home/s-1/a", true),
             ("real/s-1/a", true),
@@ -140,7 +146,7 @@ mod tests {
             assert_eq!(fence.open(&path(name)).is_ok(), is_in, "{name}");
             assert!(Fence::default().open(&path(name)).is_ok());
         }
-        assert!(Fence::around(&[]).open(&path("c")).is_err());
-        assert!(Fence::around(&[Path::new("").to_owned()]).open(Path::new("Cargo.toml")).is_ok());
+        assert!(Fence::around(Vec::new).open(&path("c")).is_err());
+        assert!(Fence::around(|| vec![Path::new("").to_owned()]).open(Path::new("Cargo.toml")).is_ok());
     }
 }

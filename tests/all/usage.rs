@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
-use tv::ingest::{OpenError, Target};
+use tv::ingest::{self, OpenError, Target};
 use tv::model::found::Found;
 use tv::report::reading::{self, Reading};
 use tv::report::sessions::usage::spender;
@@ -563,7 +563,8 @@ fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
         let reading = read.ok()?;
         Some((format!("{:#?}", spender(found(), &reading)), reading.transcript.tally().records()))
     };
-    Some([tell(reading::read(target, true))?, tell(reading::count(target))?])
+    let format = ingest::open(target).ok()?.opened.format;
+    Some([tell(reading::read(target, true))?, tell(reading::count(target, format))?])
 }
 
 /// Counting passes over records that say nothing of what was spent, and comes to the same.

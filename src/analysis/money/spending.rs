@@ -5,7 +5,7 @@
 //! without a rounding error; so do the rows of each grouping. Where an agent counts whole runs, what it
 //! counts beyond the requests is a charge of its own.
 
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 
 use super::prices::{self, Prices, Tier};
 use crate::analysis::index::Index;

@@ -73,14 +73,12 @@ fn special(rest: &[u8]) -> Option<usize> {
     memchr2(b'"', b'\\', rest.get(at..)?).map(|found| at + found)
 }
 
-/// Whether any byte is a control character. Looks at some words at once: this goes over every byte there is.
+/// Whether any byte is a control character. This goes over every byte there is: where it asks for no more than the least
+/// of many, vectors do it.
 pub(super) fn has_controls(bytes: &[u8]) -> bool {
-    let (chunks, rest) = bytes.as_chunks::<32>();
-    let in_chunk = |chunk: &[u8; 32]| {
-        let (words, _) = chunk.as_chunks::<8>();
-        words.iter().fold(0, |found, word| found | octets::below(u64::from_le_bytes(*word), b' ')) != 0
-    };
-    chunks.iter().any(in_chunk) || rest.iter().any(|byte| *byte < b' ')
+    let (chunks, rest) = bytes.as_chunks::<64>();
+    let least = |bytes: &[u8]| bytes.iter().fold(u8::MAX, |least, byte| least.min(*byte));
+    chunks.iter().any(|chunk| least(chunk) < b' ') || least(rest) < b' '
 }
 
 /// The character of the escape at the beginning, and how many bytes it takes.

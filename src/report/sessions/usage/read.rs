@@ -40,7 +40,7 @@ pub(super) fn read(
         say(Message::Passed);
         return;
     }
-    match reading::count(&unread.target()) {
+    match reading::count(&unread.target(), found.format) {
         Ok(reading) => {
             let failure = reading.failure();
             if say(Message::Session(Box::new(spender(found, &reading))))
