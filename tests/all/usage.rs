@@ -659,3 +659,21 @@ proptest! {
         }
     }
 }
+
+/// A line of which only counting is done and one that is read as a whole, for it has lost its end, may be the same.
+#[test]
+fn a_line_that_comes_again_is_known_by_whoever_only_counts() {
+    let sound =
+        crate::fixtures::line_files().into_iter().find(|path| path.ends_with("openclaw/rewritten.jsonl"));
+    let sound = fs::read(sound.unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // An answer that others were made from, and one that the file holds only so.
+    for (repeated, joined) in [(534, 438), (467, 400), (467, 467), (534, 534)] {
+        let path = folder.path().join(format!("{repeated}-{joined}.jsonl"));
+        let damages = vec![(repeated, 0, Damage::Repeated), (joined, 0, Damage::Joined)];
+        fs::write(&path, damaged(&sound, &damages)).unwrap();
+        let [(whole, _), (counted, _)] = both_ways(&Target { path, session: None }).unwrap();
+        assert_eq!(whole, counted, "{repeated} {joined}");
+        assert_eq!(whole.matches("Spent {").count(), 4, "{repeated} {joined}");
+    }
+}

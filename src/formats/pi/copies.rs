@@ -70,6 +70,6 @@ pub(crate) fn is_known_by_usage(record: &Json<'_>) -> bool {
 }
 
 /// Whether usage is that of an answer, which no other one has.
-fn is_of_an_answer(usage: &Json<'_>) -> bool {
+pub(super) fn is_of_an_answer(usage: &Json<'_>) -> bool {
     usage.get("output").count().is_some_and(|tokens| tokens > 0)
 }

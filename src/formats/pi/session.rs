@@ -4,7 +4,7 @@
 //! a line goes on with that line.
 
 use super::block;
-use super::copies::Copies;
+use super::copies::{Copies, is_of_an_answer};
 use super::decode::{Decoded, decode, emit_result};
 use super::entry;
 use super::event::Events;
@@ -49,8 +49,13 @@ struct Mark {
 }
 
 impl Mark {
+    /// An answer is known by what it spent: whoever only counts has not taken apart what was said in it.
     fn of(at: Option<Timestamp>, json: &Json<'_>) -> Self {
-        Self { at: at.map(|at| at.0.to_ne_bytes()), size: saturating_u32(json.weight()) }
+        let message = json.get("message");
+        let is_answer = is_of_an_answer(message.get("usage"));
+        let said = if is_answer { message.get("content").weight() } else { 0 };
+        let size = saturating_u32(json.weight().saturating_sub(said));
+        Self { at: at.map(|at| at.0.to_ne_bytes()), size }
     }
 }
 
