@@ -7,8 +7,8 @@ use clap::{Arg, Command, Error};
 
 use crate::ingest::find;
 
-/// Takes the names of formats. They are asked for when one was typed or help is wanted, not before: to know them all,
-/// definitions must be read, and that would be waited for whatever was typed.
+/// Takes the names of formats. They are asked for when one was typed or help is wanted, not before: which definitions
+/// the reader has is known only then.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FormatName;
 

@@ -72,6 +72,18 @@ pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
         .chain([&generic::Generic as &dyn Format])
 }
 
+/// The names of all formats, in the same order. No definition is read for them: one that comes with the program has the
+/// name of its file.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let data = BUILT_IN.iter().filter_map(|(file, _)| file.strip_suffix(".toml"));
+    let data = data.filter(|name| !own().any(|known| known.name == *name));
+    own()
+        .map(|known| known.name)
+        .chain(decoders().map(Format::name))
+        .chain(data)
+        .chain([generic::Generic.name()])
+}
+
 /// The reader's own definitions.
 fn own() -> impl Iterator<Item = &'static &'static Definition> {
     CHOICE.get().into_iter().flat_map(|choice| &choice.own)
@@ -233,4 +245,16 @@ pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detectio
     }
     let (format, verdict, queries) = found?;
     Some((Detection { format, verdict, others, is_provisional: false, aside: None }, queries))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decoder::Format;
+    use super::{names, registry};
+
+    #[test]
+    fn a_definition_has_the_name_of_its_file() {
+        let read: Vec<&str> = registry().map(Format::name).collect();
+        assert_eq!(names().collect::<Vec<_>>(), read);
+    }
 }

@@ -32,8 +32,7 @@ pub use self::watch::{Watch, watch};
 use self::candidates::{Candidate, Databases, Unreadable};
 use self::facts::Facts;
 use super::target::OpenError;
-use crate::formats::decoder::Format;
-use crate::formats::registry;
+use crate::formats::names;
 pub use crate::formats::roots::Environment;
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
@@ -86,5 +85,5 @@ pub(crate) fn count(search: &Search) -> usize {
 
 /// The names of all formats.
 pub(crate) fn formats() -> Vec<&'static str> {
-    registry().map(Format::name).collect()
+    names().collect()
 }
