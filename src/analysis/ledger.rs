@@ -8,12 +8,16 @@
 //!
 //! A request is of the session that said it first: the one that began earlier.
 //!
+//! **Questions are answered from sums by session, day and model**, which all that can be asked for is made of: there
+//! are many times fewer than requests, and they are worked out once for all questions between two sessions.
+//!
 //! Invariant: what a session says twice by itself is two requests; only what others said before is a copy.
 
 pub mod cells;
 pub mod counting;
 mod runs;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -119,6 +123,8 @@ pub struct Ledger {
     forks: HashSet<usize>,
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
+    /// The same as sums by session, day and model, once somebody has asked.
+    sums: OnceCell<Vec<(usize, Spent)>>,
     /// Where requests stand, by what names them.
     known: HashMap<Request, usize>,
     /// How many were copies.
@@ -206,6 +212,7 @@ impl Ledger {
     /// Adds what a session spent and no session before it.
     pub fn add(&mut self, spender: Spender) {
         let session = self.sessions.len();
+        self.sums.take();
         for limit in spender.limits {
             limit.join(self.limits.entry(spender.found.format).or_default());
         }
@@ -259,15 +266,8 @@ impl Ledger {
         let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
         let mut total = Row::default();
         let mut calendar = Calendar::default();
-        let beyond = self.beyond_requests();
-        for (place, (session, spent)) in self.spent.iter().enumerate() {
-            let left = beyond.get(&place).map(|amount| Spent { amount: *amount, ..spent.clone() });
-            let spent = left.as_ref().unwrap_or(spent);
-            if spent.is_run && spent.amount.is_nothing() {
-                continue;
-            }
-            let is_of_time = |found: &&Found| self.is_of_time(when(found, spent));
-            let Some(found) = self.sessions.get(*session).filter(is_of_time) else { continue };
+        for (session, spent) in self.sums.get_or_init(|| self.sums()) {
+            let Some(found) = self.sessions.get(*session) else { continue };
             if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
                 continue;
             }
@@ -281,6 +281,33 @@ impl Ledger {
             one.group.period.cmp(&other.group.period).then_with(|| picos(one).cmp(&picos(other)))
         });
         (rows, total)
+    }
+
+    /// What was spent by session, day and model, of the time that counts.
+    fn sums(&self) -> Vec<(usize, Spent)> {
+        let mut sums: Vec<(usize, Spent)> = Vec::new();
+        let mut places: HashMap<(usize, Option<Arc<str>>, Name), usize> = HashMap::new();
+        let mut calendar = Calendar::default();
+        let beyond = self.beyond_requests();
+        for (place, (session, spent)) in self.spent.iter().enumerate() {
+            let amount = *beyond.get(&place).unwrap_or(&spent.amount);
+            if spent.is_run && amount.is_nothing() {
+                continue;
+            }
+            let Some(at) = self.sessions.get(*session).map(|found| when(found, spent)) else { continue };
+            if !self.is_of_time(at) {
+                continue;
+            }
+            let day = at.map(|at| calendar.period(By::Day, at));
+            let place = *places.entry((*session, day, spent.model.clone())).or_insert(sums.len());
+            if let Some((_, sum)) = sums.get_mut(place) {
+                sum.amount.plus(&amount);
+                sum.lacks_agents |= spent.lacks_agents;
+            } else {
+                sums.push((*session, Spent { key: None, amount, ..spent.clone() }));
+            }
+        }
+        sums
     }
 
     fn is_of_time(&self, at: Option<Timestamp>) -> bool {
@@ -420,9 +447,37 @@ mod tests {
         let placed = || vec![spent("@0:100", Some(1), 10, 5), spent("", Some(1), 1, 1)];
         assert_eq!(sums(vec![("a", placed()), ("a", placed())]), (2, 11, 6, 2));
         assert_eq!(sums(vec![("a", placed()), ("b", placed())]), (4, 22, 12, 0));
+        // What comes later changes what was answered before.
+        let mut ledger = Ledger::new(None..None);
+        for (sessions, requests) in [(1, 1), (2, 3)] {
+            let key = |n: usize| format!("{given}{sessions}{n}");
+            let spent = (0..sessions).map(|n| spent(&key(n), Some(7), 10, 5)).collect();
+            ledger.add(spender(&format!("s{sessions}"), spent));
+            for by in By::ALL.map(|(by, _)| by) {
+                let (rows, total) = ledger.rows(&[by], &[]);
+                let of_rows: u64 = rows.iter().map(|row| row.amount.requests).sum();
+                let counted = rows.iter().map(super::Row::sessions).max();
+                assert_eq!(
+                    (of_rows, total.amount.requests, total.sessions()),
+                    (requests, requests, sessions)
+                );
+                assert_eq!(counted, Some(if by == By::Session { 1 } else { sessions }), "{by:?}");
+            }
+        }
         // What a session says twice itself are two requests.
         let twice = || vec![spent("", None, 10, 5), spent("", None, 10, 5)];
         assert_eq!(sums(vec![("a", twice())]), (2, 20, 10, 0));
         assert_eq!(sums(vec![("a", twice()), ("a", twice())]), (2, 20, 10, 2));
+    }
+
+    #[test]
+    fn questions_are_answered_from_days_and_not_from_requests() {
+        let mut ledger = Ledger::new(None..None);
+        let hours = (0..1_000).map(|n| spent(&format!("@{n}"), Some(n * 60_000), 10, 5)).collect();
+        ledger.add(spender("a", hours));
+        let days = ledger.rows(&[By::Day], &[]).0.len();
+        assert_eq!(ledger.rows(&[By::Session], &[]).1.amount.requests, 1_000);
+        assert_eq!(ledger.sums.get().map(Vec::len), Some(days));
+        assert!(days < 3, "{days}");
     }
 }
