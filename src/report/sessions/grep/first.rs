@@ -3,6 +3,7 @@
 //! Invariant: ends soon after nobody wants it any more, whatever is left to be looked through.
 
 use super::query::Query;
+use super::repeats::Repeats;
 use super::search::{Message, search};
 use crate::ingest::find::{self, Search};
 use crate::model::found::{Found, TextHit};
@@ -13,7 +14,8 @@ use crate::report::sessions::walk::walk;
 /// More sessions than this are no choice: whoever looks for one types on.
 const MOST: usize = 200;
 
-/// Gives the first line with all of these words of each session that has one, newest first. Answers whether all sessions
+/// Gives the first line with all of these words of each session that has one, newest first; of what was put aside of a
+/// session that goes on, only one that this has no more. Answers whether all sessions
 /// were looked through, and how many of them could not be read.
 pub(crate) fn first_of_each(
     places: &Search,
@@ -24,6 +26,7 @@ pub(crate) fn first_of_each(
 ) -> (bool, usize) {
     let Some(query) = Query::of_words(words) else { return (true, 0) };
     let (sessions, refused) = find::unread(places);
+    let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
     let (mut failures, mut found) = (refused.len(), 0);
     let format = places.format.as_deref();
     let end = walk(
@@ -36,7 +39,8 @@ pub(crate) fn first_of_each(
         },
         |message| {
             match message {
-                Message::Hits(session, hits) => {
+                Message::Hits(session, mut hits) => {
+                    repeats.leave_out(&session, &mut hits);
                     for hit in hits {
                         found += 1;
                         take(TextHit {
@@ -53,4 +57,49 @@ pub(crate) fn first_of_each(
         },
     );
     (end.is_ok(), failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::first_of_each;
+    use crate::ingest::find::{Environment, Search};
+    use crate::model::timestamp::Timestamp;
+
+    #[test]
+    fn what_was_put_aside_and_is_in_its_session_still_is_told_once() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".openclaw/agents/main/sessions");
+        fs::create_dir_all(&folder).unwrap();
+        let said = |id: &str, text: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-03-01T08:00:01.000Z","message":{{"role":"user","content":[{{"type":"text","text":"{text}"}}],"timestamp":1}}}}"#
+            )
+        };
+        let head = r#"{"type":"session","version":3,"id":"11aa","timestamp":"2026-03-01T08:00:00.000Z","cwd":"/work"}"#;
+        let write = |name: &str, lines: &[String]| {
+            fs::write(folder.join(name), format!("{head}\n{}\n", lines.join("\n"))).unwrap();
+        };
+        write("11aa.jsonl", &[said("e1", "lay the garboard")]);
+        let aside = [said("e1", "lay the garboard"), said("e2", "lay the old strake")];
+        write("11aa.jsonl.reset.2026-06-27T03-21-20.768Z", &aside);
+        let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
+        let places = Search { environment, paths: Vec::new(), format: None };
+        let found = |word: &str| {
+            let mut lines = Vec::new();
+            first_of_each(
+                &places,
+                &[word.to_owned()],
+                Timestamp(4_000_000_000_000),
+                || true,
+                |hit| {
+                    lines.push((hit.line.to_string(), hit.found.path.extension().unwrap() == "jsonl"));
+                },
+            );
+            lines
+        };
+        assert_eq!(found("garboard"), [("lay the garboard".to_owned(), true)]);
+        assert_eq!(found("strake"), [("lay the old strake".to_owned(), false)]);
+    }
 }
