@@ -26,7 +26,7 @@ pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{folder_id, is_name, locate};
 pub use self::preview::preview;
-pub(crate) use self::unread::{Reader, Unread, unread};
+pub(crate) use self::unread::{Reader, Unread, unread, with_sub_agents};
 pub use self::watch::{Watch, watch};
 
 use self::candidates::{Candidate, Databases, Unreadable};

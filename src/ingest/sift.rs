@@ -77,14 +77,20 @@ pub struct PickedLine {
     pub line: u32,
 }
 
-/// Looks through the file of a session and the files beside it. What cannot be read beside it is left to whoever reads
-/// the session.
-pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Sieve<'_>) -> io::Result<Sifted> {
+/// Looks through the file of a session, the files beside it and those of sub-agents that lie elsewhere. What cannot be
+/// read beside it is left to whoever reads the session.
+pub(crate) fn sift(
+    path: &Path,
+    format: Option<&'static dyn Format>,
+    agents: &[PathBuf],
+    sieve: Sieve<'_>,
+) -> io::Result<Sifted> {
     let may_grow = format.is_none_or(Format::has_deltas);
     let mut picked = Vec::new();
     let mut is_whole = false;
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
-    let own: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(beside).collect();
+    let own = std::iter::once(path.to_owned()).chain(beside).chain(agents.iter().cloned());
+    let own: Vec<PathBuf> = own.collect();
     let home = format.filter(|_| own.len() > 1).map(|format| format.home(path));
     let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
     for file in &own {
@@ -99,7 +105,8 @@ pub(crate) fn sift(path: &Path, format: Option<&'static dyn Format>, sieve: Siev
             Found::Something => is_whole = true,
             Found::Lines(lines) if lines.is_empty() => {}
             Found::Lines(lines) => {
-                is_whole |= !is_of_lines(file);
+                // Which entries are in a file that lies elsewhere is known once all was read.
+                is_whole |= !is_of_lines(file) || agents.contains(file);
                 picked.push(Picked { path: file.clone(), lines });
             }
         }

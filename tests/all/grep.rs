@@ -564,3 +564,36 @@ fn what_lies_beside_a_named_file_is_searched_with_it() {
     assert_eq!(of(&[&main, &agent]), only);
     assert_eq!(of(&[&claude]), only);
 }
+
+/// The same where sub-agents are sessions of their own, which only the records of their session name.
+#[test]
+fn sub_agents_of_a_named_file_that_lie_elsewhere_are_searched_with_it() {
+    let home = Home::new();
+    let sessions = ".codex/sessions/2026/10/02";
+    let names = [
+        "2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1",
+        "2026-10-02T11-00-20-01a0fbd7-d0a0-7000-8000-0000000000a2",
+    ];
+    let [main, agent] = names.map(|name| {
+        let name = format!("rollout-{name}.jsonl");
+        let fixture = fixtures::root().join("codex").join(&name);
+        let mut said = fs::read_to_string(fixture).unwrap();
+        if name.ends_with("a2.jsonl") {
+            // The result of its call has its last words, too.
+            said = said.replace("Five, as you say", "There are five of rye");
+        }
+        home.write(&format!("{sessions}/{name}"), 100, said.as_bytes());
+        home.path(&format!("{sessions}/{name}"))
+    });
+    let of = |paths: &[&Path]| {
+        let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+        let hits = home.json(&[&["five of rye"], &paths[..]].concat());
+        hits.iter().map(|hit| hit["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let only = [agent.to_str().unwrap().to_owned()];
+    assert_eq!(of(&[]), only);
+    assert_eq!(of(&[&main]), only);
+    assert_eq!(of(&[&agent]), only);
+    assert_eq!(of(&[&main, &agent]), only);
+    assert_eq!(of(&[&home.path(sessions)]), only);
+}

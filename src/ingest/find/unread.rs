@@ -10,16 +10,18 @@ use std::path::{Path, PathBuf};
 use super::candidates::{self, Candidate, Databases, Search, Unreadable};
 use super::facts::Facts;
 use crate::formats::decoder::Format;
+use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
 use crate::ingest::sift::{self, Sieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
+use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
 /// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
-/// its beginning tells.
-pub(crate) struct Unread(Candidate, Option<&'static dyn Format>);
+/// its beginning tells; with the files of its sub-agents that do not lie beside it.
+pub(crate) struct Unread(Candidate, Option<&'static dyn Format>, Vec<PathBuf>);
 
 /// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
 pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
@@ -28,19 +30,30 @@ pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
     failures.extend(databases.unreadable.iter().map(Unreadable::failure));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // Where the reader names folders and files, what lies beside sessions is come by as well.
-    let may_lie_beside = |Unread(candidate, _): &Unread| candidate.format.is_none() || candidate.is_asked;
+    let may_lie_beside = |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
     let has_some = all.iter().any(may_lie_beside);
     let known = all.iter().filter(|_| has_some);
     let beside =
-        known.filter_map(|Unread(candidate, format)| Some(sift::companions(&candidate.path, (*format)?)));
+        known.filter_map(|Unread(candidate, format, _)| Some(sift::companions(&candidate.path, (*format)?)));
     let beside: HashSet<PathBuf> = beside.flatten().collect();
     let is_wanted = |unread: &Unread| match unread {
         unread if may_lie_beside(unread) => !beside.contains(unread.path()),
         // What another session of a database started is read with it.
-        Unread(candidate, _) => !(candidate.row.is_some() && candidate.is_child),
+        Unread(candidate, ..) => !(candidate.row.is_some() && candidate.is_child),
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
     (archives_behind(sessions), failures)
+}
+
+/// Searches sub-agents with their session, if the reader named its file and they are sessions of their own, which only
+/// the records of their session name.
+pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
+    for session in &mut sessions {
+        session.2 = session.agents_elsewhere();
+    }
+    let agents: HashSet<PathBuf> = sessions.iter().flat_map(|session| session.2.iter().cloned()).collect();
+    sessions.retain(|session| !agents.contains(session.path()));
+    sessions
 }
 
 /// What was put aside of a session that goes on stands behind that, however late it was put aside.
@@ -69,7 +82,7 @@ impl Unread {
             None if candidate.is_asked => format_of(&candidate.path),
             known => known,
         };
-        Self(candidate, format)
+        Self(candidate, format, Vec::new())
     }
 
     /// The file or database.
@@ -109,7 +122,32 @@ impl Unread {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
-        sift::sift(&self.0.path, self.1, sieve)
+        sift::sift(&self.0.path, self.1, &self.2, sieve)
+    }
+
+    /// The files of its sub-agents, if the reader named it and they are sessions of their own.
+    fn agents_elsewhere(&self) -> Vec<PathBuf> {
+        let Self(candidate, Some(format), _) = self else { return Vec::new() };
+        let id = format.named(&candidate.path).map_or("", |named| named.id);
+        if !candidate.is_asked || self.is_of_many() || format.starter(&candidate.path, id).is_empty() {
+            return Vec::new();
+        }
+        let (mut files, mut of_agents) = (Vec::new(), HashSet::new());
+        if let Ok(session) = ingest::open(&self.target()) {
+            session.read_whole(true, &mut |feed| match feed {
+                Feed::File { id, path } => files.push((id, path.to_path_buf())),
+                Feed::Batch { batch, .. } => {
+                    of_agents.extend(batch.edits.iter().filter_map(|edit| match edit {
+                        Edit::Entry(entry) if entry.lane.is_some() => Some(entry.origin.file),
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            });
+        }
+        // The session itself may have begun in another file.
+        let files = files.into_iter().filter(|(id, path)| of_agents.contains(id) && *path != candidate.path);
+        files.map(|(_, path)| path).collect()
     }
 
     /// Whether it lies in a database, or in a folder of small files.

@@ -44,7 +44,7 @@ proptest! {
             text.pop();
         }
         fs::write(&path, &text).unwrap();
-        let found = match sift(&path, None, &with_x).unwrap() {
+        let found = match sift(&path, None, &[], &with_x).unwrap() {
             Sifted::Lines(mut files) => files.remove(0).lines,
             Sifted::Nothing => Vec::new(),
             Sifted::Whole(_) => panic!("it is a file of lines"),
@@ -71,7 +71,7 @@ fn a_large_file_is_read_in_two_halves() {
         }
     }
     fs::write(&path, &text).unwrap();
-    let Sifted::Lines(files) = sift(&path, None, &with_x).unwrap() else { panic!("there are hits") };
+    let Sifted::Lines(files) = sift(&path, None, &[], &with_x).unwrap() else { panic!("there are hits") };
     assert_eq!(files[0].lines.iter().map(|line| line.line).collect::<Vec<_>>(), expected);
     assert!(
         files[0].lines.iter().all(|line| line.at == u64::from(line.line - 1) * 1_001 && line.len == 1_000)
@@ -103,7 +103,7 @@ fn archives_documents_and_files_without_hits_are_told_apart() {
         (write("f.jsonl", b""), Sifted::Nothing),
     ] {
         let expected = if expected == WHOLE { Sifted::Whole(Some(vec![path.clone()])) } else { expected };
-        assert_eq!(sift(&path, None, &with_x).unwrap(), expected, "{}", path.display());
+        assert_eq!(sift(&path, None, &[], &with_x).unwrap(), expected, "{}", path.display());
     }
-    assert!(sift(&dir.path().join("missing"), None, &with_x).is_err());
+    assert!(sift(&dir.path().join("missing"), None, &[], &with_x).is_err());
 }

@@ -42,6 +42,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
     if options.targets.iter().any(|target| target.session.is_some()) {
         sessions.retain(|session| options.targets.iter().any(|target| session.is_of(target)));
     }
+    let sessions = find::with_sub_agents(sessions);
     let mut printer = Printer::new(options, now);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
     let format = options.search.format.as_deref();
