@@ -17,6 +17,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::details::Details;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::{Text, prefix};
+use crate::model::timestamp::Timestamp;
 use crate::source::document::{split, split_values};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
@@ -143,15 +144,36 @@ impl Pager {
         decoder.found
     }
 
-    fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
-        let mut batch = Batch::default();
-        if self.is_fault(record.origin, path, kind) {
-            return vec![body_of_fault(record.bytes, &mut batch).held];
+    /// When a record was written, by its own account; nothing if it does not say, or is gone.
+    pub(crate) fn time(&mut self, origin: Origin) -> Option<Timestamp> {
+        if let Some((other, origin)) = self.other(origin) {
+            return other.time(origin);
         }
+        let origin = self.own(origin);
+        let (path, kind) = self.files.get(origin.file)?;
+        let bytes = self.bytes_of(origin, &path, kind)?;
+        let batch = self.batch(Record { origin, bytes: &bytes }, &path, kind);
+        batch.edits.iter().find_map(|edit| match edit {
+            Edit::Entry(entry) => entry.at,
+            Edit::Result { result, .. } => result.at,
+            _ => None,
+        })
+    }
+
+    fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
+        if self.is_fault(record.origin, path, kind) {
+            return vec![body_of_fault(record.bytes, &mut Batch::default()).held];
+        }
+        contents(&self.batch(record, path, kind))
+    }
+
+    /// What a record says by itself.
+    fn batch(&self, record: Record<'_>, path: &Path, kind: Kind) -> Batch {
+        let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder();
         feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
         decoder.finish(&mut batch);
-        contents(&batch)
+        batch
     }
 
     /// Whether a record was sent as a fault, whatever its bytes would be by themselves: a line that is too

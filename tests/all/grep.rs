@@ -597,3 +597,32 @@ fn sub_agents_of_a_named_file_that_lie_elsewhere_are_searched_with_it() {
     assert_eq!(of(&[&main, &agent]), only);
     assert_eq!(of(&[&home.path(sessions)]), only);
 }
+
+/// A message that is written block by block has one entry, and each block the time of its line.
+#[test]
+fn a_hit_has_the_time_of_its_record() {
+    let home = Home::new();
+    let block = |second: u32, content: Value| {
+        json!({"parentUuid": "u-slow", "isSidechain": false, "type": "assistant", "requestId": "r1",
+            "message": {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+                "content": [content], "usage": {"input_tokens": 1, "output_tokens": 2}},
+            "uuid": format!("a{second}"), "timestamp": format!("2026-01-31T10:42:0{second}.000Z"), "sessionId": "slow"})
+    };
+    let text = |second: u32, text: &str| block(second, json!({"type": "text", "text": text}));
+    let call =
+        json!({"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "plane the stem"}});
+    let records = [text(1, "First the stem"), text(4, "then the stem again"), block(7, call)];
+    let file = said("slow", "Go on") + &lines(&records);
+    home.write(".claude/projects/-work/slow.jsonl", 10, file.as_bytes());
+    // Whether lines are read alone or with all others.
+    for filter in [&[][..], &["lane:main"]] {
+        let hits = home.json(&[&["stem"], filter].concat());
+        let at = |hit: &Value| {
+            let at = hit["at"].as_str().unwrap();
+            (hit["line"].as_u64().unwrap(), at.get(11..19).unwrap().to_owned())
+        };
+        let expected =
+            [(2, "10:42:01"), (3, "10:42:04"), (4, "10:42:07")].map(|(line, at)| (line, at.to_owned()));
+        assert_eq!(hits.iter().map(at).collect::<Vec<_>>(), expected, "{filter:?}");
+    }
+}

@@ -242,7 +242,7 @@ impl Own {
 
 /// Goes over the hits of a session as long as they are welcome.
 fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
-    let mut records = Records { pager: reading.pager.take(), read: None };
+    let mut records = Records { pager: reading.pager.take(), read: None, time: None };
     let transcript = &reading.transcript;
     let last = transcript.newest();
     let judge = query.filter.as_ref().map(|filter| Judge::new(filter, last));
@@ -290,7 +290,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     line: (origin.line > 0).then_some(origin.line),
                     key: entry.key.clone(),
                     lane: entry.lane.clone(),
-                    at: at_of(entry, block, piece),
+                    at: at_of(entry, block, piece, || records.time(entry, origin)),
                     role: entry.role.word(),
                     speaker: entry.role.speaker(),
                     field: field_of(block, piece),
@@ -310,9 +310,22 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
 struct Records {
     pager: Option<Pager>,
     read: Option<(Origin, Vec<Held>)>,
+    /// When the one was written that was asked for last.
+    time: Option<(Origin, Option<Timestamp>)>,
 }
 
 impl Records {
+    /// When a record of an entry was written. Of an entry that is made of several only the first tells its time.
+    fn time(&mut self, entry: &Entry, origin: Origin) -> Option<Timestamp> {
+        if origin == entry.origin {
+            return entry.at;
+        }
+        if self.time.is_none_or(|(known, _)| known != origin) {
+            self.time = Some((origin, self.pager.as_mut().and_then(|pager| pager.time(origin))));
+        }
+        self.time.and_then(|(_, at)| at).or(entry.at)
+    }
+
     /// Whether a record may hold what is sought.
     fn may_hold(&mut self, origin: Origin, query: &Query) -> bool {
         let may_hold = Cell::new(false);
@@ -369,15 +382,21 @@ fn field_of(block: &Block, piece: Option<usize>) -> &'static str {
     }
 }
 
-fn at_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Timestamp> {
+/// When a piece was said; if it does not tell by itself, when its record was written.
+fn at_of(
+    entry: &Entry,
+    block: &Block,
+    piece: Option<usize>,
+    written: impl FnOnce() -> Option<Timestamp>,
+) -> Option<Timestamp> {
     match &block.kind {
         BlockKind::Call(call) => {
             let answered =
                 call.state.result().filter(|_| piece.unwrap_or(0) > 0).and_then(|result| result.at);
-            answered.or(call.started).or(entry.at)
+            answered.or(call.started).or_else(written)
         }
         BlockKind::Result(stray) => stray.result.at.or(entry.at),
-        _ => entry.at,
+        _ => written(),
     }
 }
 
