@@ -159,13 +159,16 @@ impl Account {
 
     /// What the session cost.
     pub(crate) fn cost(&self, transcript: &Transcript) -> Cost {
-        cost::of(transcript.totals()).lacking(self.lacks_agents(transcript))
+        let parts: Vec<Cost> = transcript.parts().iter().map(|part| cost::of(&part.totals)).collect();
+        let cost = Cost::sum(&parts).unwrap_or_else(|| cost::of(transcript.totals()));
+        cost.lacking(self.lacks_agents(transcript))
     }
 
     /// Whether sub-agents have spent what is recorded in files that are not here.
     pub(crate) fn lacks_agents(&self, transcript: &Transcript) -> bool {
         // What an agent says of a whole run has its sub-agents in it.
-        transcript.totals().run_cost().is_none() && self.delegated > self.homes.all_callers()
+        self.delegated > self.homes.all_callers()
+            && transcript.parts().iter().any(|part| part.totals.run_cost().is_none())
     }
 
     /// What the main lane did in a turn.

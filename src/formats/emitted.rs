@@ -97,7 +97,7 @@ impl Emitted {
             | MetaEdit::Helper(text) => self.phrase(text),
             MetaEdit::Fact { value, .. } => self.phrase(value),
             MetaEdit::Window(tokens) => self.count(Some(*tokens)),
-            MetaEdit::Session { name, label, root } => {
+            MetaEdit::Session { name, label, root, same: _ } => {
                 [name, label].into_iter().chain(root).for_each(|text| self.phrase(text));
             }
             MetaEdit::Limit(limit) => {

@@ -114,6 +114,8 @@ pub enum MetaEdit {
         label: Text,
         /// Where its agent began, as far as that is known.
         root: Option<Text>,
+        /// The number of another one that tells of the same requests.
+        same: Option<usize>,
     },
     /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
     Helper(Name),

@@ -10,6 +10,7 @@ use super::edit::MetaEdit;
 use super::entry::EntryId;
 use super::limit::Limit;
 use super::text::{Name, Text};
+use super::timestamp::Timestamp;
 
 /// Facts about the session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,6 +111,10 @@ pub struct LaneFacts {
     /// Where the agent of such a session began, as far as that is known.
     pub(crate) root: Option<Text>,
     /// Its entries in file order.
+    /// The number of another such session that tells of the same requests.
+    pub(crate) same: Option<usize>,
+    /// When something was heard of it last.
+    pub(crate) heard: Option<Timestamp>,
     pub entries: Vec<EntryId>,
 }
 

@@ -160,11 +160,6 @@ impl Spent {
     pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
-
-    /// Recorded cost in USD.
-    pub(crate) fn recorded_usd(&self) -> f64 {
-        self.recorded_nanos as f64 / 1e9
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -307,10 +302,42 @@ impl Totals {
         sum
     }
 
+    /// Whether there are requests, or what was spent beside them.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.requests.values().any(|spent| *spent != Spent::default())
+    }
+
+    /// Leaves out what runs sum up, if the requests say as much by themselves.
+    pub(crate) fn drop_runs_of_requests(&mut self) {
+        let tokens = |spent: &Spent| {
+            [spent.input, spent.output, spent.cache_read, spent.cache_write].map(|sum| sum.total)
+        };
+        let is_said = |(model, run): &(Name, Spent)| {
+            let said = self.requests.0.iter().find(|(name, _)| name == model);
+            let said = said.map(|(_, spent)| tokens(spent)).unwrap_or_default();
+            tokens(run).iter().zip(said).all(|(run, said)| *run <= said)
+        };
+        if self.runs.0.iter().chain(&self.fallback.0).all(is_said) {
+            (self.runs, self.fallback) = (ByModel::default(), ByModel::default());
+        }
+    }
+
+    /// Whether the agent sums up whole runs.
+    pub(crate) fn has_runs(&self) -> bool {
+        let runs = [&self.runs, &self.fallback];
+        runs.into_iter().flat_map(ByModel::values).any(|spent| *spent != Spent::default())
+    }
+
     /// Cost of whole runs as the agent recorded it, in USD, if it did.
     pub fn run_cost(&self) -> Option<f64> {
+        self.run_nanos().map(|nanos| nanos as f64 / 1e9)
+    }
+
+    /// The same in nano-dollars.
+    pub(crate) fn run_nanos(&self) -> Option<i64> {
         let runs = || self.runs.values().chain(self.fallback.values());
-        runs().any(|s| s.priced > 0).then(|| runs().map(Spent::recorded_usd).sum())
+        let sum = || runs().map(|spent| spent.recorded_nanos).fold(0, i64::saturating_add);
+        runs().any(|spent| spent.priced > 0).then(sum)
     }
 }
 

@@ -4,6 +4,7 @@
 //! Invariant: entry ids stay the same while the session is open; applying a batch twice changes
 //! nothing; no entry disappears but by [`Edit::Retire`] or a replacement that leaves it out ([`succession`]).
 
+mod accounts;
 mod bodies;
 mod branching;
 mod ending;
@@ -38,6 +39,7 @@ use super::timestamp::Timestamp;
 use super::totals::Totals;
 use super::turn::Turn;
 use super::usage::{Scope, Usage};
+pub(crate) use accounts::Part;
 use lanes::Lanes;
 use large::Large;
 pub(crate) use ledger::Aside;
@@ -339,7 +341,7 @@ impl Transcript {
         &self.notices
     }
 
-    /// What was spent.
+    /// What was spent; of several sessions that are read as one see [`Transcript::parts`].
     pub fn totals(&self) -> &Totals {
         self.ledger.totals()
     }

@@ -12,6 +12,7 @@ use tv::analysis::account::Account;
 use tv::analysis::activity::{self, Activity, LastWrite, Wish};
 use tv::analysis::index::Live;
 use tv::analysis::ledger::{By, Ledger};
+use tv::analysis::money;
 use tv::analysis::money::spending::Spending;
 use tv::analysis::money::spending::amount::Amount;
 use tv::analysis::money::spending::statement::Statement;
@@ -29,6 +30,7 @@ use tv::report::sessions::usage::spender;
 
 use crate::fixtures;
 use crate::stage::Stage;
+use crate::usage::{claude, stream};
 
 /// Sessions that are read as one.
 struct Joined {
@@ -430,11 +432,7 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         }
     };
     for (place, one) in sessions.iter().enumerate() {
-        // What a run counts beyond its requests is held against those of all sessions that are read as one.
-        let counts_runs = one
-            .iter()
-            .any(|part| ["claude-stream-json", "atif", "openhands-events"].iter().any(|of| part == *of));
-        let is_sibling = |other: &&&PathBuf| other.parent() == one.parent() && !counts_runs;
+        let is_sibling = |other: &&&PathBuf| other.parent() == one.parent();
         let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
         siblings.for_each(|other| compare(one, other));
         // A copy, as in a folder that was moved.
@@ -454,6 +452,35 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
     }
     assert!(pairs > 100, "{pairs}");
     assert!(differing.is_empty(), "{} of {pairs}:\n{}", differing.len(), differing.join("\n"));
+}
+
+/// What the agent kept of a run is that run; what goes on beside it is none of it.
+#[test]
+fn what_a_run_sums_up_stands_for_its_own_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str, content: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    };
+    let run = place("run.jsonl", &stream("one", &[2, 4], &[2, 4, 6]));
+    let kept = place("kept.jsonl", &claude("one", None, 5, &[2, 4]));
+    let other = place("other.jsonl", &claude("two", None, 5, &[11, 12, 13]));
+    for pair in [[&run, &kept], [&kept, &run], [&run, &other], [&other, &run]] {
+        let [together, ledger] = sums(pair.map(PathBuf::as_path));
+        assert_eq!(together, ledger, "{pair:?}");
+    }
+    let cost = |paths: &[&Path]| {
+        let transcript = &Joined::of(paths).transcript;
+        let mut spending = Live::<Spending>::default();
+        while !spending.follow(transcript, 10_000) {}
+        let statement = Statement::of(&spending, &Account::of(transcript), transcript);
+        (statement.cost.and_then(|cost| cost.usd).unwrap(), statement.total.money.picos())
+    };
+    let [(one, _), (two, _), (both, charged)] =
+        [vec![&*run], vec![&*other], vec![&*run, &*other]].map(|paths| cost(&paths));
+    assert!((one + two - both).abs() < 1e-9, "{one} and {two} are {both}");
+    assert!((both - money::cost::usd(charged)).abs() < 1e-9, "{both} of which {charged} are charged");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn lines(records: &[Value]) -> String {
 }
 
 /// A prompt, and answers by the numbers of their requests.
-fn claude(session: &str, agent: Option<&str>, day: u32, requests: &[u32]) -> String {
+pub(crate) fn claude(session: &str, agent: Option<&str>, day: u32, requests: &[u32]) -> String {
     let at = |n: u32| format!("2026-01-{day:02}T10:{:02}:00.000Z", n % 60);
     let own = |mut record: Value| {
         if let Some(agent) = agent {
@@ -317,7 +317,7 @@ fn limits_are_those_that_were_recorded_last() {
 
 /// What `claude -p --output-format stream-json` printed of requests whose answers were not complete, and what the run
 /// came to; a model that no request is on stands in its total only.
-fn stream(session: &str, requests: &[u32], counted: &[u32]) -> String {
+pub(crate) fn stream(session: &str, requests: &[u32], counted: &[u32]) -> String {
     let init = json!({"type": "system", "subtype": "init", "cwd": "/work/one", "session_id": session, "tools": [],
         "mcp_servers": [], "model": "claude-opus-4-6", "permissionMode": "default",
         "uuid": "0dd50001-1111-4222-8333-444455556666"});

@@ -4,10 +4,6 @@
 //! its time is; of two that were written at once, that of the session that was named first comes first. What is written
 //! later stands in the order in which it was written: nothing that is being read moves.
 //!
-//! **A sum that stands in for the requests of its session** would be taken for that of all of them, and be nothing as
-//! soon as one of them records a request: it counts as what was spent beside requests, as long as its own session has
-//! none.
-//!
 //! Invariant: the entries are those of each session, each once.
 
 use std::collections::HashMap;
@@ -21,7 +17,7 @@ use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::{Scope, Usage};
+use crate::model::usage::Usage;
 
 /// Edits of a batch.
 const EDITS: usize = 128;
@@ -53,18 +49,10 @@ struct Part {
     is_cut: bool,
     /// Its entries, and their pieces.
     known: HashMap<Key, Vec<Piece>>,
+    /// The number of another one that tells of the same requests.
+    same: Option<u32>,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
-    stand_ins: StandIns,
-}
-
-/// Sums that stand in for the requests of a session.
-#[derive(Default)]
-struct StandIns {
-    /// Whether it has requests, or a sum that is better than theirs.
-    has_requests: bool,
-    /// As they were counted, by what they are of.
-    counted: HashMap<Key, (Usage, Option<Name>)>,
 }
 
 impl Merge {
@@ -84,8 +72,8 @@ impl Merge {
             last: None,
             is_cut: false,
             known: HashMap::new(),
+            same: None,
             former: HashMap::new(),
-            stand_ins: StandIns::default(),
         };
         let parts = (0..of).zip(names).map(part).collect();
         Self { parts, is_begun: false, requests: Requests::default() }
@@ -215,7 +203,6 @@ impl Merge {
 impl Part {
     fn begin_anew(&mut self) {
         self.former = std::mem::take(&mut self.known);
-        self.stand_ins = StandIns::default();
         self.clocks.clear();
         self.waiting.clear();
     }
@@ -251,13 +238,15 @@ impl Part {
     /// That its lane is a session, and what is known of that.
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
-        Edit::Meta(MetaEdit::Session { name, label, root })
+        let same = self.same.and_then(|number| usize::try_from(number).ok());
+        Edit::Meta(MetaEdit::Session { name, label, root, same })
     }
 
     fn add(&mut self, edit: Edit, requests: &mut Requests) {
         if let Edit::Meta(fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
             let before = self.session();
             self.meta.take(fact);
+            self.same = self.same.or_else(|| requests.other_of(self.meta.id.as_ref()?, &self.seat));
             let session = self.session();
             if session != before {
                 self.waiting.push((None, session));
@@ -269,16 +258,16 @@ impl Part {
             Edit::Result { lane, .. } => (lane.clone(), None),
             _ => (None, None),
         };
+        let same = self.same;
         let is_counted = self.counts(&edit, requests);
+        if self.same != same {
+            self.waiting.push((None, self.session()));
+        }
         let Some(mut edit) = self.seat.take(edit) else { return };
         let before = self.clocks.get(&lane).copied();
         let clock = before.max(at);
         if let Some(clock) = clock {
             self.clocks.insert(lane, clock);
-        }
-        if is_counted {
-            let counted = self.stand_ins.take(&mut edit);
-            self.waiting.extend(counted.into_iter().map(|edit| (clock, edit)));
         }
         match &mut edit {
             Edit::Entry(entry) => {
@@ -321,32 +310,11 @@ impl Part {
             let output = usage.output.unwrap_or(0);
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
-        requests.is_of(&self.seat, request, key, usage, model)
-    }
-}
-
-impl StandIns {
-    /// Looks at what an edit says was spent. Answers what is to be said of earlier sums, if they are needed no more.
-    fn take(&mut self, edit: &mut Edit) -> Vec<Edit> {
-        let (key, usage, model) = match edit {
-            Edit::Entry(entry) => {
-                let Some(usage) = &mut entry.usage else { return Vec::new() };
-                (&entry.key, usage, &entry.model)
-            }
-            Edit::Usage { of, usage, model } => (&*of, usage, &*model),
-            _ => return Vec::new(),
-        };
-        if usage.scope != Scope::Fallback {
-            self.has_requests |= usage.input.is_some() || usage.output.is_some();
-        } else if !self.has_requests {
-            self.counted.insert(key.clone(), (Usage::clone(usage), model.clone()));
-            usage.scope = Scope::Extra;
+        let owner = requests.owner(&self.seat, request, key, usage, model);
+        if owner != self.seat.number && usage.scope.is_of_requests() {
+            self.same = Some(owner);
         }
-        if !self.has_requests {
-            return Vec::new();
-        }
-        let again = |(of, (usage, model))| Edit::Usage { of, usage: Box::new(usage), model };
-        self.counted.drain().map(again).collect()
+        owner == self.seat.number
     }
 }
 
@@ -354,6 +322,8 @@ impl StandIns {
 #[derive(Default)]
 struct Requests {
     known: HashMap<Request, Known>,
+    /// Sessions by their ids.
+    ids: HashMap<Text, u32>,
     /// Copies say more of these than was said first.
     fuller: Vec<Edit>,
 }
@@ -366,15 +336,22 @@ struct Known {
 }
 
 impl Requests {
-    /// Whether a request is of this session. Copies may have been made while an answer was written: the longest counts.
-    fn is_of(
+    /// The number of another session with this id.
+    fn other_of(&mut self, id: &Text, seat: &Seat) -> Option<u32> {
+        let first = *self.ids.entry(id.clone()).or_insert(seat.number);
+        (first != seat.number).then_some(first)
+    }
+
+    /// The number of the session that a request is of. Copies may have been made while an answer was written: the
+    /// longest counts.
+    fn owner(
         &mut self,
         seat: &Seat,
         request: Request,
         key: &Key,
         usage: &Usage,
         model: Option<&Name>,
-    ) -> bool {
+    ) -> u32 {
         let output = usage.output.unwrap_or(0);
         let known = self.known.entry(request);
         let known = known.or_insert_with(|| Known { session: seat.number, key: seat.key(key), output });
@@ -386,7 +363,7 @@ impl Requests {
                 self.fuller.push(Edit::Usage { of, usage, model: model.cloned() });
             }
         }
-        is_own
+        known.session
     }
 
     fn take_fuller(&mut self) -> Vec<Edit> {

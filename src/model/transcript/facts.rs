@@ -53,10 +53,11 @@ impl Transcript {
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
             MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
-            MetaEdit::Session { name, label, root } => {
+            MetaEdit::Session { name, label, root, same } => {
                 let is_known = self.is_spoken_to(Some(&name));
-                let is_new = self.lanes.note_session(&name, label, root);
+                let is_new = self.lanes.note_session(&name, label, (root, same));
                 if !is_known {
+                    self.ledger.note_session();
                     self.turns.forget();
                 }
                 return is_new;

@@ -37,6 +37,8 @@ impl Lanes {
                 is_session: false,
                 root: None,
                 entries: Vec::new(),
+                same: None,
+                heard: None,
             });
             self.list.len() - 1
         });
@@ -76,7 +78,7 @@ impl Lanes {
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
             let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
-            (names, lane.is_helper, lane.is_session, lane.root.clone())
+            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same)
         };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
@@ -86,11 +88,17 @@ impl Lanes {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in that a lane is a session by itself, its name, and where it began. Answers whether any is new.
-    pub(super) fn note_session(&mut self, name: &Name, label: Text, root: Option<Text>) -> bool {
+    /// Takes in that a lane is a session by itself, its name, where it began and which other one tells of
+    /// the same requests. Answers whether any is new.
+    pub(super) fn note_session(
+        &mut self,
+        name: &Name,
+        label: Text,
+        (root, same): (Option<Text>, Option<usize>),
+    ) -> bool {
         let lane = self.of(name);
-        let is_new = (lane.is_session, &lane.label, &lane.root) != (true, &label, &root);
-        (lane.is_session, lane.label, lane.root) = (true, label, root);
+        let is_new = (lane.is_session, &lane.label, &lane.root, lane.same) != (true, &label, &root, same);
+        (lane.is_session, lane.label, lane.root, lane.same) = (true, label, root, same);
         is_new
     }
 
@@ -155,6 +163,11 @@ impl Transcript {
 
     /// The sub-agents that a call started, in the order in which they were recorded.
     pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
+    /// Which of several sessions has this key; none if there is only one.
+    pub(crate) fn session_of_key(&self, key: &Key) -> Option<usize> {
+        self.ledger.session_of(key)
+    }
+
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
         places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
     }

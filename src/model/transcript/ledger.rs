@@ -1,5 +1,8 @@
 //! What was spent: by the entries, and beside them.
 //!
+//! **Each of several sessions that are read as one has totals of its own**: what its runs sum up stands for its own
+//! requests only. Which of them spent something is told by the end of its key (`ingest::joined::seat`).
+//!
 //! Invariant: the totals are the sum of the usage of all entries that are there and of what is recorded beside them.
 
 use std::collections::HashMap;
@@ -26,6 +29,8 @@ pub struct Aside {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ledger {
     totals: Totals,
+    /// The same for each of several sessions that are read as one.
+    sessions: Vec<Totals>,
     asides: HashMap<Key, Aside>,
 }
 
@@ -33,14 +38,14 @@ impl Ledger {
     /// Counts what an entry spent.
     pub(super) fn add(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
-            self.totals.add(usage, entry.model.as_ref());
+            self.change_totals(&entry.key, |totals| totals.add(usage, entry.model.as_ref()));
         }
     }
 
     /// Takes back what an entry spent.
     pub(super) fn remove(&mut self, entry: &Entry) {
         if let Some(usage) = &entry.usage {
-            self.totals.remove(usage, entry.model.as_ref());
+            self.change_totals(&entry.key, |totals| totals.remove(usage, entry.model.as_ref()));
         }
     }
 
@@ -54,17 +59,35 @@ impl Ledger {
 
     /// Counts usage beside the entries, in place of what was recorded under this key before.
     pub(super) fn add_aside(&mut self, of: Key, aside: Aside) {
-        self.totals.add(&aside.usage, aside.model.as_ref());
-        if let Some(old) = self.asides.insert(of, aside) {
-            self.totals.remove(&old.usage, old.model.as_ref());
-        }
+        self.change_totals(&of, |totals| totals.add(&aside.usage, aside.model.as_ref()));
+        self.take_aside(&of);
+        self.asides.insert(of, aside);
     }
 
     /// Takes usage back that was recorded beside the entries.
     pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
         let aside = self.asides.remove(of)?;
-        self.totals.remove(&aside.usage, aside.model.as_ref());
+        self.change_totals(of, |totals| totals.remove(&aside.usage, aside.model.as_ref()));
         Some(aside)
+    }
+
+    /// There is one session more of those that are read as one.
+    pub(super) fn note_session(&mut self) {
+        self.sessions.push(Totals::default());
+    }
+
+    /// Which of several sessions has this key; none if there is only one.
+    pub(super) fn session_of(&self, key: &Key) -> Option<usize> {
+        let number =
+            key.rsplit_once('~').and_then(|(_, number)| number.parse::<usize>().ok()?.checked_sub(1));
+        (!self.sessions.is_empty())
+            .then_some(number.filter(|number| *number < self.sessions.len()).unwrap_or(0))
+    }
+
+    fn change_totals(&mut self, key: &Key, change: impl Fn(&mut Totals)) {
+        change(&mut self.totals);
+        let session = self.session_of(key).and_then(|session| self.sessions.get_mut(session));
+        session.into_iter().for_each(change);
     }
 
     /// Entries have other ids now.
@@ -92,5 +115,10 @@ impl Ledger {
     /// All that was spent.
     pub(super) fn totals(&self) -> &Totals {
         &self.totals
+    }
+
+    /// What each of several sessions spent.
+    pub(super) fn sessions(&self) -> &[Totals] {
+        &self.sessions
     }
 }

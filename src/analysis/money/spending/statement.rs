@@ -14,9 +14,8 @@ use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::Spent;
-use crate::model::transcript::{Aside, Transcript};
-use crate::model::usage::Scope;
+use crate::model::totals::Totals;
+use crate::model::transcript::{Aside, Part, Transcript};
 
 /// What charges are summed by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,7 +93,7 @@ pub struct Statement {
     /// All of it.
     pub total: Amount,
     /// What the session cost, as all of tv shows it.
-    pub(crate) cost: Option<Cost>,
+    pub cost: Option<Cost>,
     /// What was spent on branches that the session left.
     pub(crate) left: Vec<Left>,
     /// Requests that ended in an error.
@@ -284,20 +283,28 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
 /// What runs count beyond their requests: tokens by model, then what the agent says that they cost beyond
 /// everything that is known so far. Either may be less than nothing.
 fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
-    let is_run = |scope: Scope| matches!(scope, Scope::Run | Scope::Fallback);
-    let carried = transcript.entries().filter_map(|entry| entry.usage.as_deref());
-    let of_runs: Vec<Spent> = transcript
-        .asides()
-        .map(|(_, aside)| &aside.usage)
-        .chain(carried)
-        .filter(|usage| is_run(usage.scope))
-        .map(Spent::of)
-        .collect();
-    if of_runs.is_empty() {
-        return Vec::new();
+    let parts = transcript.parts();
+    let sums = parts.iter().filter(|part| part.totals.has_runs());
+    let own = |part: &Part<'_>| {
+        let is_own = |charge: &&Charge| part.has(session_of(charge, transcript));
+        runs_of(&part.totals, &charges.iter().filter(is_own).collect::<Vec<_>>())
+    };
+    sums.flat_map(own).collect()
+}
+
+/// Which of several sessions a charge is of.
+fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
+    match (&charge.beside, &charge.lane) {
+        (Some(key), _) => transcript.session_of_key(key),
+        (None, Some(lane)) => transcript.session_of_lane(lane).map(|(session, _)| session),
+        (None, None) => None,
     }
+}
+
+/// What runs of a part of the charges count beyond them.
+fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
-    for (model, spent) in transcript.totals().by_model() {
+    for (model, spent) in totals.by_model() {
         let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices::of_model(model)) };
         by_model.insert(model.clone(), amount);
     }
@@ -317,10 +324,8 @@ fn runs(charges: &[Charge], transcript: &Transcript) -> Vec<Charge> {
             beyond.push(run(model, amount));
         }
     }
-    let priced = of_runs.iter().filter(|spent| spent.priced > 0);
-    let nanos: Vec<i64> = priced.map(|spent| spent.recorded_nanos).collect();
-    if !nanos.is_empty() {
-        let recorded = nanos.iter().map(|nanos| i128::from(*nanos) * PICOS_IN_NANO).sum::<i128>();
+    if let Some(nanos) = totals.run_nanos() {
+        let recorded = i128::from(nanos) * PICOS_IN_NANO;
         // Estimates of all models, and nothing recorded among them, can be held against it.
         let can_compare = sum.money.unpriced == 0 && sum.money.recorded == 0 && sum.money.estimates > 0;
         let money = Money {

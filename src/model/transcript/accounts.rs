@@ -1,0 +1,64 @@
+//! Parts of what was spent that are held against each other: of one session all of it, of several that are read as one
+//! what each of those spent that sum up their runs, and what all others did.
+//!
+//! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
+//! run were told by another file, or the run's tells of none, they are one part.
+//!
+//! Invariant: each record of usage is in one part.
+
+use std::borrow::Cow;
+
+use super::Transcript;
+use crate::model::totals::Totals;
+
+/// A part of what was spent.
+pub(crate) struct Part<'t> {
+    /// The sessions that spent it, by their numbers; none if there is only one.
+    sessions: Vec<usize>,
+    /// What it comes to.
+    pub(crate) totals: Cow<'t, Totals>,
+}
+
+impl Part<'_> {
+    /// Whether a session, or the only one, is in it.
+    pub(crate) fn has(&self, session: Option<usize>) -> bool {
+        session.is_none_or(|session| self.sessions.contains(&session))
+    }
+}
+
+impl Transcript {
+    /// What was spent, by parts.
+    pub(crate) fn parts(&self) -> Vec<Part<'_>> {
+        let spent = self.ledger.sessions();
+        let whole = |sessions| Part { sessions, totals: Cow::Borrowed(self.totals()) };
+        if !spent.iter().any(Totals::has_runs) {
+            return vec![whole((0..spent.len()).collect())];
+        }
+        let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
+        let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
+        let mut left: Vec<usize> = (0..spent.len()).collect();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        while let Some(summed) = left.iter().copied().find(|session| is_such(*session, Totals::has_runs)) {
+            let lacks_requests = !is_such(summed, Totals::has_requests);
+            let is_same = |other: &usize| {
+                let are_same = same(*other) == Some(summed) || same(summed) == Some(*other);
+                *other == summed || (lacks_requests && are_same)
+            };
+            let (alike, others) = left.into_iter().partition(is_same);
+            left = others;
+            groups.push(alike);
+        }
+        if !left.is_empty() {
+            groups.push(left);
+        }
+        let part = |sessions: Vec<usize>| {
+            let mut totals = Totals::default();
+            sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
+            if sessions.len() > 1 {
+                totals.drop_runs_of_requests();
+            }
+            Part { sessions, totals: Cow::Owned(totals) }
+        };
+        groups.into_iter().map(part).collect()
+    }
+}
