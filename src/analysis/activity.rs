@@ -3,9 +3,11 @@
 //! **Records say when a session was alive, not its file.** A file that changed long after its newest record was
 //! copied (`analysis::activity`). While sub-agents work, it is their records that say it.
 
+use super::agents::{self, Fate};
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
+use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -41,6 +43,8 @@ pub enum Activity {
         wish: Wish,
         /// The same in words.
         what: Text,
+        /// How many sub-agents are still at work.
+        agents: usize,
     },
     /// Nothing has happened for a long time.
     Idle {
@@ -106,6 +110,14 @@ impl Activity {
         match self {
             Self::Waiting { wish, .. } => Some(*wish),
             _ => None,
+        }
+    }
+
+    /// How many sub-agents are still at work while it waits for its user.
+    pub(crate) fn agents(&self) -> usize {
+        match self {
+            Self::Waiting { agents, .. } => *agents,
+            _ => 0,
         }
     }
 
@@ -235,15 +247,19 @@ fn judge_lane(
     // Before an open call: what it waits for is what the user was asked.
     if let Some((since, wish, what)) = asked(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
-            Activity::Waiting { since, wish, what: what.clone() }
+            let agents = agents_at_work(transcript, lane, now);
+            Activity::Waiting { since, wish, what: what.clone(), agents }
         } else {
             Activity::Idle { since }
         };
     }
+    let agents = || agents_at_work(transcript, lane, now);
     match (open, block) {
         (Some((call, since)), _) => judge_call(call, since, entry, silence),
-        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => judge_end(entry, block, silence),
-        (None, _) => awaits_prompt(entry, silence),
+        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => {
+            judge_end(entry, block, silence, agents)
+        }
+        (None, _) => awaits_prompt(entry, silence, &agents),
     }
 }
 
@@ -299,7 +315,7 @@ fn judge_call(call: &ToolCall, since: Option<Timestamp>, last: &Entry, silence: 
 }
 
 /// Judges from the last block, where no call is open.
-fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
+fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence, agents: impl Fn() -> usize) -> Activity {
     let since = silence.since(entry.last_time(), IDLE_AFTER_MS);
     let working = || {
         let is_work = silence.is_within(MODEL_PATIENCE_MS);
@@ -324,17 +340,17 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence) -> Activity {
         _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(body) => Activity::Model { since },
-        _ => awaits_prompt(entry, silence),
+        _ => awaits_prompt(entry, silence, &agents),
     }
 }
 
 /// The model has said all: the next prompt is awaited, or for too long nobody has given one.
-fn awaits_prompt(entry: &Entry, silence: Silence) -> Activity {
-    let since = entry.last_time();
-    if silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) {
+fn awaits_prompt(entry: &Entry, silence: Silence, agents: &dyn Fn() -> usize) -> Activity {
+    let (since, agents) = (entry.last_time(), agents());
+    if agents == 0 && silence.ms.is_some_and(|ms| ms > IDLE_AFTER_MS) {
         return Activity::Idle { since };
     }
-    Activity::Waiting { since, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT) }
+    Activity::Waiting { since, wish: Wish::Prompt, what: Text::clean(NEXT_PROMPT), agents }
 }
 
 /// Whether the provider said that the model had said all, even if that was nothing.
@@ -361,6 +377,28 @@ fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timest
     let lanes = started.flat_map(|call| transcript.lanes_of_call(&call.key));
     let ends = lanes.flat_map(|lane| transcript.with_nested(lane)).filter_map(|lane| lane.entries.last());
     ends.filter_map(|id| transcript.get(*id)?.last_time()).max()
+}
+
+/// How many sub-agents of a lane that a human speaks in are still at work, though that lane waits: those in the
+/// background, and those beside a question. Each by its own end, as long as something may be heard of it.
+fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) -> usize {
+    if !transcript.is_spoken_to(lane) {
+        return 0;
+    }
+    let session = lane.and_then(|lane| transcript.session_of_lane(lane)).map(|(session, _)| session);
+    let may_work = |agent: &&LaneFacts| {
+        let is_recent = agent.heard.is_some_and(|heard| now.since(heard) <= TOOL_PATIENCE_MS);
+        is_recent && !agent.is_session && !agent.is_helper
+    };
+    let is_at_work = |agent: &&LaneFacts| {
+        let own = transcript.session_of_lane(&agent.name).map(|(session, _)| session);
+        let caller = transcript.caller(agent).and_then(|id| transcript.get(id));
+        let call = caller.and_then(|entry| entry.calls().find(|call| Some(&call.key) == agent.call.as_ref()));
+        own == session
+            && agents::fate(transcript, Some(agent), call, true) == Fate::Running
+            && judge_lane(transcript, Some(&agent.name), None, now).is_work()
+    };
+    transcript.lanes().iter().filter(may_work).filter(is_at_work).count()
 }
 
 /// Whether an entry is the user's own doing, which asks nothing of the model: a command in the shell, or one that the

@@ -41,7 +41,8 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
     Some(if let [_] = why { first.to_string() } else { format!("{} cannot be read: {first}", why.len()) })
 }
 
-/// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`.
+/// What an agent does, with its sign and the time it has been doing so: `● Bash 0:42`, `◔ waiting 3:10`, `○ idle 2h05m`;
+/// and that its sub-agents work on while it waits: `◔ waiting 3:10, 2 sub-agents at work`.
 /// Nothing if nobody knows.
 pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> String {
     let (running, waiting, ended, broken) =
@@ -56,10 +57,13 @@ pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> Stri
         Activity::Unclean => (broken, "unclean end"),
         Activity::Unknown => return String::new(),
     };
-    match activity.since() {
-        Some(since) => format!("{sign} {words} {}", elapsed(now.since(since))),
-        None => format!("{sign} {words}"),
-    }
+    let time = activity.since().map(|since| format!(" {}", elapsed(now.since(since)))).unwrap_or_default();
+    format!("{sign} {words}{time}{}", agents_at_work(activity.agents()))
+}
+
+/// What is said behind the state of an agent whose sub-agents work on: `, 2 sub-agents at work`.
+pub(crate) fn agents_at_work(agents: usize) -> String {
+    if agents == 0 { String::new() } else { format!(", {} at work", count(agents as u64, "sub-agent")) }
 }
 
 /// Model names without the provider and the date.

@@ -185,6 +185,8 @@ impl Need {
             Activity::Waiting { wish: Wish::Permission, .. } => Self::Permission,
             Activity::Waiting { wish: Wish::Question, .. } => Self::Answer,
             Activity::Unclean if is_expected(heard, now) => Self::Error,
+            // Its sub-agents come back to it before anybody has to.
+            Activity::Waiting { wish: Wish::Prompt, agents: 1.., .. } => Self::Works,
             Activity::Waiting { wish: Wish::Prompt, .. } => Self::Prompt,
             Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => {
                 if flags.is_loop || flags.is_silent { Self::Stuck } else { Self::Works }

@@ -110,11 +110,11 @@ pub struct LaneFacts {
     pub(crate) is_session: bool,
     /// Where the agent of such a session began, as far as that is known.
     pub(crate) root: Option<Text>,
-    /// Its entries in file order.
     /// The number of another such session that tells of the same requests.
     pub(crate) same: Option<usize>,
     /// When something was heard of it last.
     pub(crate) heard: Option<Timestamp>,
+    /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }
 

@@ -86,6 +86,8 @@ pub(crate) struct SessionFigures {
     pub(crate) state: &'static str,
     /// What its user is waited for: `prompt`, `permission` or `question`.
     pub(crate) waiting_for: Option<&'static str>,
+    /// How many sub-agents are still at work while it waits.
+    pub(crate) agents_at_work: usize,
     /// Facts that only some agents record, by name.
     pub(crate) facts: BTreeMap<&'static str, String>,
 }
@@ -266,6 +268,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
         ended: span.map(|(_, last)| last.to_rfc3339()),
         state: activity.word(),
         waiting_for: activity.wish().map(Wish::word),
+        agents_at_work: activity.agents(),
         facts: meta.facts.iter().map(|(name, value)| (*name, value.to_string())).collect(),
     }
 }

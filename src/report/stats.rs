@@ -155,7 +155,7 @@ fn table(figures: &Figures) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("file", figures.path.clone()),
         ("format", format!("{} ({})", figures.format, figures.confidence)),
-        ("state", session.state.to_owned()),
+        ("state", format!("{}{}", session.state, phrases::agents_at_work(session.agents_at_work))),
     ];
     rows.extend(session.agent.clone().map(|agent| ("agent", agent)));
     rows.extend(session.cwd.clone().map(|cwd| ("folder", cwd)));

@@ -94,6 +94,7 @@ struct SessionFigures<'a> {
     ended: Option<String>,
     state: &'static str,
     waiting_for: Option<&'static str>,
+    agents_at_work: usize,
 }
 
 #[derive(Serialize)]
@@ -208,6 +209,7 @@ fn line(row: &SessionRow) -> Line<'_> {
             ended: head.ended.map(Timestamp::to_rfc3339),
             state: row.activity.word(),
             waiting_for: row.activity.wish().map(Wish::word),
+            agents_at_work: row.activity.agents(),
         },
         needs: row.need.word(),
         since: row.since().map(Timestamp::to_rfc3339),

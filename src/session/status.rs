@@ -63,7 +63,9 @@ impl Status {
     pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
         match self.activity {
             Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. } => true,
-            Activity::Waiting { since, .. } => since.is_some_and(|since| now.since(since) < HOUR_MS),
+            Activity::Waiting { since, agents, .. } => {
+                agents > 0 || since.is_some_and(|since| now.since(since) < HOUR_MS)
+            }
             Activity::Idle { .. } | Activity::Ended | Activity::Unclean | Activity::Unknown => false,
         }
     }

@@ -67,6 +67,7 @@ fn fleet() -> Vec<SessionRow> {
             since: Some(ago(180)),
             wish: Wish::Permission,
             what: Text::from("May I burn the old oven?"),
+            agents: 0,
         },
         need: Need::Permission,
         ..row("b2", "Clear out the \u{1b}[2Jyard", "yard", "codex")
@@ -76,6 +77,7 @@ fn fleet() -> Vec<SessionRow> {
             since: Some(ago(600)),
             wish: Wish::Prompt,
             what: Text::from("the next prompt"),
+            agents: 0,
         },
         need: Need::Prompt,
         last: vec![said(Voice::Agent, "All 猫 are fed.")],

@@ -2,9 +2,11 @@
 
 use super::{Activity, LastWrite, Wish, judge};
 use crate::analysis::calls::pairing;
+use crate::analysis::phrases;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
+use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
@@ -86,7 +88,7 @@ fn a_question_waits_for_its_user() {
     let what = Text::clean("which one?");
     assert_eq!(
         judged(fill, 600),
-        Activity::Waiting { since: Some(Timestamp(0)), wish: Wish::Question, what }
+        Activity::Waiting { since: Some(Timestamp(0)), wish: Wish::Question, what, agents: 0 }
     );
 }
 
@@ -335,4 +337,64 @@ fn a_session_that_was_resumed_goes_on() {
         across(out, "again", Break::Resumed(Text::default()));
     };
     assert_eq!(judged(resumed, 1).wish(), Some(Wish::Prompt));
+}
+
+/// A call that started a sub-agent, with what came of it, and what the sub-agent did then, so many minutes later.
+fn started(out: &mut Batch, name: &str, state: ToolState, minutes: i64, does: BlockKind) {
+    let input = out.tree(&Text::default(), 0, || Tree::Null);
+    let (key, lane) = (Text::clean(&format!("call-{name}")), Text::clean(name));
+    let call = ToolCall {
+        key: key.clone(),
+        name: Text::clean("Agent"),
+        kind: ToolKind::Delegate,
+        headline: Text::clean("check it"),
+        input,
+        state,
+        started: None,
+        lane: Some(lane.clone()),
+    };
+    say(out, &format!("calls-{name}"), Role::Assistant, BlockKind::Call(Box::new(call)));
+    out.meta(MetaEdit::Lane { name: lane.clone(), label: None, call: Some(key) });
+    let mut entry =
+        out.new_entry(Text::clean(&format!("of-{name}")), Role::Assistant, Some(Timestamp(minutes * MINUTE)));
+    entry.lane = Some(lane);
+    entry.blocks.push(Batch::block(Piece(0), does));
+    out.entry(entry);
+}
+
+#[test]
+fn sub_agents_in_the_background_work_on_while_the_user_is_waited_for() {
+    let at_once = |out: &mut Batch| {
+        let result = samples::result(out, "started", Some(Timestamp(0)));
+        ToolState::Done(Box::new(result))
+    };
+    let runs = |out: &mut Batch| {
+        let input = out.tree(&Text::default(), 0, || Tree::Null);
+        let (key, name) = (Text::clean("inner"), Text::clean("bash"));
+        let (kind, headline, state) = (ToolKind::Run, Text::default(), ToolState::Pending);
+        BlockKind::Call(Box::new(ToolCall {
+            key,
+            name,
+            kind,
+            headline,
+            input,
+            state,
+            started: None,
+            lane: None,
+        }))
+    };
+    let fill = |out: &mut Batch| {
+        prompt(out);
+        let (state, does) = (at_once(out), runs(out));
+        started(out, "one", state, 5, does);
+        let (state, says) = (at_once(out), out.prose("all is well"));
+        started(out, "two", state, 5, BlockKind::Text(says));
+        answer(out);
+    };
+    let agents = |minutes| judged(fill, minutes).agents();
+    assert_eq!((state(fill, 6), agents(6)), ("waiting", 1), "the other one has come to its end");
+    assert_eq!((state(fill, 30), agents(30)), ("waiting", 0), "nothing was heard of it for long");
+    let words = |minutes| phrases::activity(&judged(fill, minutes), Timestamp(minutes * MINUTE), false);
+    assert_eq!(words(6), "◔ waiting 6:00, 1 sub-agent at work");
+    assert_eq!(words(30), "◔ waiting 30:00");
 }

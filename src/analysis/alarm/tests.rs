@@ -120,7 +120,7 @@ impl Session {
 }
 
 fn waiting() -> Activity {
-    Activity::Waiting { since: None, wish: Wish::Question, what: "which vault?".into() }
+    Activity::Waiting { since: None, wish: Wish::Question, what: "which vault?".into(), agents: 0 }
 }
 
 #[test]

@@ -46,12 +46,13 @@ impl Transcript {
         self.see_model(&new);
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(&new.key, id);
-        let in_lane = new.lane.clone();
+        let in_lane = new.lane.clone().map(|lane| (lane, new.last_time()));
         self.lineage.see_undone(new.marks.undone);
         self.entries.push(new);
         self.order.push(id);
-        if let Some(name) = in_lane {
+        if let Some((name, heard)) = in_lane {
             self.lanes.of(&name).entries.push(id);
+            self.lanes.hear(Some(&name), heard);
         }
         touched.added.push(id);
     }
@@ -151,6 +152,7 @@ impl Transcript {
 
     /// An entry belongs to another lane: it has another place in everything that goes by lanes.
     fn change_lane(&mut self, id: EntryId, before: &Entry, now: &Entry, touched: &mut Touched) {
+        self.lanes.hear(now.lane.as_ref(), now.end());
         if before.lane == now.lane {
             return;
         }

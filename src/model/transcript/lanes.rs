@@ -10,6 +10,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 
 /// All sub-agents. There may be thousands, so they are found by name and by call without a search.
 #[derive(Clone, Debug, Default)]
@@ -36,14 +37,22 @@ impl Lanes {
                 is_helper: false,
                 is_session: false,
                 root: None,
-                entries: Vec::new(),
                 same: None,
                 heard: None,
+                entries: Vec::new(),
             });
             self.list.len() - 1
         });
         #[expect(clippy::indexing_slicing, reason = "the place was just found or made")]
         &mut self.list[place]
+    }
+
+    /// Something was heard of a sub-agent then.
+    pub(super) fn hear(&mut self, name: Option<&Name>, at: Option<Timestamp>) {
+        let known = name.and_then(|name| self.list.get_mut(*self.by_name.get(name)?));
+        if let Some(lane) = known {
+            lane.heard = lane.heard.max(at);
+        }
     }
 
     /// Whether several sessions are read as one.
@@ -156,6 +165,11 @@ impl Transcript {
         self.session_of(id).map(|(_, session)| &session.name)
     }
 
+    /// Which of several sessions has this key; none if there is only one.
+    pub(crate) fn session_of_key(&self, key: &Key) -> Option<usize> {
+        self.ledger.session_of(key)
+    }
+
     /// Whether several sessions are read as one.
     pub(crate) fn is_joined(&self) -> bool {
         self.lanes.are_sessions()
@@ -163,11 +177,6 @@ impl Transcript {
 
     /// The sub-agents that a call started, in the order in which they were recorded.
     pub(crate) fn lanes_of_call(&self, call: &Key) -> impl Iterator<Item = &LaneFacts> {
-    /// Which of several sessions has this key; none if there is only one.
-    pub(crate) fn session_of_key(&self, key: &Key) -> Option<usize> {
-        self.ledger.session_of(key)
-    }
-
         let places = self.lanes.by_call.get(call).filter(|_| !call.is_empty());
         places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
     }

@@ -22,6 +22,7 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
+        self.lanes.hear(lane.as_ref(), result.at);
         let holder = self.pairs.holder(&call, &result.key).filter(|id| {
             let entry = self.entries.get(id.index());
             entry.is_some_and(|e| self.large.holding(*id, &e.blocks, &call, &result.key).is_some())
