@@ -135,6 +135,11 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// A word in each record that asks for files, where those lie among the sessions and do not say whose they are.
+    fn asks(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a session may go on from the middle of another file.
     fn may_go_on(&self) -> bool {
         false

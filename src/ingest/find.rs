@@ -5,11 +5,13 @@
 //!
 //! **Finding sessions opens none.** `ingest::find` walks under the roots that the formats name and the environment
 //! moves, and orders files by when they were written. The facts of each are read when its row is asked for, by its
-//! own decoder from the beginning and the end of the file, and never more.
+//! own decoder from the beginning and the end of the file, and never more; only where a format's records name files
+//! beside a session are the files of a folder looked through, once (`asked`).
 //!
 //! Invariant: `candidates` come from walks that open no file; the facts of each are read only when it is
 //! asked for, from its beginning and its end.
 
+mod asked;
 mod candidates;
 mod facts;
 mod glance;

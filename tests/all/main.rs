@@ -86,6 +86,7 @@ mod stage;
 mod steady;
 mod streams;
 mod tidy;
+mod trajectories;
 mod usage;
 mod views;
 mod waiting;

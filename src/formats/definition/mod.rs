@@ -17,7 +17,7 @@ mod when;
 use std::path::{Path, PathBuf};
 
 use self::rule::Definition;
-use self::run::Run;
+use self::run::{Run, place_of};
 use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
 use super::roots::{Beside, Named, Root, file_name};
 use super::tables::{Queries, Tables};
@@ -73,6 +73,18 @@ impl Format for &'static Definition {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(Run::new(self))
+    }
+
+    fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
+        Box::new(Run::at(self, self.home(path)))
+    }
+
+    fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
+        place_of(wanted).map(|place| Pattern(self.home(path).join(place))).into_iter().collect()
+    }
+
+    fn asks(&self) -> Option<&'static str> {
+        Definition::asks(self)
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {

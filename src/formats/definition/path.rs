@@ -158,6 +158,15 @@ impl Path {
     /// The texts that stand in it itself.
     pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|choice| match choice {
+    /// The last name in its first alternative.
+    pub(super) fn last_member(&self) -> Option<&str> {
+        let Some(Choice::Steps { steps, .. }) = self.0.first() else { return None };
+        steps.iter().rev().find_map(|step| match step {
+            Step::Member(name) => Some(&**name),
+            _ => None,
+        })
+    }
+
             Choice::Constant(text) => text.str(),
             _ => None,
         })

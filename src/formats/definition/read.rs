@@ -83,6 +83,12 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
     let by_order = rules.iter().any(Rule::is_by_order);
     let name = name?;
+    let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
+    if asks && (beside.is_some() || folder.is_some()) {
+        let what =
+            "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
+        reader.mistake(0..0, what.to_owned());
+    }
     Some(Definition {
         name,
         agent: agent.unwrap_or(name),

@@ -122,6 +122,11 @@ pub(super) struct Store {
     pub(super) parent: Option<&'static str>,
     /// The table with the rows of all sessions, in the order in which they were written.
     pub(super) rows: &'static str,
+    /// The name of the member by which records name files of sub-agents, if they do.
+    pub(super) fn asks(&self) -> Option<&str> {
+        self.rules.iter().find_map(|rule| rule.lane.as_ref()?.asks())
+    }
+
     /// The session of a row: the first of these columns that is filled.
     pub(super) session: Vec<&'static str>,
     /// When a row was last changed.
@@ -433,6 +438,10 @@ pub(super) struct FactRule {
 }
 
 /// A fact of the session.
+    /// The sub-agents that it names, if these may be several.
+    pub(super) of: Option<Path>,
+    /// The file beside the session that holds its records.
+    pub(super) file: Option<Path>,
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     Id,
@@ -489,6 +498,13 @@ impl BlockRule {
 
 impl ResultRule {
     fn is_by_order(&self) -> bool {
+impl LaneRule {
+    /// The name of the member by which records name files of sub-agents, if they do.
+    pub(super) fn asks(&self) -> Option<&str> {
+        self.file.as_ref().and(self.of.as_ref().or(self.file.as_ref()))?.last_member()
+    }
+}
+
         self.of.as_ref().is_some_and(CallId::is_by_order)
     }
 }

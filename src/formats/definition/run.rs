@@ -3,6 +3,7 @@
 //! Rules are tried in order; the first that fits takes the record, and only those that say `also` see it besides. What
 //! no rule takes is shown raw in its place: a definition cannot lose a record.
 
+mod asked;
 mod blocks;
 mod counting;
 mod journal;
@@ -10,10 +11,12 @@ mod once;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
-use self::counting::Counting;
+use self::asked::Asked;
+pub(super) use self::asked::place_of;
+use self::counting::{Counting, Whose};
 use self::journal::State;
 use self::once::Once;
 use super::path::{Path, Scope, word_of};
@@ -62,6 +65,8 @@ pub(super) struct Run {
     runs: Runs,
     /// What records of a journal have come to.
     state: State,
+    /// Files of sub-agents.
+    files: Asked,
 }
 
 /// Calls of a lane that have no results yet.
@@ -116,10 +121,16 @@ impl Run {
             runs: Runs::default(),
             state: State::default(),
         }
+            files: Asked::default(),
     }
 
     fn kind_of(&self, site: Site<'_>) -> Kind {
         match site.place {
+    /// The same for a session in this folder.
+    pub(super) fn at(definition: &'static Definition, home: PathBuf) -> Self {
+        Self { files: Asked::at(home), ..Self::new(definition) }
+    }
+
             Place::Line | Place::Element | Place::Row(_) => Kind::Record,
             Place::CompanionLine(_) => Kind::Companion,
             // What lies within the header of a document is a record like all others.
@@ -128,6 +139,7 @@ impl Run {
             Place::File(path) if self.definition.is_record(path) => Kind::Record,
             Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
         }
+            Place::File(_) if self.definition.asks().is_some() => Kind::Companion,
     }
 
     /// Whether a record, or what surrounds it, is about a sub-agent: then it says nothing of the session.
@@ -168,7 +180,7 @@ impl Run {
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
         let mut is_shown = false;
-        let lane = rule.lane.as_ref().and_then(|lane| self.note_lane(lane, scope, out));
+        let lane = self.lane_of(rule, site, out);
         let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
         if let Some((records, replace)) = &rule.records {
             is_shown = if site.depth < DEEPEST {
@@ -213,8 +225,9 @@ impl Run {
         for (number, result) in rule.results.iter().enumerate() {
             self.results(result, &head, (scope, number), &mut results, out);
         }
-        let usage =
-            self.counting.usage(&rule.usages, (scope, &self.runs), &head.key, fields.role.is_some(), out);
+        let of_entry = (&head.key, fields.role.is_some());
+        let whose = self.whose(site, &head);
+        let usage = self.counting.usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
         let is_entry = !blocks.is_empty() || usage.is_some();
         self.runs.is_used |= is_entry;
         if is_entry {
@@ -314,7 +327,7 @@ impl Run {
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
         let lane = match (word(&fields.lane), site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
-            (None, Place::CompanionLine(path)) => lane_of(path),
+            (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
             (None, _) => site.lane.cloned(),
         };
         let key = self.key(fields, site.scope).map(|key| within_lane(site, key));
@@ -325,25 +338,68 @@ impl Run {
         }
     }
 
+    /// Whose spending a record tells of.
+    fn whose(&self, site: Site<'_>, head: &Head) -> Whose {
+        match (self.kind_of(site), &head.lane) {
+            (Kind::Companion, _) => Whose::Companion,
+            (_, Some(_)) => Whose::Lane,
+            (_, None) => Whose::Session,
+        }
+    }
+
     /// Says what a record tells of sub-agents; the first of them is what it is about.
-    fn note_lane(&self, lane: &LaneRule, scope: Scope<'_>, out: &mut Batch) -> Option<Name> {
+    fn lane_of(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Option<Name> {
+        let lane = rule.lane.as_ref()?;
+        let begins_lane = rule.records.is_some();
+        // A file is of the sub-agent that it was named for, whatever it says itself.
+        let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut note = |scope: Scope<'_>| {
-            let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
-            lane.name.each(scope, &mut |found| {
-                let name = word_of(found.here).map(|name| Text::clean(&name));
-                if let Some(name) = name.filter(|name| !self.is_main(name)) {
-                    first.get_or_insert_with(|| name.clone());
-                    let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
-                    out.meta(MetaEdit::Lane { name, label: word(&lane.label), call });
+            let call = lane.call.as_ref().and_then(|call| self.runs.id(call, scope));
+            let mut one = |scope: Scope<'_>| {
+                for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
+                    first.get_or_insert(name);
                 }
-            });
+            };
+            match &lane.of {
+                None => one(scope),
+                Some(of) => of.elements(scope, &mut one),
+            }
         };
         match &lane.each {
-            None => note(scope),
-            Some(each) => each.elements(scope, &mut note),
+            None => note(site.scope),
+            Some(each) => each.elements(site.scope, &mut note),
+        }
+        if let Some(lane) = first.as_ref().filter(|_| begins_lane && site.place == Place::Header) {
+            self.files.lies_within(lane);
         }
         first
+    }
+
+    /// The sub-agents that are named where one stands; those of the session's own file are told of.
+    fn lanes(
+        &mut self,
+        lane: &LaneRule,
+        (scope, of_file): (Scope<'_>, Option<&Name>),
+        call: Option<&Key>,
+        out: &mut Batch,
+    ) -> Vec<Name> {
+        let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
+        let mut names = Vec::new();
+        lane.name.each(scope, &mut |found| {
+            let name = word_of(found.here).map(|name| Text::clean(&name));
+            names.extend(of_file.cloned().or(name).filter(|name| !self.is_main(name)));
+        });
+        for name in &names {
+            if !self.files.ask(word(&lane.file), name, call, out) {
+                out.meta(MetaEdit::Lane {
+                    name: name.clone(),
+                    label: word(&lane.label),
+                    call: call.cloned(),
+                });
+            }
+        }
+        names
     }
 
     /// What an entry is known by, if its record says so.
@@ -512,7 +568,8 @@ impl Decoder for Run {
             return fate;
         }
         let scope = Scope::of(input.json);
-        let site = Site { scope, place: input.place, number: None, lane: None, depth: 0 };
+        let lane = self.files.lane_of(input.place, out);
+        let site = Site { scope, place: input.place, number: None, lane: lane.as_ref(), depth: 0 };
         if !self.is_of_lane(site) {
             self.facts(scope, out);
         }

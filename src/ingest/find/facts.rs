@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::asked::Asked;
 use super::candidates::Candidate;
 use super::glance::{self, Glance};
 use super::ids::goes_on_from_name;
+use crate::formats;
 use crate::formats::decoder::{Format, Pattern, Place};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
@@ -32,12 +34,13 @@ pub(crate) struct Facts {
     indexes: HashMap<PathBuf, Vec<Listing>>,
     /// Which sessions that started others are there.
     starters: HashMap<Text, bool>,
+    asked: Asked,
 }
 
 impl Facts {
     /// At this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self { now, opened: 0, indexes: HashMap::new(), starters: HashMap::new() }
+        Self { now, opened: 0, indexes: HashMap::new(), starters: HashMap::new(), asked: Asked::default() }
     }
 
     /// How many files were opened so far.
@@ -57,6 +60,12 @@ impl Facts {
             Err(_) => Glance::nothing(candidate.format?, &candidate.path, true),
         };
         self.of_file(candidate, glance)
+    }
+
+    /// Whether another session asks for the file of this one, and is read with it.
+    pub(crate) fn is_part(&mut self, found: &Found) -> bool {
+        found.session.is_none()
+            && formats::named(found.format).is_some_and(|format| self.asked.is_part(&found.path, format))
     }
 
     /// What the index beside a session says of it.
@@ -127,7 +136,7 @@ impl Facts {
             || owner.is_some_and(|owner| owner.exists())
             || listing.parent.is_some()
             || beside.instead.is_some_and(|path| path.exists());
-        if is_other && !candidate.is_asked {
+        if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
         let live = live(beside.lock.and_then(|path| self.lock(&path)), meta.live, process);

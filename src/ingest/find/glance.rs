@@ -4,7 +4,7 @@
 //! rows.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::candidates::Candidate;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, feed};
@@ -125,6 +125,18 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
 }
 
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
+/// The files beside a session that its records ask for.
+pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
+    let mut glance = Glance::nothing(format, path, true);
+    if file_name(path).contains(".jsonl") {
+        LineBuffer::new(FileId(0)).feed(bytes, |line| take_line(line, &mut glance));
+    } else {
+        at_document(bytes, &mut glance);
+    }
+    let patterns = glance.out.wanted.iter().flat_map(|wanted| format.follow_up(path, wanted));
+    patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).collect()
+}
+
 fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
         // Of what cannot be looked into, its place and name say what it is.

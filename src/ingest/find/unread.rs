@@ -171,6 +171,11 @@ impl Reader {
         self.0.read(unread.0.clone())
     }
 
+    /// Whether another session asks for the file of this one, and is read with it.
+    pub(crate) fn is_part(&mut self, found: &Found) -> bool {
+        self.0.is_part(found)
+    }
+
     /// The facts of a session. `None`: it is none.
     pub(crate) fn found(&mut self, unread: &Unread) -> Option<Found> {
         if let Some(found) = self.listed(unread) {

@@ -382,10 +382,11 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     if name.is_none() {
         reader.mistake(table.span(), "a lane has a name: { name = \"path\", call = \"path\" }".to_owned());
     }
-    let each = table.path(reader, "each");
+    let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
     table.finish(reader);
-    Some(LaneRule { each, name: name?, label, call })
+    let file = table.path(reader, "file");
+    Some(LaneRule { each, of, file, name: name?, label, call })
 }
 
 fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {

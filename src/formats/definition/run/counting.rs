@@ -18,7 +18,41 @@ pub(super) struct Counting {
     sums: HashMap<Text, Sums>,
     /// What went out apart on a condition: a row that is read again may fulfil it no more.
     given: HashSet<Key>,
+    /// What the session's own requests come to.
+    own: Sum,
+    /// What it says itself that its run comes to, if it does.
+    run: Option<Sum>,
 }
+
+/// Who spent it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    Session,
+    /// A sub-agent in the session's file.
+    Lane,
+    /// A sub-agent in a file of its own.
+    Companion,
+}
+
+/// Tokens and dollars.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    tokens: u64,
+    cost: f64,
+}
+
+impl Sum {
+    fn add(&mut self, usage: &Usage) {
+        let Usage { input, cache_read, cache_write, output, cost, .. } = usage;
+        for count in [input, cache_read, cache_write, output].into_iter().flatten() {
+            self.tokens = self.tokens.saturating_add(*count);
+        }
+        self.cost += cost.unwrap_or(0.0);
+    }
+}
+
+/// Agents add up in floating point.
+const ROUNDING: f64 = 1e-9;
 
 #[derive(Clone, Copy, Default)]
 struct Sums {
@@ -63,8 +97,8 @@ impl Counting {
         &mut self,
         rules: &[UsageRule],
         (scope, runs): (Scope<'_>, &Runs),
-        key: &Key,
-        is_entry: bool,
+        (key, is_entry): (&Key, bool),
+        whose: Whose,
         out: &mut Batch,
     ) -> Option<Usage> {
         let mut own = None;
@@ -83,7 +117,8 @@ impl Counting {
                     return;
                 }
                 let model = rule.model.as_ref().and_then(|path| path.word(scope));
-                let Some(usage) = self.one(rule, scope, model.as_ref()) else { return };
+                let usage = self.one(rule, scope, model.as_ref());
+                let Some(usage) = usage.and_then(|usage| self.once(usage, rule, whose)) else { return };
                 if is_own {
                     own = Some(usage);
                     return;
@@ -103,6 +138,33 @@ impl Counting {
             }
         }
         own
+    }
+
+    /// What is not counted yet: the sum of a session may have what its sub-agents spent in it, and those in files of their
+    /// own cannot tell. It has if it is more than the session's own requests, which come before. Without such a sum
+    /// requests are added up.
+    fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: Whose) -> Option<Usage> {
+        match (whose, rule.scope) {
+            (Whose::Session, usage::Scope::Request) => self.own.add(&usage),
+            (Whose::Session, usage::Scope::Run) if rule.each.is_none() => {
+                self.run.get_or_insert_default().add(&usage);
+            }
+            (Whose::Companion, usage::Scope::Run) => {
+                let run = self.run?;
+                let has_tokens = run.tokens > self.own.tokens;
+                if has_tokens {
+                    usage = Usage { scope: usage.scope, cost: usage.cost, ..Usage::default() };
+                }
+                if run.cost > self.own.cost + ROUNDING {
+                    usage.cost = None;
+                }
+                if has_tokens && usage.cost.is_none() {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        Some(usage)
     }
 
     fn one(&mut self, rule: &UsageRule, scope: Scope<'_>, model: Option<&Text>) -> Option<Usage> {

@@ -17,6 +17,7 @@ use self::state::{Found, Place, Region, Step, behind, place_of, walk};
 use super::{Head, Run, Site, line};
 use crate::formats::decoder::{Input, Place as Of};
 use crate::formats::definition::path::Scope;
+use super::counting::Whose;
 use crate::formats::definition::rule::{EntryRule, Fact, Journal, PartOf, PartRule, Rule};
 use crate::formats::definition::when::When;
 use crate::formats::json::Json;
@@ -250,7 +251,8 @@ impl Run {
     ) -> Entry {
         let fallback = EntryRule::default();
         let (fields, site) = (rule.entry.as_ref().unwrap_or(&fallback), owner.site());
-        let usage = self.counting.usage(&rule.usages, (site.scope, &self.runs), &key, true, out);
+        let in_runs = (site.scope, &self.runs);
+        let usage = self.counting.usage(&rule.usages, in_runs, (&key, true), Whose::Session, out);
         let head = Head { key, ..self.head(fields, site, out) };
         let mut entry = self.entry(fields, head, blocks, site, out);
         entry.usage = usage.map(Box::new);

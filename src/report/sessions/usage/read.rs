@@ -32,7 +32,7 @@ pub(super) fn read(
     say: &mut dyn FnMut(Message) -> bool,
 ) {
     let found = if is_listed { reader.listed(unread) } else { reader.found(unread) };
-    let Some(found) = found else {
+    let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
         say(Message::Other(number));
         return;
     };

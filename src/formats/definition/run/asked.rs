@@ -1,0 +1,116 @@
+//! Files beside the session that its records name: each holds what a sub-agent did.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+use crate::formats::decoder::Place;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, MetaEdit};
+use crate::model::text::{Name, Text};
+
+/// What a file is called whose records name it without this.
+const ENDING: &str = ".json";
+
+/// The files that records named.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The folder of the session, if it lies in one.
+    home: Option<PathBuf>,
+    /// By their places in that folder.
+    files: HashMap<PathBuf, SubAgent>,
+    /// Sub-agents whose records lie in the session's own file.
+    within: HashSet<Name>,
+}
+
+/// Whose records a file holds.
+struct SubAgent {
+    lane: Name,
+    call: Option<Key>,
+    is_announced: bool,
+}
+
+impl Asked {
+    /// For a session in this folder.
+    pub(super) fn at(home: PathBuf) -> Self {
+        Self { home: Some(home), ..Self::default() }
+    }
+
+    /// The records of a sub-agent lie in the session's own file.
+    pub(super) fn lies_within(&mut self, lane: &Name) {
+        self.within.insert(lane.clone());
+    }
+
+    /// Asks for the file with the records of a sub-agent. Answers whether only that one can tell of it.
+    pub(super) fn ask(
+        &mut self,
+        file: Option<Text>,
+        lane: &Name,
+        call: Option<&Key>,
+        out: &mut Batch,
+    ) -> bool {
+        let Some(file) = file.filter(|_| !self.within.contains(lane)) else { return false };
+        let Some(place) = place_of(&file) else { return true };
+        let known = self.files.entry(place);
+        let agent = known.or_insert_with(|| {
+            out.wanted.push(file);
+            SubAgent { lane: lane.clone(), call: None, is_announced: false }
+        });
+        agent.call = agent.call.take().or_else(|| call.cloned());
+        true
+    }
+
+    /// The sub-agent whose file a record lies in. A sub-agent is told of when there is something of it.
+    pub(super) fn lane_of(&mut self, place: Place<'_>, out: &mut Batch) -> Option<Name> {
+        let (Place::File(path) | Place::CompanionLine(path)) = place else { return None };
+        let agent = self.files.get_mut(path.strip_prefix(self.home.as_ref()?).ok()?)?;
+        if !std::mem::replace(&mut agent.is_announced, true) {
+            let (name, call) = (agent.lane.clone(), agent.call.clone());
+            out.meta(MetaEdit::Lane { name, label: None, call });
+        }
+        Some(agent.lane.clone())
+    }
+}
+
+/// Where a file lies below the folder of the session that is named so. Of a path of another machine its last name
+/// counts; what leads out of the folder, or means more than one file, is none.
+pub(in crate::formats::definition) fn place_of(wanted: &str) -> Option<PathBuf> {
+    if wanted.contains("://") || wanted.contains(['*', '?', '[', '\0']) {
+        return None;
+    }
+    let path = Path::new(wanted);
+    let path = if path.is_absolute() { Path::new(path.file_name()?) } else { path };
+    let mut place = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => place.push(name),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    let is_named = place.extension().is_some_and(|ending| ending == "json" || ending == "jsonl");
+    if !is_named {
+        let mut name = place.file_name()?.to_owned();
+        name.push(ENDING);
+        place.set_file_name(name);
+    }
+    Some(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::place_of;
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        let place = |wanted: &str| place_of(wanted);
+        assert_eq!(place("./sub/mast.json"), Some(PathBuf::from("sub/mast.json")));
+        assert_eq!(place("mast"), Some(PathBuf::from("mast.json")));
+        assert_eq!(place("run.7"), Some(PathBuf::from("run.7.json")));
+        assert_eq!(place("/logs/agent/mast.json"), Some(PathBuf::from("mast.json")));
+        for hostile in ["../mast.json", "a/../../b.json", "..", "/", "", ".", "*.json", "s3://b/mast.json"] {
+            assert_eq!(place(hostile), None, "{hostile}");
+        }
+    }
+}
