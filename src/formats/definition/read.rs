@@ -13,7 +13,7 @@ use toml::de::DeTable;
 use self::rules::Defaults;
 use self::table::{Reader, Span};
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Joined, Kind, Mark, Rule, Store};
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Joined, Kind, Mark, Needs, Rule, Store};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -76,19 +76,20 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let detect = detect(reader, &mut table);
     let facts = facts(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
+    let numbered = table.table(reader, "runs").and_then(|runs| rules::numbered(reader, runs));
     let journal = table.table(reader, "journal").and_then(|journal| journal::journal(reader, journal));
     let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
     let takes_back =
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
     let by_order = rules.iter().any(Rule::is_by_order);
-    let name = name?;
     let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
     if asks && (beside.is_some() || folder.is_some()) {
         let what =
             "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
         reader.mistake(0..0, what.to_owned());
     }
+    let name = name?;
     Some(Definition {
         name,
         agent: agent.unwrap_or(name),
@@ -106,8 +107,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         detect,
         facts,
         rules,
-        by_order,
-        takes_back,
+        needs: Needs { by_order, takes_back, numbered },
         journal,
         main: defaults.main,
     })

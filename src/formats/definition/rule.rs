@@ -49,12 +49,32 @@ pub struct Definition {
     pub rules: Vec<Rule>,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
+    /// What must be known of earlier records.
+    pub(super) needs: Needs,
+    /// How records change a state of which rules read parts.
+    pub(super) journal: Option<Journal>,
+}
+
+/// What must be known of earlier records.
+#[derive(Debug)]
+pub(super) struct Needs {
     /// Whether results join calls by their order, so that it must be known which calls wait.
     pub(super) by_order: bool,
     /// Whether a rule takes entries back, so that it must be known which there are.
     pub(super) takes_back: bool,
-    /// How records change a state of which rules read parts.
-    pub(super) journal: Option<Journal>,
+    /// What each run of the program numbers anew.
+    pub(super) numbered: Option<Numbered>,
+}
+
+/// What each run of the program numbers anew, by which one is known whose beginning is lost.
+#[derive(Debug)]
+pub(super) struct Numbered {
+    /// The id of an item.
+    pub(super) item: Path,
+    /// Records after which an item is what it is.
+    pub(super) done: When,
+    /// Records with which a run is over.
+    pub(super) over: When,
 }
 
 /// How records change a state.
@@ -102,6 +122,11 @@ impl Definition {
         self.folder.as_deref() == Some(folder_name(path))
     }
 
+    /// The name of the member by which records name files of sub-agents, if they do.
+    pub(super) fn asks(&self) -> Option<&str> {
+        self.rules.iter().find_map(|rule| rule.lane.as_ref()?.asks())
+    }
+
     /// Whether a file lies where the agent puts it, with others around it.
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
         self.folder.is_none() || self.is_record(path)
@@ -122,11 +147,6 @@ pub(super) struct Store {
     pub(super) parent: Option<&'static str>,
     /// The table with the rows of all sessions, in the order in which they were written.
     pub(super) rows: &'static str,
-    /// The name of the member by which records name files of sub-agents, if they do.
-    pub(super) fn asks(&self) -> Option<&str> {
-        self.rules.iter().find_map(|rule| rule.lane.as_ref()?.asks())
-    }
-
     /// The session of a row: the first of these columns that is filled.
     pub(super) session: Vec<&'static str>,
     /// When a row was last changed.
@@ -418,6 +438,10 @@ pub(super) struct LaneRule {
     pub(super) each: Option<Path>,
     pub(super) name: Path,
     pub(super) label: Option<Path>,
+    /// The sub-agents that it names, if these may be several.
+    pub(super) of: Option<Path>,
+    /// The file beside the session that holds its records.
+    pub(super) file: Option<Path>,
     pub(super) call: Option<Path>,
 }
 
@@ -438,10 +462,6 @@ pub(super) struct FactRule {
 }
 
 /// A fact of the session.
-    /// The sub-agents that it names, if these may be several.
-    pub(super) of: Option<Path>,
-    /// The file beside the session that holds its records.
-    pub(super) file: Option<Path>,
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fact {
     Id,
@@ -478,6 +498,13 @@ impl Rule {
 
 impl BlockRule {
     /// Whether it brings results of calls elsewhere.
+impl LaneRule {
+    /// The name of the member by which records name files of sub-agents, if they do.
+    pub(super) fn asks(&self) -> Option<&str> {
+        self.file.as_ref().and(self.of.as_ref().or(self.file.as_ref()))?.last_member()
+    }
+}
+
     pub(super) fn has_results(&self) -> bool {
         match &self.what {
             What::Result(_) | What::Content(_) => true,
@@ -498,13 +525,6 @@ impl BlockRule {
 
 impl ResultRule {
     fn is_by_order(&self) -> bool {
-impl LaneRule {
-    /// The name of the member by which records name files of sub-agents, if they do.
-    pub(super) fn asks(&self) -> Option<&str> {
-        self.file.as_ref().and(self.of.as_ref().or(self.file.as_ref()))?.last_member()
-    }
-}
-
         self.of.as_ref().is_some_and(CallId::is_by_order)
     }
 }

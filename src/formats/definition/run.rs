@@ -8,6 +8,7 @@ mod blocks;
 mod counting;
 mod journal;
 mod once;
+mod runs;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
@@ -19,6 +20,7 @@ pub(super) use self::asked::place_of;
 use self::counting::{Counting, Whose};
 use self::journal::State;
 use self::once::Once;
+use self::runs::Runs;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
@@ -63,10 +65,10 @@ pub(super) struct Run {
     kept: AllKept,
     counting: Counting,
     runs: Runs,
-    /// What records of a journal have come to.
-    state: State,
     /// Files of sub-agents.
     files: Asked,
+    /// What records of a journal have come to.
+    state: State,
 }
 
 /// Calls of a lane that have no results yet.
@@ -119,27 +121,27 @@ impl Run {
             kept: AllKept::default(),
             counting: Counting::default(),
             runs: Runs::default(),
+            files: Asked::default(),
             state: State::default(),
         }
-            files: Asked::default(),
     }
 
-    fn kind_of(&self, site: Site<'_>) -> Kind {
-        match site.place {
     /// The same for a session in this folder.
     pub(super) fn at(definition: &'static Definition, home: PathBuf) -> Self {
         Self { files: Asked::at(home), ..Self::new(definition) }
     }
 
+    fn kind_of(&self, site: Site<'_>) -> Kind {
+        match site.place {
             Place::Line | Place::Element | Place::Row(_) => Kind::Record,
             Place::CompanionLine(_) => Kind::Companion,
             // What lies within the header of a document is a record like all others.
             Place::Header if site.number.is_some() => Kind::Record,
             Place::Header => Kind::Header,
             Place::File(path) if self.definition.is_record(path) => Kind::Record,
+            Place::File(_) if self.definition.asks().is_some() => Kind::Companion,
             Place::File(_) | Place::Text(_) | Place::Passage => Kind::Beside,
         }
-            Place::File(_) if self.definition.asks().is_some() => Kind::Companion,
     }
 
     /// Whether a record, or what surrounds it, is about a sub-agent: then it says nothing of the session.
@@ -407,20 +409,6 @@ impl Run {
         fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
     }
 
-    /// A run of the program begins: what is known of calls and sums is that of another one.
-    fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
-        let Some(run) = &rule.run else { return };
-        let name = run.word(scope);
-        // A line that stands there twice begins one run; the first one may be lost.
-        self.runs.number = self.runs.number.max(1) + u32::from(self.runs.is_used);
-        self.runs.is_used = false;
-        self.waiting.clear();
-        if self.runs.name != name {
-            self.counting.begin_anew();
-        }
-        self.runs.name = name;
-    }
-
     /// Whether a lane is no sub-agent, but the session itself.
     fn is_main(&self, lane: &Name) -> bool {
         self.definition.main.iter().any(|main| lane.as_str() == *main)
@@ -491,29 +479,12 @@ impl Run {
     }
 
     fn keep(&mut self, entry: &Entry) {
-        if !self.definition.takes_back {
+        if !self.definition.needs.takes_back {
             return;
         }
         let kept =
             Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
         self.kept.put(kept);
-    }
-}
-
-/// Runs of the program whose records follow one another.
-#[derive(Default)]
-struct Runs {
-    number: u32,
-    /// Whether there is an entry of this one.
-    is_used: bool,
-    name: Option<Text>,
-}
-
-impl Runs {
-    /// An id as it is known: those of a later run are no ids of the first.
-    fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
-        let id = path.word(scope)?;
-        Some(if self.number > 1 { Text::clean(&format!("{id}#{}", self.number)) } else { id })
     }
 }
 
@@ -568,6 +539,7 @@ impl Decoder for Run {
             return fate;
         }
         let scope = Scope::of(input.json);
+        self.see_item(scope);
         let lane = self.files.lane_of(input.place, out);
         let site = Site { scope, place: input.place, number: None, lane: lane.as_ref(), depth: 0 };
         if !self.is_of_lane(site) {

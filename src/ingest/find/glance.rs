@@ -124,7 +124,6 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     Ok(Some(glance))
 }
 
-/// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
 /// The files beside a session that its records ask for.
 pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
     let mut glance = Glance::nothing(format, path, true);
@@ -138,6 +137,7 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
 }
 
 fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
+/// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
     if probe::foreign(head).is_some() {
         // Of what cannot be looked into, its place and name say what it is.
         return candidate.format.map(|format| (format, Shape::Lines));

@@ -8,8 +8,8 @@ use super::when::{flag, path, tests};
 use super::{journal, leak};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Kind, LaneRule, MARKS, MarkRule, ResultRule,
-    Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
+    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Kind, LaneRule, MARKS, MarkRule, Numbered,
+    ResultRule, Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
 };
 use crate::formats::definition::when::When;
 use crate::model::entry::Role;
@@ -384,12 +384,30 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     }
     let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
-    table.finish(reader);
     let file = table.path(reader, "file");
     Some(LaneRule { each, of, file, name: name?, label, call })
+    table.finish(reader);
 }
 
 fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
+/// Reads `[runs]`.
+pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Numbered> {
+    let item = table.path(reader, "item");
+    let mut tests = |reader: &mut Reader<'_>, name| {
+        let inner = table.table(reader, name)?;
+        Some(tests(reader, inner, &mut Vec::new()))
+    };
+    let (done, over) = (tests(reader, "done"), tests(reader, "over"));
+    let span = table.span();
+    table.finish(reader);
+    let (Some(item), Some(done), Some(over)) = (item, done, over) else {
+        let what = "`runs` says what each numbers anew: { item = \"path\", done = { … }, over = { … } }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(Numbered { item, done, over })
+}
+
     let (to, after) = (table.path(reader, "to"), table.path(reader, "after"));
     let span = table.span();
     table.finish(reader);

@@ -139,7 +139,7 @@ impl Run {
             }
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
-        if self.definition.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
+        if self.definition.needs.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
             // Results follow their calls: what was asked for before has none any more.
             let waiting = self.waiting.entry(head.lane.clone()).or_default();
             if waiting.asking != head.key || waiting.open.len() >= OPEN {

@@ -1,0 +1,96 @@
+//! Runs of the program whose records follow one another in one file.
+//!
+//! A run is known by the record with which it begins. Where that is lost, it is known by what is numbered anew in each: an
+//! item comes again after its run was over, or after it was complete itself, and is not what it was.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use super::Run;
+use crate::formats::definition::path::{Path, Scope};
+use crate::formats::definition::rule::{Numbered, Rule};
+use crate::model::body::Key;
+use crate::model::text::Text;
+
+/// The runs so far.
+#[derive(Default)]
+pub(super) struct Runs {
+    number: u32,
+    /// Whether there is an entry of this one.
+    pub(super) is_used: bool,
+    name: Option<Text>,
+    /// Items of this one, with prints of those that are complete.
+    items: HashMap<Text, Option<u64>>,
+    is_over: bool,
+    /// Whether it has begun without a record that says so.
+    is_guessed: bool,
+    /// The name of such a run, or of the one after it: its next item tells.
+    said: Option<Said>,
+}
+
+/// What a record called a run, if it did.
+#[derive(Clone, Default)]
+struct Said(Option<Text>);
+
+impl Runs {
+    /// An id as it is known: those of a later run are no ids of the first.
+    pub(super) fn id(&self, path: &Path, scope: Scope<'_>) -> Option<Key> {
+        let id = path.word(scope)?;
+        Some(if self.number > 1 { Text::clean(&format!("{id}#{}", self.number)) } else { id })
+    }
+
+    /// Whether an item shows that another run has begun.
+    fn begins_with(&self, item: &Text, print: u64) -> bool {
+        let Some(known) = self.items.get(item) else { return false };
+        self.is_over || known.is_some_and(|known| self.said.is_some() || known != print)
+    }
+}
+
+impl Run {
+    /// A run of the program begins.
+    pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
+        let Some(run) = &rule.run else { return };
+        let name = run.word(scope);
+        if self.runs.is_guessed && !self.runs.is_over {
+            self.runs.said = Some(Said(name));
+        } else {
+            self.begin(name);
+        }
+    }
+
+    /// What is known of calls and sums is that of another run.
+    fn begin(&mut self, name: Option<Text>) {
+        // A line that stands there twice begins one run; the first one may be lost.
+        let number = self.runs.number.max(1) + u32::from(self.runs.is_used);
+        self.waiting.clear();
+        if self.runs.name != name {
+            self.counting.begin_anew();
+        }
+        self.runs = Runs { number, name, ..Runs::default() };
+    }
+
+    /// Takes note of what is numbered anew in each run.
+    pub(super) fn see_item(&mut self, scope: Scope<'_>) {
+        let Some(Numbered { item, done, over }) = &self.definition.needs.numbered else { return };
+        if let Some(item) = item.word(scope) {
+            let mut hasher = DefaultHasher::new();
+            scope.record.print(&mut hasher);
+            let print = hasher.finish();
+            let said = self.runs.said.clone();
+            if self.runs.begins_with(&item, print) {
+                let is_guessed = said.is_none();
+                self.begin(said.unwrap_or_default().0);
+                self.runs.is_guessed = is_guessed;
+            } else {
+                self.runs.is_over = false;
+                if let Some(Said(name)) = said {
+                    (self.runs.name, self.runs.said, self.runs.is_guessed) = (name, None, false);
+                }
+            }
+            let is_done = done.holds(scope);
+            let known = self.runs.items.entry(item).or_default();
+            *known = known.or_else(|| is_done.then_some(print));
+        }
+        self.runs.is_over |= over.holds(scope);
+    }
+}
