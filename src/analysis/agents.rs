@@ -79,7 +79,7 @@ pub(crate) fn fate(
     };
     let last = entries().rev().find(|entry| has_worked(entry));
     match call.map(|call| &call.state) {
-        Some(ToolState::Done(result)) => {
+        Some(ToolState::Done(result)) if !result.body.flags.unrecorded => {
             let is_behind = last
                 .and_then(Entry::end)
                 .zip(result.at)
@@ -87,10 +87,10 @@ pub(crate) fn fate(
             // A call that only starts its sub-agent is answered at once.
             if is_behind && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
         }
-        Some(_) => goes_on(),
-        None if last.is_some_and(is_end) => Fate::Done,
-        None if is_awaited => goes_on(),
-        None => Fate::Unknown,
+        Some(state) if !state.is_unrecorded() => goes_on(),
+        _ if last.is_some_and(is_end) => Fate::Done,
+        _ if is_awaited => goes_on(),
+        _ => Fate::Unknown,
     }
 }
 

@@ -130,6 +130,8 @@ pub enum Voice {
     Done,
     /// A call that failed.
     Failed,
+    /// A call of which nobody recorded how it ended.
+    Unrecorded,
     /// A call without a result.
     Open,
     /// Something went wrong, or the user is asked.

@@ -188,6 +188,7 @@ fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
 
 fn voice_of(call: &ToolCall) -> Voice {
     match call.state {
+        ToolState::Done(_) if call.state.is_unrecorded() => Voice::Unrecorded,
         ToolState::Done(_) => Voice::Done,
         ToolState::Failed(_) | ToolState::Refused(_) => Voice::Failed,
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => Voice::Open,

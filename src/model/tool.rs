@@ -120,6 +120,11 @@ impl ToolState {
         }
     }
 
+    /// Whether the agent records of calls like this one neither what came out nor how they ended.
+    pub(crate) fn is_unrecorded(&self) -> bool {
+        self.result().is_some_and(|result| result.body.flags.unrecorded)
+    }
+
     /// Whether a result may still come.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self, Self::Pending | Self::Running | Self::Streaming(_))
@@ -129,6 +134,7 @@ impl ToolState {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Pending | Self::Running | Self::Streaming(_) => "pending",
+            Self::Done(_) if self.is_unrecorded() => "unrecorded",
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
             Self::Refused(_) => "refused",

@@ -207,7 +207,7 @@ fn call_line<'a>(call: &'a ToolCall, entry: &Entry, details: Option<Fields<'a>>)
         kind: call.kind.word(),
         input: Content(&call.input),
         state: call.state.word(),
-        result: result.map(|result| result_line(result, details)),
+        result: result.filter(|_| !call.state.is_unrecorded()).map(|result| result_line(result, details)),
         started: started.map(Timestamp::to_rfc3339),
         ended: ended.map(Timestamp::to_rfc3339),
         duration_ms: measured.or_else(|| Some(ended?.since(started?))),

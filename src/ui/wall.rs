@@ -361,6 +361,7 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
             Voice::User => (if theme.ascii { ">" } else { "❯" }, theme.voice.user, theme.text),
             Voice::Agent => (if theme.ascii { "*" } else { "●" }, theme.voice.assistant, theme.text),
             Voice::Done => (if theme.ascii { "+" } else { "✓" }, theme.good, theme.tool),
+            Voice::Unrecorded => (theme.glyphs().outcome.lost, theme.dim, theme.tool),
             Voice::Failed => (if theme.ascii { "x" } else { "✗" }, theme.bad, theme.tool),
             Voice::Open => (if theme.ascii { "~" } else { "◌" }, theme.warn, theme.tool),
             Voice::Note => ("!", theme.warn, theme.dim),
@@ -369,7 +370,7 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
         let manner = match voice {
             Voice::Agent => Some(Manner::Prose),
             Voice::User => Some(Manner::Typed),
-            Voice::Done | Voice::Failed | Voice::Open | Voice::Note => None,
+            Voice::Done | Voice::Unrecorded | Voice::Failed | Voice::Open | Voice::Note => None,
         };
         if let Some(manner) = manner {
             let look = Look::full(u16::try_from(width).unwrap_or(u16::MAX), theme, &screen.colours);

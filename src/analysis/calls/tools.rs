@@ -18,6 +18,8 @@ pub enum Outcome {
     Lost,
     /// Has no result, so far.
     Open,
+    /// Nobody recorded how it ended.
+    Unrecorded,
     /// Ended well.
     Done,
 }
@@ -30,6 +32,7 @@ impl Outcome {
             ToolState::Refused(_) => Self::Refused,
             ToolState::Lost => Self::Lost,
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Self::Open,
+            ToolState::Done(_) if state.is_unrecorded() => Self::Unrecorded,
             ToolState::Done(_) => Self::Done,
         }
     }
@@ -40,7 +43,7 @@ impl Outcome {
 pub(crate) struct Tool {
     pub(super) ranks: Vec<Rank>,
     durations: Durations,
-    outcomes: [usize; 5],
+    outcomes: [usize; 6],
     bytes: u64,
 }
 

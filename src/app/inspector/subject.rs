@@ -112,6 +112,9 @@ impl<'a> Subject<'a> {
                     (glyphs.outcome.lost, "no result", theme.warn)
                 }
             }
+            ToolState::Done(_) if call.state.is_unrecorded() => {
+                (glyphs.outcome.lost, "not recorded how it ended", theme.dim)
+            }
             ToolState::Done(_) => (glyphs.outcome.done, "done", theme.good),
             ToolState::Failed(_) => (glyphs.outcome.failed, "failed", theme.bad),
             ToolState::Refused(_) => (glyphs.outcome.refused, "refused", theme.warn),

@@ -305,6 +305,7 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         _ => None,
     });
     match states.next_back() {
+        Some(state) if state.is_unrecorded() => Sign::None,
         Some(ToolState::Done(_)) => Sign::Good,
         Some(ToolState::Failed(_)) => Sign::Bad,
         Some(ToolState::Refused(_)) => Sign::Refused,

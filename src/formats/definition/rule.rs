@@ -368,6 +368,8 @@ pub(super) struct ResultRule {
     pub(super) took: Option<Path>,
     /// Records tell it again: the first to tell it has it.
     pub(super) once: bool,
+    /// The agent records that there was a call, and nothing of what came of it.
+    pub(super) unrecorded: bool,
 }
 
 #[derive(Debug, Default)]
@@ -436,12 +438,12 @@ pub(super) struct StateRule {
 #[derive(Debug)]
 pub(super) struct LaneRule {
     pub(super) each: Option<Path>,
-    pub(super) name: Path,
-    pub(super) label: Option<Path>,
     /// The sub-agents that it names, if these may be several.
     pub(super) of: Option<Path>,
     /// The file beside the session that holds its records.
     pub(super) file: Option<Path>,
+    pub(super) name: Path,
+    pub(super) label: Option<Path>,
     pub(super) call: Option<Path>,
 }
 
@@ -496,8 +498,6 @@ impl Rule {
     }
 }
 
-impl BlockRule {
-    /// Whether it brings results of calls elsewhere.
 impl LaneRule {
     /// The name of the member by which records name files of sub-agents, if they do.
     pub(super) fn asks(&self) -> Option<&str> {
@@ -505,6 +505,8 @@ impl LaneRule {
     }
 }
 
+impl BlockRule {
+    /// Whether it brings results of calls elsewhere.
     pub(super) fn has_results(&self) -> bool {
         match &self.what {
             What::Result(_) | What::Content(_) => true,

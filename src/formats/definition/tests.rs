@@ -491,7 +491,7 @@ fn calls_of_cursor_wait_for_nothing_and_that_is_said_once() {
             r#"{"type":"turn_ended","status":"success"}"#,
         ],
     );
-    assert_eq!(states(&transcript), ["done", "done"]);
+    assert_eq!(states(&transcript), ["unrecorded", "unrecorded"]);
     assert!(!transcript.has_ended());
     let says = |entry: &&Entry| {
         let is_it =

@@ -26,6 +26,8 @@ pub(crate) struct BodyFlags {
     pub(crate) elsewhere: bool,
     /// A result of which neither an exit code nor another mark says how it ended: what ran has put this out, no more.
     pub(crate) unjudged: bool,
+    /// Of a result nothing is recorded: neither what came out nor how it ended. It is unjudged as well.
+    pub(crate) unrecorded: bool,
 }
 
 /// How an output tells of a failure.
@@ -44,8 +46,9 @@ pub(crate) enum Failure {
 /// Signs as they are packed: each fact a bit, above them how the failure is recorded.
 impl From<BodyFlags> for u16 {
     fn from(flags: BodyFlags) -> Self {
-        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere, unjudged } = flags;
-        let facts = [broken_off, unnamed, unmarked, early, elsewhere, unjudged];
+        let BodyFlags { failure, broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded } =
+            flags;
+        let facts = [broken_off, unnamed, unmarked, early, elsewhere, unjudged, unrecorded];
         let bits = facts.into_iter().zip(0..).fold(0, |bits, (fact, at)| bits | Self::from(fact) << at);
         let place = failure.and_then(|how| Failure::ALL.iter().position(|one| *one == how));
         let place = place.and_then(|place| Self::try_from(place + 1).ok()).unwrap_or(0);
@@ -65,6 +68,7 @@ impl From<u16> for BodyFlags {
             early: fact(3),
             elsewhere: fact(4),
             unjudged: fact(5),
+            unrecorded: fact(6),
         }
     }
 }
@@ -82,7 +86,7 @@ impl Failure {
 
 impl BodyFlags {
     /// Number of the facts besides the failure.
-    const FACTS: u32 = 6;
+    const FACTS: u32 = 7;
 
     /// Of an output.
     pub(crate) fn of_output<W: Written + ?Sized>(raw: &W) -> Self {

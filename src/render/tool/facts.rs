@@ -23,6 +23,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
             (glyphs.outcome.running, theme.accent)
         }
+        ToolState::Done(_) if call.state.is_unrecorded() => (glyphs.outcome.lost, theme.dim),
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
         ToolState::Refused(_) => (glyphs.outcome.refused, theme.warn),
@@ -54,7 +55,10 @@ pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piec
         in_words(sheet, Took { ms: all.iter().map(|took| took.ms).sum(), by })
     });
     let took = format!("{:>DURATION$}", took.unwrap_or_default());
-    vec![styled(took, theme.dim), styled(sheet.glyphs().outcome.done, theme.good)]
+    let outcome = &sheet.glyphs().outcome;
+    let is_unrecorded = run.iter().any(|(_, call)| call.state.is_unrecorded());
+    let (glyph, style) = if is_unrecorded { (outcome.lost, theme.dim) } else { (outcome.done, theme.good) };
+    vec![styled(took, theme.dim), styled(glyph, style)]
 }
 
 /// Facts on one line.

@@ -114,6 +114,9 @@ impl History {
         let (theme, glyphs) = (scene.theme, scene.theme.glyphs());
         let call = call_of(one.place, scene);
         let (sign, sign_style) = match one.outcome {
+            Outcome::Done if call.is_some_and(|call| call.state.is_unrecorded()) => {
+                (glyphs.outcome.lost, theme.dim)
+            }
             Outcome::Done => (glyphs.outcome.done, theme.good),
             Outcome::Failed => (glyphs.outcome.failed, theme.bad),
             Outcome::Open if scene.is_at_work_on(one.place.entry) => (glyphs.outcome.running, theme.warn),

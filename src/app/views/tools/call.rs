@@ -42,6 +42,8 @@ pub(crate) enum Status {
     Synthetic,
     /// The agent is at work on it.
     Running,
+    /// Nobody recorded how it ended.
+    Unrecorded,
     /// Ended well.
     Done,
 }
@@ -104,6 +106,7 @@ impl<'a> PlacedCall<'a> {
                 Status::Synthetic
             }
             Outcome::Failed => Status::Failed,
+            Outcome::Unrecorded => Status::Unrecorded,
             Outcome::Done => Status::Done,
         }
     }
@@ -124,6 +127,7 @@ impl Status {
             Self::NoResult => "no result",
             Self::Synthetic => "synthetic",
             Self::Running => "running",
+            Self::Unrecorded => "unknown",
             Self::Done => "done",
         }
     }
@@ -137,6 +141,7 @@ impl Status {
             Self::Interrupted | Self::NoResult => (glyphs.outcome.lost, theme.warn),
             Self::Synthetic => ("!", theme.warn),
             Self::Running => (glyphs.outcome.running, theme.warn),
+            Self::Unrecorded => (glyphs.outcome.lost, theme.dim),
             Self::Done => (glyphs.outcome.done, theme.good),
         }
     }

@@ -221,6 +221,7 @@ pub(crate) fn of_tool(
         (Outcome::Refused, "refused"),
         (Outcome::Lost, "stopped"),
         (Outcome::Open, "without a result"),
+        (Outcome::Unrecorded, "not recorded"),
     ];
     let ends = ends.iter().filter(|(end, _)| tool.ended(*end) > 0);
     let ends: Vec<String> = ends.map(|(end, word)| format!("{} {word}", tool.ended(*end))).collect();

@@ -288,7 +288,11 @@ pub(crate) fn fate_label(
         Fate::Interrupted | Fate::Open => (glyphs.outcome.lost, theme.warn),
         Fate::Running => (glyphs.outcome.running, theme.warn),
         Fate::Waiting => (glyphs.outcome.waits, theme.warn),
-        Fate::Missing if call.is_some_and(|call| matches!(call.state, ToolState::Done(_))) => {
+        Fate::Missing
+            if call.is_some_and(|call| {
+                matches!(call.state, ToolState::Done(_)) && !call.state.is_unrecorded()
+            }) =>
+        {
             (glyphs.outcome.done, theme.dim)
         }
         Fate::Missing | Fate::Unknown => (glyphs.outcome.lost, theme.dim),

@@ -303,6 +303,7 @@ fn result(reader: &mut Reader<'_>, mut table: Fields<'_>, is_apart: bool) -> Res
         at: table.path(reader, "at"),
         took: table.path(reader, "took"),
         once: table.bool(reader, "once").unwrap_or(false),
+        unrecorded: table.bool(reader, "unrecorded").unwrap_or(false),
     };
     table.finish(reader);
     rule
@@ -385,11 +386,10 @@ fn lane(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<LaneRule> {
     let (each, of) = (table.path(reader, "each"), table.path(reader, "of"));
     let (label, call) = (table.path(reader, "label"), table.path(reader, "call"));
     let file = table.path(reader, "file");
-    Some(LaneRule { each, of, file, name: name?, label, call })
     table.finish(reader);
+    Some(LaneRule { each, of, file, name: name?, label, call })
 }
 
-fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
 /// Reads `[runs]`.
 pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Numbered> {
     let item = table.path(reader, "item");
@@ -408,6 +408,7 @@ pub(super) fn numbered(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option
     Some(Numbered { item, done, over })
 }
 
+fn rewind(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Rewind> {
     let (to, after) = (table.path(reader, "to"), table.path(reader, "after"));
     let span = table.span();
     table.finish(reader);

@@ -252,7 +252,7 @@ fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> O
     let says = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
     let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
     // A condition that holds says that there is one.
-    if !is_there && rule.when.is_empty() && !says(&rule.failed) && !says(&rule.refused) {
+    if !is_there && !rule.unrecorded && rule.when.is_empty() && !says(&rule.failed) && !says(&rule.refused) {
         return None;
     }
     Some(of_rule(rule, Text::clean(&format!("{call}:result")), scope, out))
@@ -266,6 +266,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> To
     let mut body = text.unwrap_or_else(|| out.output(""));
     body.flags.unjudged =
         rule.exit.is_none() && !rule.failed.as_ref().is_some_and(|flag| flag.is_recorded(scope));
+    body.flags.unrecorded = rule.unrecorded;
     // What an agent keeps for its own screen is a diff only now and then.
     let patch = rule.patch.as_ref().and_then(|path| {
         path.string(scope, |text| change::is_patch(text).then(|| out.output_of(text))).flatten()
