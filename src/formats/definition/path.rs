@@ -11,7 +11,7 @@ mod turned;
 
 use std::borrow::Cow;
 
-use self::turned::{deep, inside, outside, tagged, under, unquoted};
+use self::turned::{beside, deep, inside, outside, tagged, under, unquoted};
 use crate::formats::anthropic;
 use crate::formats::json::{self, Json, Str};
 use crate::model::entry::Piece;
@@ -71,6 +71,9 @@ enum Step {
     Not(Box<str>),
     After(Box<str>),
     Below(Box<str>),
+    /// What stands behind this in a line that an agent puts before an output, or behind it.
+    Head(Box<str>),
+    Foot(Box<str>),
     Number,
     /// What members of this name say, however deep they lie.
     Deep(Box<str>),
@@ -83,7 +86,7 @@ enum Step {
 
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
-     :without(TAG) :after(TEXT) :below(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
+     :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -155,9 +158,6 @@ impl Path {
         matches!(self.0.as_slice(), [Choice::Constant(_)])
     }
 
-    /// The texts that stand in it itself.
-    pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter_map(|choice| match choice {
     /// The last name in its first alternative.
     pub(super) fn last_member(&self) -> Option<&str> {
         let Some(Choice::Steps { steps, .. }) = self.0.first() else { return None };
@@ -167,6 +167,9 @@ impl Path {
         })
     }
 
+    /// The texts that stand in it itself.
+    pub(super) fn constants(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|choice| match choice {
             Choice::Constant(text) => text.str(),
             _ => None,
         })
@@ -344,6 +347,12 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
                 go_on(&Json::Str(below.into()));
             }
         }
+        Step::Head(mark) | Step::Foot(mark) => {
+            let is_head = matches!(step, Step::Head(_));
+            if let Some(rest) = value.str().and_then(|text| beside(text, mark, is_head)) {
+                go_on(&Json::Str(rest.into()));
+            }
+        }
         Step::Number => match value.str() {
             Some(text) => {
                 let end = text.find(|c: char| !(c.is_ascii_digit() || c == '-')).unwrap_or(text.len());
@@ -519,6 +528,8 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("without", tag) => Step::Without(tag.into()),
             ("after", text) => Step::After(text.into()),
             ("below", text) => Step::Below(text.into()),
+            ("head", text) => Step::Head(text.into()),
+            ("foot", text) => Step::Foot(text.into()),
             ("deep", member) => Step::Deep(member.into()),
             ("under", name) => Step::Under(name.into()),
             _ => return None,
@@ -534,7 +545,7 @@ mod tests {
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
         "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
         "for":[{"o":{"p":["q"]},"c":"one"},{"o":{"p":["q","r"]},"c":"two"},{"c":"three"}],
-        "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
+        "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","told":"Exit: 3\nend\nExit: 4\n\nSignal: 9\n","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
 
     #[test]
     fn paths_name_values() {
@@ -564,6 +575,10 @@ mod tests {
             ("t:after(x)", "∅"),
             ("lines:below(b)", "c 12>\nd"),
             ("lines:below(d)", "∅"),
+            ("told:head(Exit: ):number", "3"),
+            ("told:foot(Exit: ):number", "4"),
+            ("told:foot(end)", "∅"),
+            ("lines:head(c)", "∅"),
             ("lines:after(c ):number", "12"),
             ("lines:number|n:number", "3"),
             ("a:deep(c)", "one\ntwo"),

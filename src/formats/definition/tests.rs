@@ -479,6 +479,88 @@ fn a_command_that_failed_is_a_failed_call() {
 }
 
 #[test]
+fn an_exit_code_stands_where_the_agent_writes_it() {
+    for (name, text, expected) in [
+        (
+            "gemini",
+            include_str!("../../../tests/fixtures/gemini/session-2026-06-01T10-00-7e000000.jsonl"),
+            ["failed", "done"],
+        ),
+        (
+            "qwen-code",
+            include_str!("../../../tests/fixtures/qwen-code/6a000000-0000-4000-8000-00000000000c.jsonl"),
+            ["failed", "done"],
+        ),
+        ("copilot-cli", include_str!("../../../tests/fixtures/copilot-cli/exits.jsonl"), ["failed", "done"]),
+        (
+            "antigravity-cli",
+            include_str!("../../../tests/fixtures/antigravity-cli/exits.jsonl"),
+            ["failed", "done"],
+        ),
+        (
+            "crush",
+            concat!(
+                r#"{"id":"1","role":"assistant","parts":"[{\"type\":\"tool_call\",\"data\":{\"id\":\"a\",\"name\":\"bash\",\"input\":\"{}\"}},{\"type\":\"tool_call\",\"data\":{\"id\":\"b\",\"name\":\"bash\",\"input\":\"{}\"}}]"}"#,
+                "\n",
+                r#"{"id":"2","role":"tool","parts":"[{\"type\":\"tool_result\",\"data\":{\"tool_call_id\":\"a\",\"content\":\"\",\"metadata\":\"{\\\"output\\\":\\\"one\\\\n\\\\nExit code 0\\\\ntwo\\\\n\\\\nExit code 4\\\"}\"}}]"}"#,
+                "\n",
+                r#"{"id":"3","role":"tool","parts":"[{\"type\":\"tool_result\",\"data\":{\"tool_call_id\":\"b\",\"content\":\"\",\"metadata\":\"{\\\"output\\\":\\\"one\\\\n\\\\nExit code 4\\\\nand on\\\"}\"}}]"}"#,
+            ),
+            ["failed", "done"],
+        ),
+    ] {
+        let lines: Vec<&str> = text.lines().collect();
+        let transcript = built_in(name, &lines);
+        assert_eq!(states(&transcript), expected, "{name}");
+        let facts = transcript.entries().flat_map(Entry::calls).filter_map(|call| call.state.result());
+        let exit = if name == "antigravity-cli" { "exit 1" } else { "exit 4" };
+        assert_eq!(facts.map(|result| result.facts.as_str()).collect::<Vec<_>>(), [exit, ""], "{name}");
+    }
+}
+
+#[test]
+fn a_run_is_one_of_its_own_though_its_first_line_is_lost() {
+    let item = |kind: &str, id: u8, text: &str| {
+        format!(
+            r#"{{"type":"item.{kind}","item":{{"id":"item_{id}","type":"agent_message","text":"{text}"}}}}"#
+        )
+    };
+    let thread = |name: &str| format!(r#"{{"type":"thread.started","thread_id":"{name}"}}"#);
+    let (begun, over) = (r#"{"type":"turn.started"}"#.to_owned(), |n: u32| {
+        format!(r#"{{"type":"turn.completed","usage":{{"input_tokens":{n},"output_tokens":1}}}}"#)
+    });
+    let said = |lines: &[String]| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let transcript = built_in("codex-exec-json", &lines);
+        let texts =
+            transcript.entries().flat_map(|entry| &entry.blocks).filter_map(|block| match &block.kind {
+                BlockKind::Text(body) => Some(body.stub.to_string()),
+                _ => None,
+            });
+        (texts.collect::<Vec<_>>().join(" "), transcript.totals().sum().input.total)
+    };
+    let first =
+        [thread("a"), begun.clone(), item("completed", 0, "a0"), item("completed", 1, "a1"), over(100)];
+    let after = |lines: &[String]| said(&[first.as_slice(), lines].concat());
+    // It never comes.
+    let lost = [begun.clone(), item("completed", 0, "b0"), item("completed", 1, "b1"), over(150)];
+    assert_eq!(after(&lost), ("a0 a1 b0 b1".to_owned(), 250));
+    // It comes late, and names the run that has begun.
+    let late =
+        [begun.clone(), item("completed", 0, "b0"), thread("b"), item("completed", 1, "b1"), over(150)];
+    let next = [thread("b"), begun.clone(), item("completed", 0, "c0"), over(170)];
+    assert_eq!(after(&late), ("a0 a1 b0 b1".to_owned(), 250));
+    assert_eq!(after(&[late.as_slice(), &next].concat()), ("a0 a1 b0 b1 c0".to_owned(), 270), "one thread");
+    // Not even the end of the run before is there.
+    let cut = [first.get(..4).unwrap(), &lost].concat();
+    assert_eq!(said(&cut), ("a0 a1 b0 b1".to_owned(), 150));
+    // A turn of the same run goes on with its numbers; a line that stands there twice is one.
+    let more =
+        [begun, item("started", 2, ""), item("completed", 2, "a2"), item("completed", 2, "a2"), over(150)];
+    assert_eq!(after(&more), ("a0 a1 a2".to_owned(), 150));
+}
+
+#[test]
 fn calls_of_cursor_wait_for_nothing_and_that_is_said_once() {
     let ask = r#"{"role":"assistant","message":{"content":[{"type":"tool_use","name":"Read","input":{"path":"/a"}}]}}"#;
     let transcript = built_in(

@@ -24,6 +24,27 @@ pub(super) fn deep(value: &Json<'_>, member: &str, text: &mut String) {
     }
 }
 
+/// The longest name of what an agent says of an output.
+const LONGEST_NAME: usize = 32;
+
+/// What stands behind a mark with which one of the lines begins that an agent puts before or behind an output. There may
+/// be others between, such as `Signal: 9`; what else there is was put out, whatever it reads like.
+pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t str> {
+    let is_name = |c: char| c.is_ascii_alphabetic() || c == ' ';
+    let is_named = |line: &str| {
+        let name = line.split_once(": ").map(|(name, _)| name);
+        name.is_some_and(|name| {
+            name.starts_with(|c: char| c.is_ascii_uppercase())
+                && name.len() <= LONGEST_NAME
+                && name.chars().all(is_name)
+        })
+    };
+    let is_it = |line: &str| line.starts_with(mark) || !(line.is_empty() || is_named(line));
+    let mut lines = text.lines().map(str::trim);
+    let line = if is_head { lines.find(|line| is_it(line)) } else { lines.rfind(|line| is_it(line)) };
+    line?.strip_prefix(mark)
+}
+
 /// Attributes whose names begin with this one, such as `name.0.role`, as the value that their names describe. They are
 /// members, or a list of keys and values.
 pub(super) fn under<'j, 'a>(value: &'j Json<'a>, name: &str) -> Option<Json<'a>> {
