@@ -458,6 +458,7 @@ fn result_bodies(result: &ToolResult) -> impl Iterator<Item = &Body> {
     std::iter::once(&result.body).chain(result.patch.as_ref())
 }
 
-fn result_bodies_mut(result: &mut ToolResult) -> impl Iterator<Item = &mut Body> {
+/// The bodies of a result, to be changed.
+pub(crate) fn result_bodies_mut(result: &mut ToolResult) -> impl Iterator<Item = &mut Body> {
     std::iter::once(&mut result.body).chain(result.patch.as_mut())
 }

@@ -4,6 +4,9 @@
 //! record read again alone gives the same bodies. What is kept is where parts stand, the facts of the elements that
 //! they belong to, and what stands back as long as something better is there.
 //!
+//! **A change within a part is that part once more**, as far as its value is kept: those of the last parts are. No
+//! record holds what it comes to, so its bodies are held in their stubs and never left on disk.
+//!
 //! A part that is set again replaces what it was in its entry; one that is cut off or deleted leaves it. Entries of an
 //! element that is gone are undone, as those of a message that an agent takes back.
 
@@ -14,16 +17,16 @@ use std::sync::atomic::Ordering;
 
 pub(super) use self::state::State;
 use self::state::{Found, Place, Region, Step, behind, place_of, walk};
+use super::counting::Whose;
 use super::{Head, Run, Site, line};
 use crate::formats::decoder::{Input, Place as Of};
 use crate::formats::definition::path::Scope;
-use super::counting::Whose;
 use crate::formats::definition::rule::{EntryRule, Fact, Journal, PartOf, PartRule, Rule};
 use crate::formats::definition::when::When;
-use crate::formats::json::Json;
-use crate::model::body::Key;
+use crate::formats::json::{self, Json};
+use crate::model::body::{Body, Held, Key, Tree};
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, Entry, Piece, Role};
+use crate::model::entry::{Block, Entry, Piece, Role, result_bodies_mut};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -75,8 +78,23 @@ impl Run {
         let journal = self.definition.journal.as_ref()?;
         let mut state = std::mem::take(&mut self.state);
         let mut fate = None;
-        read(journal, input, &mut |op| fate = self.change(&mut state, op, input.place, out));
+        read(journal, input, &mut |op| fate = self.take(&mut state, op, input.place, out));
         self.state = state;
+        fate
+    }
+
+    fn take(&mut self, state: &mut State, op: Op<'_>, of: Of<'_>, out: &mut Batch) -> Option<Fate> {
+        let rules = self.reads();
+        let parts = rules.iter().map(|reads| reads.part.of.as_slice());
+        let around = state.around(&op, parts);
+        let parsed = around.as_ref().and_then(|(place, source)| Some((place, json::parse(source).ok()?)));
+        let Some((place, mut value)) = parsed else { return self.change(state, op, of, out) };
+        let (Op::Set(at, _) | Op::Push(at, ..)) = &op;
+        state::change(&mut value, at.get(place.len()..).unwrap_or_default(), &op);
+        let (from, stubs_only) = (out.edits.len(), std::mem::replace(&mut out.stubs_only, false));
+        let fate = self.change(state, Op::Set(place.clone(), Some(&value)), of, out);
+        out.stubs_only = stubs_only;
+        out.edits.iter_mut().skip(from).for_each(hold);
         fate
     }
 
@@ -192,6 +210,9 @@ impl Run {
         let key = named.unwrap_or_else(|| owner.key(rule));
         let (mut blocks, mut results, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for (place, value) in found {
+            if matches!(owner.of, Of::Line | Of::Row(_)) {
+                state.keep(&place, value);
+            }
             let name = place.last().map(Step::word).unwrap_or_default();
             let scope = Scope { record: owner.head, here: value, name: &name };
             if !rule.when.holds(scope) {
@@ -309,6 +330,40 @@ impl Run {
             }
         }
         self.facts(Scope::of(now), out);
+    }
+}
+
+/// Holds bodies in their stubs.
+fn hold(edit: &mut Edit) {
+    let bodies: Vec<&mut Body> = match edit {
+        Edit::Entry(entry) => entry.blocks.iter_mut().flat_map(|block| block.kind.bodies_mut()).collect(),
+        Edit::Result { result, .. } => result_bodies_mut(result).collect(),
+        _ => Vec::new(),
+    };
+    for body in bodies {
+        match &body.held {
+            Held::Text(text) => body.stub = text.clone(),
+            Held::Tree(tree) if **tree == Tree::Null => body.stub = Text::default(),
+            Held::Tree(tree) => body.stub = Text::clean(&source_of(tree)),
+            Held::Stub | Held::Away => continue,
+        }
+        body.held = Held::Stub;
+    }
+}
+
+fn source_of(tree: &Tree) -> String {
+    let quoted = |text: &Text| Json::Str(text.as_str().into()).to_source();
+    let all = |parts: Vec<String>| parts.join(",");
+    match tree {
+        Tree::Null => "null".to_owned(),
+        Tree::Bool(flag) => flag.to_string(),
+        Tree::Number(number) => number.to_string(),
+        Tree::Text(text) => quoted(text),
+        Tree::List(items) => format!("[{}]", all(items.iter().map(source_of).collect())),
+        Tree::Map(members) => {
+            let member = |(name, value): &(Text, Tree)| format!("{}:{}", quoted(name), source_of(value));
+            format!("{{{}}}", all(members.iter().map(member).collect()))
+        }
     }
 }
 

@@ -14,6 +14,11 @@ use crate::model::text::{Text, prefix};
 const LONGEST: usize = 1 << 10;
 const MEMBERS: usize = 1 << 7;
 const DEEPEST: usize = 4;
+/// Values of parts up to so many bytes are kept, together up to so many.
+const LARGEST: usize = 64 << 10;
+const HEAVIEST: usize = 1 << 20;
+/// A list is not made longer than this by a place beyond its end.
+const ITEMS: usize = 1 << 12;
 /// Nothing that is told stands deeper in a state.
 const STEPS: usize = 32;
 
@@ -99,6 +104,10 @@ pub(in crate::formats::definition::run) struct State {
     lengths: BTreeMap<Place, u32>,
     /// Parts that make something, by the number of their rule.
     parts: BTreeMap<usize, BTreeMap<Place, Part>>,
+    /// Values of parts that may be changed within, the last of them.
+    values: BTreeMap<Place, String>,
+    /// Their bytes.
+    weight: usize,
     /// Pieces of entries that are undone, and would be there still if such an entry came back.
     pub(super) undone: HashMap<Key, Vec<Piece>>,
 }
@@ -136,7 +145,44 @@ impl State {
     pub(super) fn take(&mut self, region: &Region) -> Vec<(Place, Part)> {
         region.take(&mut self.heads);
         region.take(&mut self.lengths);
+        let values = region.take(&mut self.values);
+        self.weight -= values.iter().map(|(_, value)| value.len()).sum::<usize>();
         self.parts.values_mut().flat_map(|parts| region.take(parts)).collect()
+    }
+
+    /// Keeps the value of a part, in which something may be changed later.
+    pub(super) fn keep(&mut self, place: &[Step], value: &Json<'_>) {
+        if !matches!(value, Json::Array(_) | Json::Object(_)) || value.weight() > LARGEST {
+            return;
+        }
+        let source = value.to_source();
+        self.weight += source.len();
+        let before = self.values.insert(place.to_vec(), source);
+        self.weight -= before.map_or(0, |before| before.len());
+        while self.weight > HEAVIEST
+            && let Some((_, first)) = self.values.pop_first()
+        {
+            self.weight -= first.len();
+        }
+    }
+
+    /// The outermost part of these within which something changes, and its value.
+    pub(super) fn around<'p>(
+        &self,
+        op: &Op<'_>,
+        parts: impl Iterator<Item = &'p [PartOf]>,
+    ) -> Option<(Place, String)> {
+        let (at, is_within) = match op {
+            Op::Set(at, _) => (at, 1),
+            Op::Push(list, ..) => (list, 0),
+        };
+        let place = |part: &[PartOf]| {
+            let place = at.get(..part.len()).filter(|_| part.len() + is_within <= at.len())?;
+            behind(part, place).is_some_and(<[_]>::is_empty).then(|| place.to_vec())
+        };
+        let outermost = parts.filter_map(place).min_by_key(Vec::len)?;
+        let value = self.values.get(&outermost)?.clone();
+        Some((outermost, value))
     }
 
     /// Keeps the facts of an element.
@@ -214,6 +260,54 @@ fn set(value: &mut Json<'static>, at: &[Step], now: Option<Json<'static>>) {
             set(&mut member, rest, now);
             members.push((Cow::Owned(name.to_string()), member));
         }
+    }
+}
+
+/// Changes a value as a record says, which names a place in it.
+pub(super) fn change<'v>(value: &mut Json<'v>, at: &[Step], op: &Op<'v>) {
+    let Some((step, rest)) = at.split_first() else {
+        match op {
+            Op::Set(_, now) => *value = now.cloned().unwrap_or(Json::Null),
+            Op::Push(_, from, items) => {
+                if let Json::Array(all) = value {
+                    let from = from.and_then(|from| usize::try_from(from).ok()).unwrap_or(all.len());
+                    all.truncate(from);
+                    all.extend_from_slice(items);
+                }
+            }
+        }
+        return;
+    };
+    match (step, value) {
+        (Step::At(at), Json::Array(items)) => {
+            let Some(at) = usize::try_from(*at).ok().filter(|at| *at < items.len().max(ITEMS)) else {
+                return;
+            };
+            if at >= items.len() {
+                items.resize(at + 1, Json::Null);
+            }
+            if let Some(item) = items.get_mut(at) {
+                change(item, rest, op);
+            }
+        }
+        (Step::Name(name), value) => {
+            if value.is_null() {
+                *value = Json::Object(Vec::new());
+            }
+            let Json::Object(members) = value else { return };
+            if rest.is_empty() && matches!(op, Op::Set(_, None)) {
+                return members.retain(|(known, _)| **known != **name);
+            }
+            let known = members.iter().rposition(|(known, _)| **known == **name);
+            let place = known.unwrap_or(members.len());
+            if known.is_none() {
+                members.push((Cow::Owned(name.to_string()), Json::Null));
+            }
+            if let Some((_, member)) = members.get_mut(place) {
+                change(member, rest, op);
+            }
+        }
+        (Step::At(_), _) => {}
     }
 }
 

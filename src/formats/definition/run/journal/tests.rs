@@ -1,5 +1,6 @@
 use crate::formats::definition::read::read;
 use crate::formats::definition::tests;
+use crate::model::body::Held;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::transcript::Transcript;
@@ -86,6 +87,27 @@ fn lists_are_cut_and_added_to() {
     assert_eq!(after(&[other]), ["Why?", "Be fore."]);
     assert_eq!(after(&[nothing]), ["Why?"], "an answer with nothing in it is none");
     assert_eq!(after(&[nothing, other]), ["Why?", "fore."]);
+}
+
+#[test]
+fn a_change_within_a_part_is_that_part_once_more() {
+    let set = r#"{"do":"set","at":["asked",0,"answer"],"to":{"final":true,"words":"So.","calls":[{"id":"c","name":"look","got":"it"}]}}"#;
+    let words = r#"{"do":"set","at":["asked",0,"answer","words"],"to":"So it is."}"#;
+    let got = r#"{"do":"set","at":["asked",0,"answer","calls",0,"got"],"to":"more"}"#;
+    let other =
+        r#"{"do":"add","at":["asked",0,"answer","calls"],"to":[{"id":"d","name":"find","got":"all"}]}"#;
+    let cut = r#"{"do":"add","at":["asked",0,"answer","calls"],"cut":1}"#;
+    let gone = r#"{"do":"drop","at":["asked",0,"answer","final"]}"#;
+    assert_eq!(after(&[set, words]), ["Why?", "So it is. look: it"]);
+    assert_eq!(after(&[set, got, words]), ["Why?", "So it is. look: more"]);
+    assert_eq!(after(&[set, other]), ["Why?", "So. look: it find: all"]);
+    assert_eq!(after(&[set, other, cut, words]), ["Why?", "So it is. look: it"]);
+    assert_eq!(after(&[set, gone]), ["Why?", "Be cause."], "an answer that is not final is none");
+    let (transcript, batch) = read_lines(&[BEGINNING, set, words]);
+    assert_eq!((batch.tally.shown, transcript.entries().count()), (3, 2));
+    // No record has what it came to.
+    let answer = transcript.entries().last().unwrap();
+    assert!(answer.blocks.iter().flat_map(|block| block.kind.bodies()).all(|body| body.held == Held::Stub));
 }
 
 #[test]
