@@ -152,6 +152,13 @@ pub trait Format: Sync {
         None
     }
 
+    /// Where the session may lie of which the one in the file at `path` has copies at its beginning, as the first records
+    /// in this text say.
+    fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
+        let _ = (path, head);
+        Vec::new()
+    }
+
     /// For a folder: files whose stems are the ids of its sessions.
     fn sessions(&self, path: &Path) -> Vec<Pattern> {
         let _ = path;
@@ -344,6 +351,11 @@ pub trait Decoder: Send {
     /// Decodes one record and says what became of it. Types that are not named in the format must be
     /// kept with [`show_raw`].
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
+
+    /// A record of the session of which this one has copies. Those come first, and are not decoded.
+    fn learn(&mut self, original: &[u8]) {
+        let _ = original;
+    }
 
     /// The records of a text that is no JSON: ranges that are all of it.
     fn passages(&self, text: &str) -> Vec<Range<usize>> {

@@ -126,6 +126,10 @@ impl Decoder for Surveyed {
         })
     }
 
+    fn learn(&mut self, original: &[u8]) {
+        self.decoder.learn(original);
+    }
+
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
         self.decoder.passages(text)
     }

@@ -9,6 +9,8 @@ use super::files::Files;
 use super::plan::read_head;
 use crate::formats::decoder::{Earlier, Format, Pattern, text_of};
 use crate::formats::json;
+use crate::model::record::FileId;
+use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed::{self, packing_of};
 use crate::source::pattern::expand;
 
@@ -16,6 +18,9 @@ use crate::source::pattern::expand;
 const MOST: usize = 256;
 /// The last record of a part is looked for in so many bytes before its end.
 const LAST: u64 = 4 << 20;
+
+/// How much is read at once.
+const ROOM: usize = 1 << 18;
 
 /// A part of a file.
 pub(crate) struct Part {
@@ -42,6 +47,23 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<Part
     }
     parts.reverse();
     parts
+}
+
+/// Gives the records of the session of which the one at `path` has copies.
+pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: &mut dyn FnMut(&[u8])) {
+    let Some(head) = format.may_go_on().then(|| read_head(path).ok()).flatten() else { return };
+    let patterns = format.copied_from(path, &text_of(&head.bytes));
+    let mut names = patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+    let Some(name) = names.find(|name| name != path) else { return };
+    // Without it what is copied is told by its times.
+    let Ok(mut text) = open(&name, files) else { return };
+    let mut buffer = LineBuffer::new(FileId::default());
+    let mut room = vec![0; ROOM];
+    while let Ok(read @ 1..) = text.read(&mut room) {
+        buffer.feed(room.get(..read).unwrap_or_default(), |(Line::Whole(record) | Line::TooLong(record))| {
+            learn(record.bytes);
+        });
+    }
 }
 
 /// The file in which a session began that goes on in the one at `path`, which begins so: by their names alone, which have

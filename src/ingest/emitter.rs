@@ -202,6 +202,11 @@ impl<'o> Emitter<'o> {
         self.decoder.lost(path, &mut self.batch);
     }
 
+    /// Gives the decoder a record of the session of which this one has copies.
+    pub(crate) fn learn(&mut self, original: &[u8]) {
+        self.decoder.learn(original);
+    }
+
     /// Lets the decoder give out what it held back: the end of a reading.
     pub(crate) fn finish(&mut self) {
         self.decoder.finish(&mut self.batch);

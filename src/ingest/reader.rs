@@ -101,8 +101,12 @@ pub(crate) fn read_beside<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<
 /// Reads the files in which a compressed one began; they come before it.
 pub(crate) fn read_before<'o>(plan: &Plan, files: &Files, emitter: &mut Emitter<'o>, outlet: Outlet<'o>) {
     apart(plan, files, (emitter, outlet), |reader| {
-        for part in earlier::parts(plan.format, &plan.path, files) {
-            reader.read_earlier(&part, &mut || {});
+        let parts = earlier::parts(plan.format, &plan.path, files);
+        let first = parts.first().map_or(&plan.path, |part| &part.path);
+        let emitter = &mut reader.emitter;
+        earlier::originals(plan.format, first, files, &mut |record| emitter.learn(record));
+        for part in &parts {
+            reader.read_earlier(part, &mut || {});
         }
     });
 }

@@ -281,3 +281,105 @@ fn a_thread_in_two_files_is_listed_under_the_name_that_it_is_read_under() {
     let found = find::sessions(&search, Timestamp(4_000_000_000_000)).map(Result::unwrap);
     assert_eq!(found.map(|found| (found.path, found.title)).collect::<Vec<_>>(), [(path, title)]);
 }
+
+/// A thread whose turns have names that tell no time, and one that was forked from it, which copied it with a pause.
+const FORKED: &str = "0a1b2c3d-0000-4000-8000-00000000f0f0";
+const FORK: &str = "0a1b2c3d-0000-4000-8000-00000000f0f1";
+
+fn turn(second: u32, name: &str, sum: u32) -> Vec<String> {
+    let line = |kind: &str, payload: String| {
+        format!(
+            r#"{{"timestamp":"2026-09-01T10:{:02}:{:02}.000Z","type":"{kind}","payload":{payload}}}"#,
+            second / 60,
+            second % 60
+        )
+    };
+    vec![
+        line("event_msg", format!(r#"{{"type":"task_started","turn_id":"{name}"}}"#)),
+        line("turn_context", format!(r#"{{"turn_id":"{name}","cwd":"/w","model":"gpt-5","effort":"low"}}"#)),
+        line(
+            "response_item",
+            format!(
+                r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"Ask {name}"}}]}}"#
+            ),
+        ),
+        line("event_msg", format!(r#"{{"type":"user_message","message":"Ask {name}"}}"#)),
+        line(
+            "response_item",
+            format!(
+                r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"Told {name}"}}]}}"#
+            ),
+        ),
+        line(
+            "event_msg",
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{sum},"output_tokens":0,"total_tokens":{sum}}},"last_token_usage":{{"input_tokens":100,"output_tokens":0,"total_tokens":100}}}}}}"#
+            ),
+        ),
+    ]
+}
+
+fn header(second: u32, id: &str, from: Option<&str>) -> String {
+    let from = from.map(|from| format!(r#","forked_from_id":"{from}""#)).unwrap_or_default();
+    format!(
+        r#"{{"timestamp":"2026-09-01T10:{:02}:00.000Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2026-09-01T10:00:00.000Z","cwd":"/w","cli_version":"0.140.0"{from}}}}}"#,
+        second / 60
+    )
+}
+
+/// The folder with both, the fork as far as it is a copy.
+fn forked() -> (TempDir, PathBuf, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let day = dir.path().join(".codex/sessions/2026/09/01");
+    fs::create_dir_all(&day).unwrap();
+    let place = |id: &str| day.join(format!("rollout-2026-09-01T10-00-00-{id}.jsonl"));
+    let write =
+        |path: &Path, parts: Vec<Vec<String>>| fs::write(path, parts.concat().join("\n") + "\n").unwrap();
+    let of = [turn(10, "one", 100), turn(20, "two", 200)];
+    write(&place(FORKED), [vec![vec![header(0, FORKED, None)]], of.to_vec()].concat());
+    let copied = [
+        vec![header(300, FORK, Some(FORKED)), header(300, FORKED, None)],
+        turn(300, "one", 100),
+        turn(305, "two", 200),
+    ];
+    write(&place(FORK), copied.to_vec());
+    (dir, place(FORKED), place(FORK))
+}
+
+/// How many records a fork says that it inherited, and what it spent beyond them.
+fn inherited(transcript: &Transcript) -> (Vec<String>, u64) {
+    let says = |words: &String| words.contains("inherited from").then(|| words.clone());
+    (own(transcript).iter().filter_map(says).collect(), transcript.totals().sum().input.total)
+}
+
+#[test]
+fn a_copy_ends_with_the_first_turn_that_the_other_thread_does_not_have() {
+    let (dir, parent, fork) = forked();
+    let mut followed = Followed::start(&fork, WatchMode::Poll);
+    followed.until("the copy is read", |followed| followed.whole.tally().records() == 14);
+    assert_eq!(inherited(&followed.whole), (Vec::new(), 0), "all of it is a copy, whatever pauses it has");
+    append(&fork, &(turn(400, "three", 300).join("\n") + "\n"));
+    followed.until("its own turn is read", |followed| followed.whole.tally().records() == 20);
+    let (words, spent) = inherited(&followed.whole);
+    assert!(matches!(words.as_slice(), [one] if one.contains("13 records inherited")), "{words:?}");
+    assert_eq!(spent, 100);
+    assert_eq!(inherited(&read(&fork).transcript), (words.clone(), spent));
+    let packed = dir.path().join("packed");
+    fs::create_dir_all(&packed).unwrap();
+    let usage = |named: &[&Path]| {
+        let usage = assert_cmd::Command::cargo_bin("tv")
+            .unwrap()
+            .env("CODEX_HOME", dir.path().join(".codex"))
+            .args(["usage", "--json"])
+            .args(named)
+            .output();
+        let usage = String::from_utf8(usage.unwrap().stdout).unwrap();
+        let total: serde_json::Value = serde_json::from_str(usage.lines().last().unwrap()).unwrap();
+        total["usage"]["input"].as_u64()
+    };
+    assert_eq!((usage(&[]), usage(&[&fork])), (Some(300), Some(100)));
+    // Where the other thread is gone a pause must do.
+    fs::rename(&parent, packed.join("parent.jsonl")).unwrap();
+    let (words, _) = inherited(&read(&fork).transcript);
+    assert!(matches!(words.as_slice(), [one] if one.contains("7 records inherited")), "{words:?}");
+}

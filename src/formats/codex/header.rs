@@ -145,6 +145,15 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     thread.emit(entry, out)
 }
 
+/// The thread of which one that begins so has copies: its header says so, or the header of that thread follows it.
+pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
+    let [header, rest @ ..] = first else { return None };
+    let header = header.get("payload");
+    let next = rest.iter().find(|next| next.get("type").str() == Some("session_meta"));
+    let other = || next?.at(&["payload", "id"]).filled().filter(|id| header.get("id").str() != Some(id));
+    header.get("forked_from_id").filled().or_else(other)
+}
+
 /// `turn_context`: the model, and under which rules it works.
 pub(crate) fn turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;

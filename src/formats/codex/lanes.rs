@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::places;
+use super::replay::Turns;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::text::{Name, Text};
@@ -16,6 +17,8 @@ pub(crate) struct Lanes {
     known: HashMap<Name, Lane>,
     files: HashMap<Name, PathBuf>,
     asked: HashSet<Name>,
+    /// The turns of all threads.
+    pub(crate) turns: Turns,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
-use super::json::Json;
+use super::json::{self, Json};
 use super::roots::{Beside, Listing, Named, Root, file_name};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -110,6 +110,12 @@ impl Format for Codex {
         })
     }
 
+    fn copied_from(&self, path: &Path, head: &str) -> Vec<Pattern> {
+        let records: Vec<_> = head.lines().take(2).filter_map(json::read).collect();
+        let of = header::copied_from(&records).filter(|_| !replay::tells_times(head, &records));
+        of.map(|thread| places::of_thread(path, thread)).unwrap_or_default()
+    }
+
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         places::of_thread(path, wanted)
     }
@@ -145,6 +151,10 @@ struct CodexDecoder {
 }
 
 impl Decoder for CodexDecoder {
+    fn learn(&mut self, original: &[u8]) {
+        self.lanes.turns.learn(original);
+    }
+
     fn fields(&self) -> &'static Fields {
         &fields::CODEX
     }
@@ -182,7 +192,9 @@ impl CodexDecoder {
 }
 
 fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
-    if let Some(words) = thread.replay.see(&line) {
+    let is_session = thread.lane.is_none();
+    lanes.turns.note(thread.id.as_ref(), &line);
+    if let Some(words) = thread.replay.see(&line, &lanes.turns, is_session) {
         thread.begin_own();
         let key = Text::clean(&format!("{}:inherited", out.origin_key()));
         let mut entry = thread.entry(&line, key, Role::Harness, out);

@@ -1,11 +1,65 @@
 //! Records that a thread inherited: a sub-agent that knows what its parent knew, and a fork, begin with a copy of the
 //! other thread, its counts of tokens included, written anew with the times of the copy.
 
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use memchr::memmem::find_iter;
+
 use super::line::{Class, Line};
 use super::places::time_of;
+use crate::formats::json::Json;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+
+/// Which turns threads have, by prints of their ids: those that a copy has of another thread are among that one's.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    /// Of the thread that the session's own has copies of.
+    of_original: HashSet<u64>,
+    /// Of those that were read here.
+    of_threads: HashMap<Text, HashSet<u64>>,
+}
+
+/// How a record names its turn. Within what was said quotes are escaped.
+const TURN: &str = "\"turn_id\":\"";
+
+impl Turns {
+    /// Takes note of the turn that a record of a thread names.
+    pub(crate) fn note(&mut self, thread: Option<&Text>, line: &Line<'_>) {
+        let names_turn = matches!(line.class, Class::Turn | Class::Event);
+        if let (true, Some(thread), Some(turn)) = (names_turn, thread, line.turn()) {
+            self.of_threads.entry(thread.clone()).or_default().insert(print_of(turn.as_bytes()));
+        }
+    }
+
+    /// Takes note of the turns that a record names of the thread that the session has copies of.
+    pub(crate) fn learn(&mut self, record: &[u8]) {
+        for at in find_iter(record, TURN.as_bytes()) {
+            let id = record.get(at + TURN.len()..).and_then(|rest| rest.split(|byte| *byte == b'"').next());
+            self.of_original.extend(id.map(print_of));
+        }
+    }
+
+    fn of(&self, thread: &Text, is_session: bool) -> Option<&HashSet<u64>> {
+        let turns = if is_session { Some(&self.of_original) } else { self.of_threads.get(thread) };
+        turns.filter(|turns| !turns.is_empty())
+    }
+}
+
+/// Whether ids tell which turns are older than the thread, so that nobody needs to know the other one.
+pub(crate) fn tells_times(head: &str, first: &[Json<'_>]) -> bool {
+    let own = first.first().and_then(|header| header.at(&["payload", "id"]).str());
+    let turn = head.split_once(TURN).and_then(|(_, rest)| rest.split('"').next());
+    own.and_then(time_of).and(turn.and_then(time_of)).is_some()
+}
+
+fn print_of(turn: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    turn.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// How far the copy goes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -56,11 +110,14 @@ impl Replay {
     }
 
     /// Takes note of a record. Where the copy ends, says what it was.
-    pub(crate) fn see(&mut self, line: &Line<'_>) -> Option<Text> {
+    pub(crate) fn see(&mut self, line: &Line<'_>, turns: &Turns, is_session: bool) -> Option<Text> {
         let is_own = match &self.until {
             Until::Nothing => return None,
             Until::Ordinal(first) => line.ordinal.is_some_and(|ordinal| ordinal >= *first),
-            Until::OwnTurn => self.begins_own_turn(line),
+            Until::OwnTurn => {
+                let known = self.of.as_ref().and_then(|of| turns.of(of, is_session));
+                self.begins_own_turn(line, known)
+            }
         };
         if !is_own {
             self.records += 1;
@@ -72,8 +129,9 @@ impl Replay {
         (self.records > 0).then(|| Text::clean(&format!("{records} inherited{of}")))
     }
 
-    /// Turns that are younger than the thread are its own. Where ids do not tell, a pause ends the copy.
-    fn begins_own_turn(&mut self, line: &Line<'_>) -> bool {
+    /// Turns that are younger than the thread are its own. Where ids do not tell, those are that the other thread does
+    /// not have; where that one is not here, a pause ends the copy.
+    fn begins_own_turn(&mut self, line: &Line<'_>, known: Option<&HashSet<u64>>) -> bool {
         if let Some((turn, began)) = line.turn().and_then(time_of).zip(self.began) {
             self.has_times = true;
             // The header may be written a little later than the first turn begins.
@@ -81,6 +139,9 @@ impl Replay {
         }
         if self.has_times || line.class == Class::Meta {
             return false;
+        }
+        if let Some(known) = known {
+            return line.turn().is_some_and(|turn| !known.contains(&print_of(turn.as_bytes())));
         }
         let before = std::mem::replace(&mut self.last, line.at);
         before.zip(line.at).is_some_and(|(before, at)| at.0 - before.0 >= PAUSE_MS)

@@ -136,8 +136,8 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
     patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).collect()
 }
 
-fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.
+fn format_of(candidate: &Candidate, head: &[u8], is_whole: bool) -> Option<(&'static dyn Format, Shape)> {
     if probe::foreign(head).is_some() {
         // Of what cannot be looked into, its place and name say what it is.
         return candidate.format.map(|format| (format, Shape::Lines));

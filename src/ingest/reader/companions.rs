@@ -23,6 +23,9 @@ impl Reader<'_> {
         }
         if self.plan.shape == Shape::Lines {
             self.earlier = earlier::parts(self.plan.format, &self.plan.path, &self.files).into();
+            let first = self.earlier.front().map_or(&self.plan.path, |part| &part.path);
+            let emitter = &mut self.emitter;
+            earlier::originals(self.plan.format, first, &self.files, &mut |record| emitter.learn(record));
         }
         let plan = &self.plan;
         let mut patterns = match plan.shape {
