@@ -12,7 +12,7 @@ use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Course, Outlet, Preview, Reader, Target, guarded, is_busy, open};
+use crate::ingest::{Course, Outlet, Preview, Reader, Target, Unpacked, guarded, is_busy, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::Found;
@@ -70,6 +70,8 @@ enum Way<'o> {
 struct Open<'o> {
     course: Course<'o>,
     reader: Option<Reader<'o>>,
+    /// In place of that, what reads a compressed file.
+    unpacked: Option<Unpacked<'o>>,
     preview: Option<Preview<'o>>,
     /// Whether there is something to be read.
     has_more: bool,
@@ -144,7 +146,9 @@ impl<'o> Member<'o> {
             Ok(session) => {
                 let course = session.course(outlet);
                 let preview = course.preview(WINDOW);
-                self.way = Way::Open(Box::new(Open { course, reader: None, preview, has_more: true }));
+                let unpacked = course.unpacked();
+                self.way =
+                    Way::Open(Box::new(Open { course, reader: None, unpacked, preview, has_more: true }));
             }
             Err(why) => {
                 let why = why.about(&target.path);
@@ -336,6 +340,10 @@ fn wants_orphans(alarm: &Alarm) -> bool {
 impl Open<'_> {
     /// Reads on for so long.
     fn read(&mut self, slice: Duration) -> io::Result<()> {
+        if let Some(unpacked) = &mut self.unpacked {
+            self.has_more = unpacked.read(slice);
+            return Ok(());
+        }
         let begun = Instant::now();
         if self.reader.is_none() {
             self.reader = Some(self.course.open()?);
@@ -364,6 +372,10 @@ impl Open<'_> {
 
     /// Looks whether files have changed. Says whether anything was heard of them.
     fn poll(&mut self, hints: &Hints) -> bool {
+        if let Some(unpacked) = &mut self.unpacked {
+            self.has_more |= unpacked.look();
+            return self.has_more;
+        }
         let now = Instant::now();
         if let Some(preview) = &mut self.preview
             && !preview.update(now)

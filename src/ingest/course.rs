@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::Files;
+use super::piped::Unpacked;
 use super::plan::Plan;
 use super::preview::{Preview, show_newest_files};
 use super::reader::{Reader, Seen};
@@ -64,6 +65,11 @@ impl<'f> Course<'f> {
         self.has_been_read = true;
         self.may_have_grown = self.plan.is_provisional;
         Ok(reader)
+    }
+
+    /// A reader of all of it, if it is compressed.
+    pub(crate) fn unpacked(&self) -> Option<Unpacked<'f>> {
+        Unpacked::of(&self.plan, &self.files, self.outlet)
     }
 
     /// Shows the end of it, if there is more than a few times that: so many bytes, where it is a file of lines.

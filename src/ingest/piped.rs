@@ -4,9 +4,12 @@
 //! **Compressed files are pipes.** They are read from beginning to end, with their bodies kept, and within bounds;
 //! nothing in them can be read again by its place. The archive of an evaluation is read once more, all of it, when it
 //! was written again ([`rewritten`]); others are read once. While a pipe is shown, a file without a name has its
-//! bytes, for who asks for a record as it was written.
+//! bytes, for who asks for a record as it was written. Among many sessions it is read step by step ([`Unpacked`]).
 
 mod rewritten;
+mod unpacked;
+
+pub(crate) use self::unpacked::Unpacked;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -31,6 +34,7 @@ use crate::model::record::FileId;
 use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed::Packing;
+use crate::source::rows::is_database;
 use crate::source::stream::{Piece, Pipe, start};
 
 /// A pipe that was silent for so long is taken for what it said until then.
@@ -40,14 +44,14 @@ const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until asked to stop, with a copy for these files of what is to be read again.
 pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
-    Piped::new(plan, files, outlet).run_once(stop);
+    Piped::new(plan, files, outlet).of_pipe().run_once(stop);
 }
 
 /// As [`run`], but an archive may be written again.
 pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     if plan.packing == Some(Packing::Zip) {
         let watcher = watcher_of(&plan.path, native, outlet);
-        return rewritten::follow(Piped::new(plan, files, outlet), watcher, stop);
+        return rewritten::follow(Piped::new(plan, files, outlet).of_pipe(), watcher, stop);
     }
     run(plan, files, outlet, stop);
 }
@@ -55,13 +59,15 @@ pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool
 struct Piped<'o> {
     plan: Plan,
     /// Who reads records again.
-    files: &'o Files,
+    files: Files,
     copy: Option<Arc<File>>,
     emitter: Emitter<'o>,
     outlet: Outlet<'o>,
     /// What came so far, until it is clear what it is; a document to its end.
     head: Vec<u8>,
     is_decided: bool,
+    /// Whether it is nothing that can be read.
+    is_refused: bool,
     buffer: LineBuffer,
     /// Whether the unfinished line was sent.
     is_shown: bool,
@@ -69,22 +75,29 @@ struct Piped<'o> {
 }
 
 impl<'o> Piped<'o> {
-    fn new(plan: Plan, files: &'o Files, outlet: Outlet<'o>) -> Self {
-        let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe();
+    fn new(plan: Plan, files: &Files, outlet: Outlet<'o>) -> Self {
+        let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
         emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
         emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
         Self {
             plan,
-            files,
+            files: files.clone(),
             copy: None,
             emitter,
             outlet,
             head: Vec::new(),
             is_decided: false,
+            is_refused: false,
             buffer: LineBuffer::new(FileId(0)),
             is_shown: false,
             is_caught_up: false,
         }
+    }
+
+    /// All bodies are kept: nothing can be read again by its place.
+    fn of_pipe(mut self) -> Self {
+        self.emitter = self.emitter.of_pipe();
+        self
     }
 
     fn run_once(&mut self, stop: &AtomicBool) {
@@ -95,8 +108,7 @@ impl<'o> Piped<'o> {
 
     /// Reads it from its beginning to its end. Answers whether it came there.
     fn run(&mut self, stop: &AtomicBool) -> bool {
-        (self.head, self.is_decided) = (Vec::new(), false);
-        (self.buffer, self.is_shown) = (LineBuffer::new(FileId(0)), false);
+        self.begin();
         let reader = thread::current();
         let pipe = match self.plan.packing {
             Some(packing) => Pipe::Packed(self.plan.path.clone(), packing),
@@ -113,6 +125,12 @@ impl<'o> Piped<'o> {
         self.pump(&pieces, stop)
     }
 
+    /// Nothing of it has come yet.
+    fn begin(&mut self) {
+        (self.head, self.is_decided) = (Vec::new(), false);
+        (self.buffer, self.is_shown) = (LineBuffer::new(FileId(0)), false);
+    }
+
     fn set_copy(&self) {
         self.files.set_copy(self.copy.clone());
     }
@@ -120,7 +138,7 @@ impl<'o> Piped<'o> {
     /// Takes what comes. Answers whether it came to the end.
     fn pump(&mut self, pieces: &Receiver<Piece>, stop: &AtomicBool) -> bool {
         let mut last = Instant::now();
-        while self.emitter.is_open() && !stop.load(Ordering::Relaxed) {
+        while self.emitter.is_open() && !self.is_refused && !stop.load(Ordering::Relaxed) {
             match pieces.try_recv() {
                 Ok(Piece::Bytes(bytes)) => {
                     last = Instant::now();
@@ -173,11 +191,33 @@ impl<'o> Piped<'o> {
 
     /// Settles what the stream is. Lines are sent from here on as they come, a document at its end.
     fn decide(&mut self, is_whole: bool) {
+        if let Some(what) = self.refusal() {
+            self.is_refused = true;
+            self.emitter.send(Feed::Fault(Text::clean(&what)));
+            return;
+        }
         if let Some(plan) = self.detect(is_whole) {
             self.plan = plan;
         }
         self.is_decided = true;
         self.emit_head();
+    }
+
+    /// Why what came through a pipe is no session.
+    fn refusal(&self) -> Option<String> {
+        if self.plan.packing.is_some() {
+            return None;
+        }
+        if let Some(packing) = Packing::of(&self.head) {
+            return Some(format!(
+                "compressed with {}; name the file instead, or unpack it first",
+                packing.name()
+            ));
+        }
+        if is_database(&self.head) {
+            return Some("a database; name its file instead".to_owned());
+        }
+        probe::foreign(&self.head).map(str::to_owned)
     }
 
     /// With more of the stream it may turn out to be something else.
@@ -219,7 +259,7 @@ impl<'o> Piped<'o> {
         self.emitter.send(Feed::Opened(Box::new(self.plan.opened.clone())));
         if !self.plan.shape.is_rewritten() {
             if self.plan.packing.is_some() {
-                reader::read_before(&self.plan, self.files, &mut self.emitter, self.outlet);
+                reader::read_before(&self.plan, &self.files, &mut self.emitter, self.outlet);
             }
             let head = std::mem::take(&mut self.head);
             self.emit_lines(&head);
@@ -240,6 +280,9 @@ impl<'o> Piped<'o> {
     fn rest(&mut self) {
         if !self.is_decided {
             self.decide(false);
+        }
+        if self.is_refused {
+            return;
         }
         if !self.plan.is_provisional && !self.plan.shape.is_rewritten() {
             self.head = Vec::new();
@@ -263,9 +306,13 @@ impl<'o> Piped<'o> {
         if !self.is_decided {
             self.decide(true);
         }
+        if self.is_refused {
+            return;
+        }
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
-            emit_whole(&mut self.emitter, kind, FileId(0), &self.head, Bodies::Kept);
+            let all = std::mem::take(&mut self.head);
+            emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
             emit(line, &mut self.emitter);
         }
@@ -279,7 +326,7 @@ impl<'o> Piped<'o> {
             }
         }
         if self.plan.packing.is_some() {
-            reader::read_beside(&self.plan, self.files, &mut self.emitter, self.outlet);
+            reader::read_beside(&self.plan, &self.files, &mut self.emitter, self.outlet);
         }
         self.emitter.finish();
         self.emitter.flush(true);

@@ -197,10 +197,11 @@ impl<'a> Watch<'a> {
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
         let last_write = self.last_write(reading, now);
+        // Whoever closed the pipe will not go on; a compressed file stands as it did before.
+        let is_broken_off = is_closed && !self.options.target.path.is_file();
         let activity = match activity::judge(transcript, last_write, now) {
-            // Whoever closed the pipe will not go on.
-            Activity::Waiting { .. } | Activity::Idle { .. } if is_closed => Activity::Ended,
-            activity if is_closed && activity.is_work() => Activity::Unclean,
+            Activity::Waiting { .. } | Activity::Idle { .. } if is_broken_off => Activity::Ended,
+            activity if is_broken_off && activity.is_work() => Activity::Unclean,
             activity => activity,
         };
         let orphan = self.orphan(reading);

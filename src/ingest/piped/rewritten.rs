@@ -10,6 +10,7 @@ use super::Piped;
 use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
 use crate::source::follow::is_absence;
+use crate::source::packed::Packing;
 use crate::source::rewritten::{PATIENCE, RETRY};
 use crate::source::stamp::Stamp;
 use crate::source::watch::Watcher;
@@ -17,17 +18,18 @@ use crate::source::{regular, zip};
 
 /// Follows it until asked to stop.
 pub(super) fn follow(piped: Piped<'_>, mut watcher: Watcher, stop: &AtomicBool) {
-    let mut archive = Archive { piped, shown: None, broken: None, link: None };
+    let mut archive = Archive::new(piped);
     while archive.piped.emitter.is_open() && !stop.load(Ordering::Relaxed) {
-        let is_new = archive.look(stop);
+        let is_new = archive.look(&mut |piped| piped.run(stop));
         let path = archive.piped.plan.path.as_path();
         watcher.watch(std::iter::once(path).chain(path.parent()), is_new);
         watcher.wait(archive.broken.map(|_| RETRY));
     }
 }
 
-struct Archive<'o> {
-    piped: Piped<'o>,
+pub(super) struct Archive<'o> {
+    /// Reads it.
+    pub(super) piped: Piped<'o>,
     /// The state that was read last.
     shown: Option<Stamp>,
     /// A state that is not complete, and since when.
@@ -35,12 +37,17 @@ struct Archive<'o> {
     link: Option<LinkState>,
 }
 
-impl Archive<'_> {
+impl<'o> Archive<'o> {
+    /// One that was not looked at yet.
+    pub(super) fn new(piped: Piped<'o>) -> Self {
+        Self { piped, shown: None, broken: None, link: None }
+    }
+
     /// Reads it if it is another one. Answers whether it was.
-    fn look(&mut self, stop: &AtomicBool) -> bool {
+    pub(super) fn look(&mut self, read: &mut dyn FnMut(&mut Piped<'o>) -> bool) -> bool {
         match Stamp::of(&self.piped.plan.path) {
             Ok(stamp) => {
-                let is_read = self.shown != Some(stamp) && self.may_read(stamp) && self.piped.run(stop);
+                let is_read = self.shown != Some(stamp) && self.may_read(stamp) && read(&mut self.piped);
                 if is_read {
                     (self.shown, self.broken) = (Some(stamp), None);
                 }
@@ -58,9 +65,15 @@ impl Archive<'_> {
         }
     }
 
-    /// Whether it is complete, or will hardly be.
+    /// Whether it is complete, or will hardly be. What is no archive of an evaluation is not written again.
     fn may_read(&mut self, stamp: Stamp) -> bool {
-        if self.shown.is_none() || is_whole(&self.piped.plan.path).unwrap_or(true) {
+        if self.shown.is_none() {
+            return true;
+        }
+        if self.piped.plan.packing != Some(Packing::Zip) {
+            return false;
+        }
+        if is_whole(&self.piped.plan.path).unwrap_or(true) {
             return true;
         }
         let known = self.broken.filter(|(broken, _)| *broken == stamp);
