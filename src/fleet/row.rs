@@ -57,7 +57,9 @@ pub(super) fn of(
     let activity = session.status.activity.clone();
     // What stood at the beginning goes on standing there.
     let started = before.filter(|before| before.is_complete).and_then(|before| before.head.started);
-    let head = Head { started: started.or_else(|| first_time(session)), ..head(session, known.head) };
+    let started = started.or_else(|| first_time(session, is_complete));
+    let ended = before.filter(|before| before.is_complete).and_then(|before| before.head.ended);
+    let head = Head { started, ..head(session, known.head, ended) };
     let heard = head.ended.or(found.modified);
     let file = &session.file;
     let need = match file.link {
@@ -84,7 +86,7 @@ pub(super) fn of(
 }
 
 /// Of what the session itself does not tell, what was found stays.
-fn head(session: &Session, found: Head) -> Head {
+fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
     let transcript = session.last_entries();
     let meta = session.transcript.meta();
     let own = transcript.meta();
@@ -98,21 +100,34 @@ fn head(session: &Session, found: Head) -> Head {
         title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| own.title().cloned()),
         agent: meta.agent.clone().or(found.agent),
         cwd: own.cwd.clone().or(found.cwd),
-        models: if meta.models.is_empty() && !is_whole { found.models } else { meta.models.clone() },
+        models: if meta.models.is_empty() && !is_whole {
+            found.models
+        } else {
+            meta.models().cloned().collect()
+        },
         model: own.model.clone().or(found.model),
         started: found.started.filter(|_| !is_whole),
-        ended: if is_whole { last_time(session) } else { last_time(session).or(found.ended) },
+        ended: last_time(session).or(ended).or_else(|| {
+            // Some agents say when they began, and then no more.
+            if is_whole {
+                session.transcript.entries().filter_map(Entry::last_time).max()
+            } else {
+                found.ended
+            }
+        }),
     }
 }
 
-/// The earliest time of the first entries, if those are read: histories that were taken over stand in any order.
-fn first_time(session: &Session) -> Option<Timestamp> {
+/// The earliest time of the first entries, if those are read, and of all once that is so: histories that were taken over
+/// stand in any order.
+fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
     if session.ends.is_part() {
         return None;
     }
     let transcript = &session.transcript;
-    let first = transcript.order().iter().take(NEAR).filter_map(|id| transcript.get(*id));
-    first.flat_map(|entry| [entry.at, entry.ended]).flatten().min()
+    let looked_at = if is_complete { usize::MAX } else { NEAR };
+    let first = transcript.order().iter().take(looked_at).filter_map(|id| transcript.get(*id));
+    first.filter_map(|entry| entry.times().min()).min()
 }
 
 /// The latest time of the last entries: lanes take turns.

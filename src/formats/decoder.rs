@@ -116,11 +116,11 @@ pub trait Format: Sync {
         None
     }
 
-    /// Where the session may lie that started the one at `path`, by what its content says of it; none if that does not
-    /// tell which session it was.
-    fn starter(&self, path: &Path, by: &str) -> Vec<Pattern> {
+    /// Where the session may lie that started the one at `path`, by what its content says of it: nowhere if that does not
+    /// tell which session it was. `None`: nothing is known of where such sessions lie.
+    fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
         let _ = (path, by);
-        Vec::new()
+        None
     }
 
     /// The folder in which the files beside the session in the file or folder at `path` lie. A link out of it is

@@ -56,9 +56,13 @@ impl Root {
 impl Holds {
     /// The pattern below a place.
     pub(crate) fn pattern(self, place: &Path) -> PathBuf {
+        below_of(place, self.below())
+    }
+
+    fn below(self) -> &'static str {
         let (Self::Files(pattern) | Self::Beside(pattern) | Self::Databases(pattern) | Self::Above(pattern)) =
             self;
-        below_of(place, pattern)
+        pattern
     }
 
     /// The patterns below a place, and of what lies above it.
@@ -85,6 +89,20 @@ impl Environment {
             |below| below_of(Path::new("~"), below).display().to_string(),
         )
     }
+}
+
+/// Whether agents keep sessions in hidden folders of this name, as their roots have it.
+pub(crate) fn is_of_agents(folder: &Path, roots: impl Iterator<Item = &'static Root>) -> bool {
+    let name = file_name(folder);
+    let is_it = |part: &str| match part.split_once('*') {
+        Some((beginning, "")) => name.starts_with(beginning),
+        Some(_) => false,
+        None => part == name,
+    };
+    let has_it = |path: &str| path.split('/').any(|part| part.starts_with('.') && is_it(part));
+    roots
+        .flat_map(|root| std::iter::once(root.home).chain(root.holds.iter().map(|holds| holds.below())))
+        .any(has_it)
 }
 
 /// Joining with nothing would leave a slash at the end.

@@ -22,11 +22,12 @@ mod preview;
 mod unread;
 mod watch;
 
+use std::collections::HashMap;
 use std::vec;
 
 pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
-pub(crate) use self::lookup::{folder_id, is_name, locate};
+pub(crate) use self::lookup::{is_name, locate, named};
 pub use self::preview::preview;
 pub(crate) use self::unread::{Reader, Unread, unread, with_sub_agents};
 pub use self::watch::{Watch, watch};
@@ -80,9 +81,14 @@ impl Iterator for Sessions {
     }
 }
 
-/// How many sessions seem to be there, by places and names alone.
-pub(crate) fn count(search: &Search) -> usize {
-    candidates::collect(search, &mut Databases::default()).0.len()
+/// How many sessions there are of each format.
+pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
+    let mut counts = HashMap::new();
+    let search = Search { environment: environment.clone(), ..Search::default() };
+    for found in sessions(&search, now).flatten() {
+        *counts.entry(found.format).or_default() += 1;
+    }
+    counts
 }
 
 /// The names of all formats.

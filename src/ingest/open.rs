@@ -14,7 +14,8 @@ use super::{catalog, probe};
 use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::{Asked, Detection};
+use crate::formats::roots::is_of_agents;
+use crate::formats::{Asked, Detection, registry};
 use crate::model::record::Shape;
 use crate::source::discover::below;
 use crate::source::pattern::{expand, matches};
@@ -174,7 +175,7 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         return Ok(Plan::of(path, session, detection));
     }
     if let Some(name) = named {
-        let mut files = below(path, DEEPEST, &mut |_, _| true).files;
+        let mut files = below(path, DEEPEST, &holds_sessions, &mut |_, _| true).files;
         files.retain(|file| probe::may_hold_a_session(file));
         let (_, file) = named_among(files, name).map_err(|what| refusal(path, &what))?;
         return plan_asking(&Target { path: file, session: None }, asked);
@@ -234,7 +235,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.
 fn newest_session_file(folder: &Path) -> Option<PathBuf> {
-    let mut files = below(folder, DEEPEST, &mut |_, _| true).files;
+    let mut files = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true).files;
     files.retain(|file| probe::may_hold_a_session(file));
     files.sort_by_cached_key(|file| std::cmp::Reverse(modified(file)));
     files.truncate(TRIED);
@@ -257,6 +258,11 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
         *other != newest && format.companions(other).iter().any(|Pattern(pattern)| matches(pattern, newest))
     };
     Some(files.iter().find(is_owner).unwrap_or(newest).clone())
+}
+
+/// Whether a hidden folder is one of those in which agents keep sessions.
+pub(crate) fn holds_sessions(folder: &Path) -> bool {
+    is_of_agents(folder, registry().flat_map(Format::roots))
 }
 
 fn modified(path: &Path) -> Option<(i64, i64)> {

@@ -101,10 +101,15 @@ impl Entry {
         self.blocks.iter_mut().filter_map(Block::call_mut)
     }
 
-    /// The last time that it tells, results of its calls included.
-    pub(crate) fn last_time(&self) -> Option<Timestamp> {
+    /// All times that it tells, results of its calls included.
+    pub(crate) fn times(&self) -> impl Iterator<Item = Timestamp> {
         let results = self.calls().filter_map(|call| call.state.result()?.at);
-        results.chain(self.end()).max()
+        results.chain(self.at).chain(self.ended)
+    }
+
+    /// The last of them.
+    pub(crate) fn last_time(&self) -> Option<Timestamp> {
+        self.times().max()
     }
 }
 

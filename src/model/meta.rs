@@ -89,6 +89,11 @@ impl Meta {
         self.facts.get(name)
     }
 
+    /// Models that answered, in the order seen; where answers name none, the one of the session.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &Name> {
+        self.models.iter().chain(self.model.iter().filter(|_| self.models.is_empty()))
+    }
+
     /// The title of the highest rank.
     pub fn title(&self) -> Option<&Text> {
         self.titles.iter().rev().flatten().next()

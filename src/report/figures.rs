@@ -217,8 +217,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         entries.count(entry);
         blocks.count(entry);
         compactions += compactions_in(entry);
-        let results = entry.calls().filter_map(|call| call.state.result()?.at);
-        for at in [entry.at, entry.ended].into_iter().flatten().chain(results) {
+        for at in entry.times() {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
         }
@@ -254,16 +253,17 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     let string = |text: Option<&Text>| text.map(Text::to_string);
     let activity = activity::judge(transcript, reading.last_write().map(LastWrite::found), now);
     let id = string(meta.id.as_ref());
-    // Where answers name no model the session may.
-    let models = meta.models.iter().chain(meta.model.iter().filter(|_| meta.models.is_empty()));
     let of_target = || reading.target.session.as_deref().map(|id| Text::clean(id).to_string());
-    let of_folder = || find::folder_id(&reading.target.path, reading.opened.format).map(|id| id.to_string());
+    // What came through a pipe has no place.
+    let place = Some(&reading.opened.path).filter(|path| path.is_file());
+    let place = place.and_then(|path| find::named(path, reading.opened.format));
+    let (place_id, place_agent) = place.unzip();
     SessionFigures {
-        id: id.or_else(of_target).or_else(of_folder),
+        id: id.or_else(of_target).or_else(|| string(place_id.as_ref())),
         title: string(meta.title()),
-        agent: string(meta.agent.as_ref()),
+        agent: string(meta.agent.as_ref().or(place_agent.flatten().as_ref())),
         cwd: string(meta.cwd.as_ref()),
-        models: models.map(Text::to_string).collect(),
+        models: meta.models().map(Text::to_string).collect(),
         started: span.map(|(first, _)| first.to_rfc3339()),
         ended: span.map(|(_, last)| last.to_rfc3339()),
         state: activity.word(),

@@ -9,10 +9,11 @@ use super::outcome::{Outcome, ReportError};
 use super::reading::{self, Reading};
 use crate::analysis::calls::pairing;
 use crate::ingest::defined::{self, Known};
-use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::find::{self, Environment};
 use crate::ingest::{OpenError, Target};
 use crate::model::coverage::Coverage;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// So many fields that nothing reads are listed.
 const FIELDS: usize = 30;
@@ -52,10 +53,10 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
 fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
     let formats = defined::known(environment);
     let width = formats.iter().map(|known| known.name.len()).max().unwrap_or(0);
+    // Whether one runs is not asked.
+    let counts = find::counts(environment, Timestamp(0));
     for Known { name, agent, places, file } in &formats {
-        let search =
-            Search { environment: environment.clone(), paths: Vec::new(), format: Some((*name).to_owned()) };
-        let found = find::count(&search);
+        let found = counts.get(name).copied().unwrap_or(0);
         let agent = if agent == name { "" } else { agent };
         let own = match file {
             Some(file) if defined::is_replaced(name) => {

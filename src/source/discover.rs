@@ -103,15 +103,25 @@ pub(crate) fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) ->
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The files up to `depth` folders below a folder, without hidden folders and links. `enter` is asked
-/// for each folder, with the names in it, whether to look at what it holds.
-pub(crate) fn below(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool) -> Below {
+/// The files up to `depth` folders below a folder, without links, and without hidden folders but for those of which
+/// `is_seen` says otherwise. `enter` is asked for each folder, with the names in it, whether to look at what it holds.
+pub(crate) fn below(
+    folder: &Path,
+    depth: usize,
+    is_seen: &dyn Fn(&Path) -> bool,
+    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
+) -> Below {
     let mut found = Below::default();
-    walk(folder, depth, enter, &mut found);
+    walk((folder, depth), is_seen, enter, &mut found);
     found
 }
 
-fn walk(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> bool, found: &mut Below) {
+fn walk(
+    (folder, depth): (&Path, usize),
+    is_seen: &dyn Fn(&Path) -> bool,
+    enter: &mut dyn FnMut(&Path, &[String]) -> bool,
+    found: &mut Below,
+) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => return found.closed.extend(closed(folder, &error)),
@@ -124,8 +134,8 @@ fn walk(folder: &Path, depth: usize, enter: &mut dyn FnMut(&Path, &[String]) -> 
     }
     for (entry, name) in entries.iter().zip(names) {
         let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() && depth > 0 && !name.starts_with('.') {
-            walk(&entry.path(), depth - 1, enter, found);
+        if kind.is_dir() && depth > 0 && (!name.starts_with('.') || is_seen(&entry.path())) {
+            walk((&entry.path(), depth - 1), is_seen, enter, found);
         } else if kind.is_file() {
             found.files.push(entry.path());
         }
@@ -165,10 +175,12 @@ mod tests {
             asked += 1;
             !(folder.ends_with("store") && names == ["i"])
         };
-        let found = below(tree.path(), 2, &mut enter).files;
+        let found = below(tree.path(), 2, &|_| false, &mut enter).files;
         assert_eq!(names(tree.path(), found), ["a", "b/c", "b/d/e"]);
         assert_eq!(asked, 4);
-        assert!(below(&tree.path().join("missing"), 2, &mut |_, _| true).files.is_empty());
+        let found = below(tree.path(), 2, &|folder| folder.ends_with(".hidden"), &mut |_, _| true).files;
+        assert_eq!(names(tree.path(), found), [".hidden/h", "a", "b/c", "b/d/e", "store/i"]);
+        assert!(below(&tree.path().join("missing"), 2, &|_| false, &mut |_, _| true).files.is_empty());
     }
 
     #[test]

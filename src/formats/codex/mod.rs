@@ -88,8 +88,8 @@ impl Format for Codex {
         places::companions(path)
     }
 
-    fn starter(&self, path: &Path, by: &str) -> Vec<Pattern> {
-        places::of_thread(path, by)
+    fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
+        Some(places::of_thread(path, by))
     }
 
     fn home(&self, path: &Path) -> PathBuf {

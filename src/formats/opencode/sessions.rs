@@ -152,9 +152,11 @@ impl Sessions {
     }
 }
 
-/// Titles that stand until the session has a real one.
+/// Titles that stand until the session has a real one begin so.
+pub(super) const DEFAULT_TITLES: [&str; 2] = ["New session - ", "Child session - "];
+
 fn is_default_title(title: &str) -> bool {
-    title.starts_with("New session - ") || title.starts_with("Child session - ")
+    DEFAULT_TITLES.iter().any(|beginning| title.starts_with(beginning))
 }
 
 /// The sums of a session repeat those of its messages; only a difference is worth a word.

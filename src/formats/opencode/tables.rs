@@ -2,6 +2,7 @@
 //! rows whose JSON lacks the ids, which stand in columns. With them put back a row is what the file of an
 //! older storage folder was.
 
+use super::sessions::DEFAULT_TITLES;
 use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
@@ -109,6 +110,8 @@ const PLAN: &str = "SELECT json_object('sessionID', ?1, 'todos', \
 
 fn heads(tables: &Tables, parent: &str) -> String {
     let title = tables.column("session", "title");
+    let defaults = DEFAULT_TITLES.map(|beginning| format!("{title} LIKE '{beginning}%'")).join(" OR ");
+    let title = format!("CASE WHEN {defaults} THEN NULL ELSE {title} END");
     let updated = tables.column("session", "time_updated");
     format!("SELECT id, NULL, {title}, {updated}, {parent} FROM session ORDER BY {updated} DESC, id DESC")
 }

@@ -254,6 +254,7 @@ fn at_path(path: &Path, search: &Search, databases: &mut Databases) -> Result<Ve
     if open::is_database(path) {
         return databases.rows(&lying, None);
     }
+    open::plan(&Target { path: path.to_owned(), session: None })?;
     let named = Named::stem(path);
     Ok(vec![Candidate { is_asked: true, ..candidate(lying, None, named.unwrap_or(Named::id(""))) }])
 }
@@ -264,7 +265,14 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
     let mut found = under_roots(&search.environment, search.format.as_deref(), Some(&absolute), databases);
     let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
     let mut stores: Vec<Candidate> = Vec::new();
-    let below = below(&absolute, DEEPEST, &mut |folder, names| {
+    // What lies under the roots is known by now.
+    let roots = registry().flat_map(Format::roots).filter(|root| is_its_own(root));
+    let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&search.environment)).collect();
+    roots.retain(|root| Some(root) != search.environment.home.as_ref());
+    let is_root =
+        |folder: &Path| roots.iter().any(|root| root.starts_with(folder) || folder.starts_with(root));
+    let is_seen = |folder: &Path| open::holds_sessions(folder) && !is_root(folder);
+    let below = below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
         let sessions = in_store(folder, names, databases);
         let is_store = sessions.is_some();
         stores.extend(sessions.unwrap_or_default());

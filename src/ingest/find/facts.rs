@@ -87,6 +87,19 @@ impl Facts {
         by_file().or_else(by_id).cloned()
     }
 
+    /// The id that a file tells of its session, whatever it is called.
+    pub(crate) fn recorded_id(&mut self, candidate: &Candidate) -> Option<Text> {
+        if candidate.row.is_some() {
+            return None;
+        }
+        self.opened += 1;
+        let mut glance = glance::at_file(candidate, true).ok()??;
+        if let Some(manifest) = glance.format.beside(&candidate.path).manifest {
+            self.manifest(&manifest, &mut glance);
+        }
+        glance.transcript().meta().id.clone().filter(|id| identifies(id))
+    }
+
     fn of_row(&mut self, candidate: Candidate) -> Option<Found> {
         let format = candidate.format?;
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
@@ -101,12 +114,12 @@ impl Facts {
             session: Some(row.id.clone()),
             format: format.name(),
             id: Text::clean(&row.id),
-            agent: candidate.agent.as_deref().map(Text::clean).or_else(|| meta.agent.clone()),
+            agent: meta.agent.clone().or_else(|| candidate.agent.as_deref().map(Text::clean)),
             title: row.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
             key,
             cwd: meta.cwd.clone(),
             model: meta.model.clone(),
-            started: transcript.entries().find_map(|entry| entry.at),
+            started: first_time(&transcript),
             modified: candidate.modified,
             size: None,
             live: self.fresh(&candidate, &transcript),
@@ -117,6 +130,8 @@ impl Facts {
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
         let format = glance.format;
         let beside = format.beside(&candidate.path);
+        // What the beginning says of a run need not hold at its end.
+        let says_live = glance.has_end || beside.manifest.is_some();
         let process = beside.manifest.and_then(|path| self.manifest(&path, &mut glance));
         let listing = self.listing(&candidate, format).unwrap_or_default();
         let is_part = glance.is_part;
@@ -126,8 +141,8 @@ impl Facts {
         // Of a session that is gone nobody else tells what its sub-agents did.
         let is_there = |by: &Text| {
             *self.starters.entry(by.clone()).or_insert_with(|| {
-                let places = format.starter(&candidate.path, by);
-                places.is_empty() || places.iter().any(|Pattern(place)| !named_by(place).is_empty())
+                let is_at = |Pattern(place): &Pattern| !named_by(place).is_empty();
+                format.starter(&candidate.path, by).is_none_or(|places| places.iter().any(is_at))
             })
         };
         let is_started = is_child || meta.fact("started by").is_some_and(is_there);
@@ -139,8 +154,10 @@ impl Facts {
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
-        let live = live(beside.lock.and_then(|path| self.lock(&path)), meta.live, process);
-        let named = format.named(&candidate.path).map_or(candidate.id.as_str(), |named| named.id);
+        let live =
+            live(beside.lock.and_then(|path| self.lock(&path)), meta.live.filter(|_| says_live), process);
+        let place = format.named(&candidate.path);
+        let named = place.map_or(candidate.id.as_str(), |place| place.id);
         let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
         let own = meta.id.clone().filter(|id| identifies(id) && is_own(id));
         let key = Some(Text::clean(&listing.key)).filter(|key| !key.is_blank());
@@ -148,12 +165,12 @@ impl Facts {
             session: None,
             format: format.name(),
             id: own.unwrap_or_else(|| Text::clean(named)),
-            agent: candidate.agent.as_deref().map(Text::clean).or_else(|| meta.agent.clone()),
+            agent: meta.agent.clone().or_else(|| place.and_then(|place| place.agent).map(Text::clean)),
             title: listing.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
             key,
             cwd: meta.cwd.clone(),
             model: meta.model.clone().or(listing.model),
-            started: transcript.entries().find_map(|entry| entry.at),
+            started: first_time(&transcript),
             modified: candidate.modified,
             size: candidate.size.filter(|_| !is_part),
             live: live.or_else(|| self.fresh(&candidate, &transcript)),
@@ -182,6 +199,11 @@ impl Facts {
         let text = String::from_utf8_lossy(&bytes);
         Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
     }
+}
+
+/// When the first of what was taken in was said: histories that were taken over stand in any order.
+fn first_time(transcript: &Transcript) -> Option<Timestamp> {
+    transcript.entries().filter_map(|entry| entry.times().min()).min()
 }
 
 /// A lock tells best; who claims to run must name a process that does, or name none.

@@ -30,8 +30,11 @@ use crate::source::stamp::{Stamp, read_range};
 const STEP: usize = 32 << 10;
 /// How many rows are read at the beginning of a session, and at its end.
 const ROWS: i64 = 24;
-/// How many files of a folder are read if its first has no title.
+/// How many files of a folder are read if its first has no title, and how many at its beginning and its end else.
 const FILES: usize = 8;
+const FEW_FILES: usize = 2;
+/// How many messages are read at the beginning of a session that has a row of its own.
+const FEW_ROWS: i64 = 2;
 
 /// What was taken in.
 pub struct Glance {
@@ -43,6 +46,8 @@ pub struct Glance {
     pub(crate) is_part: bool,
     /// Whether all of the session was taken in.
     pub(crate) is_whole: bool,
+    /// Whether its end was.
+    pub(crate) has_end: bool,
     decoder: Box<dyn Decoder>,
     out: Batch,
 }
@@ -54,7 +59,7 @@ impl Glance {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
         let decoder = format.decoder_of(path);
-        Self { format, is_child: false, is_part: false, is_whole: false, decoder, out }
+        Self { format, is_child: false, is_part: false, is_whole: false, has_end: false, decoder, out }
     }
 
     /// Feeds a record to the decoder.
@@ -97,12 +102,12 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         }
         Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
-            glance.is_whole = is_whole;
+            (glance.is_whole, glance.has_end) = (is_whole, is_whole);
             at_document(&head, &mut glance);
         }
         Shape::Text => {
             let text = String::from_utf8_lossy(&head);
-            glance.is_whole = is_whole;
+            (glance.is_whole, glance.has_end) = (is_whole, is_whole);
             for range in format.decoder().passages(&text) {
                 let at = range.start as u64;
                 glance.take(0, at, text.get(range).unwrap_or_default().as_bytes(), Place::Passage);
@@ -113,9 +118,14 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
             glance.is_part = true;
             glance.is_child = json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
             glance.take(0, 0, &head, Place::File(path));
-            let patterns = if glance.has_title() { Vec::new() } else { format.files(path, &candidate.id) };
+            // The first message says when it began, the last one which model answers.
+            let patterns = format.files(path, &candidate.id);
             let files = patterns.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-            for (number, file) in (1..).zip(files.filter(|file| file != path).take(FILES)) {
+            let mut files: Vec<_> = (1..).zip(files.filter(|file| file != path)).collect();
+            let first = if glance.has_title() { FEW_FILES } else { FILES };
+            let end = files.len().saturating_sub(FEW_FILES).max(first);
+            drop(files.drain(first.min(files.len())..end.min(files.len())));
+            for (number, file) in files {
                 let Head { bytes, .. } = read_head(&file)?;
                 glance.take(number, 0, &bytes, Place::File(&file));
             }
@@ -171,7 +181,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
     }
     let end = at.max(len.saturating_sub(STEP as u64));
     let mut chunk = read_range(file, end, STEP)?;
-    glance.is_whole = end == at;
+    (glance.is_whole, glance.has_end) = (end == at, true);
     if end > at {
         let first = memchr::memchr(b'\n', &chunk).map_or(chunk.len(), |newline| newline + 1);
         chunk.drain(..first);
@@ -247,11 +257,13 @@ pub(crate) fn at_rows(
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
     let mut some: Vec<(usize, i64)> = newest.iter().take(1).copied().collect();
-    if let (Growth::Edited(edited), true) = (&queries.growth, queries.tables.iter().all(|rows| rows.is_line))
-    {
-        // A session without a title is called after its first prompt.
-        let first = [key.clone(), Cell::FIRST, Cell::from(""), Cell::Int(ROWS)];
+    if let Growth::Edited(edited) = &queries.growth {
+        // A session without a title is called after its first prompt, and began with it.
+        let are_lines = queries.tables.iter().all(|rows| rows.is_line);
+        let count = if are_lines { ROWS } else { FEW_ROWS };
+        let first = [key.clone(), Cell::FIRST, Cell::from(""), Cell::Int(count)];
         database.each(&edited.portion, &first, &mut |row| some.extend(place(&row)))?;
+        some.truncate(rows);
     }
     let rest = newest.into_iter().skip(skipped.max(1)).filter(|one| !some.contains(one)).collect::<Vec<_>>();
     for (table, at) in some.iter().chain(&rest) {

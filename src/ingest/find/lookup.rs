@@ -1,4 +1,5 @@
-//! One session by its id, the beginning of it, its file's name, or the key that its agent gives it.
+//! One session by its id, the beginning of it, its file's name, or the key that its agent gives it. Where none is named so,
+//! the ids count that stand in the files, for which their beginnings are read.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use super::candidates::{Candidate, Databases, Search, collect, places};
 use super::facts::Facts;
 use super::ids::goes_on_from_name;
 use crate::formats;
-use crate::formats::roots::{Environment, file_name};
+use crate::formats::roots::{Environment, Named, file_name};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -49,10 +50,18 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
     let search = Search { environment: environment.clone(), ..Search::default() };
     let (candidates, _) = collect(&search, &mut Databases::default());
     let mut facts = Facts::new(Timestamp(0));
-    let mut matches: Vec<(Match, Candidate)> = candidates
-        .into_iter()
-        .filter_map(|candidate| Some((how(&candidate, argument, &mut facts)?, candidate)))
-        .collect();
+    let mut those = |how: &mut dyn FnMut(&Candidate, &mut Facts) -> Option<Match>| -> Vec<_> {
+        let how = |candidate: &Candidate| Some((how(candidate, &mut facts)?, candidate.clone()));
+        candidates.iter().filter_map(how).collect()
+    };
+    let mut matches = those(&mut |candidate, facts| how(candidate, argument, facts));
+    if matches.is_empty() {
+        // Some files are called otherwise than the session in them.
+        matches = those(&mut |candidate, facts| {
+            let id = facts.recorded_id(candidate)?;
+            rank(*id == *argument, id.starts_with(argument), candidate.is_archive)
+        });
+    }
     let best = matches.iter().map(|(how, _)| *how).min();
     matches.retain(|(how, _)| Some(*how) == best);
     matches
@@ -75,19 +84,25 @@ fn how(candidate: &Candidate, name: &str, facts: &mut Facts) -> Option<Match> {
     if file == name {
         return Some(Match::Exact);
     }
-    match (names.contains(&name), names.iter().any(|known| known.starts_with(name)), candidate.is_archive) {
+    let begins = names.iter().any(|known| known.starts_with(name));
+    let end = || goes_on_from_name(name, &candidate.id).then_some(Match::End);
+    rank(names.contains(&name), begins, candidate.is_archive).or_else(end)
+}
+
+fn rank(is_exact: bool, is_beginning: bool, is_archive: bool) -> Option<Match> {
+    match (is_exact, is_beginning, is_archive) {
         (true, _, false) => Some(Match::Exact),
         (true, _, true) => Some(Match::ExactArchive),
         (false, true, false) => Some(Match::Beginning),
         (false, true, true) => Some(Match::BeginningOfArchive),
-        (false, false, _) => goes_on_from_name(name, &candidate.id).then_some(Match::End),
+        (false, false, _) => None,
     }
 }
 
-/// The id of a session that is named as the folder that it lies in.
-pub(crate) fn folder_id(path: &Path, format: &str) -> Option<Text> {
-    let named = formats::named(format)?.named(path)?;
-    (!file_name(path).starts_with(named.id)).then(|| Text::clean(named.id))
+/// The id and the agent of a session, as far as the place of its file tells.
+pub(crate) fn named(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
+    let named = formats::named(format).and_then(|format| format.named(path)).or_else(|| Named::stem(path))?;
+    Some((Text::clean(named.id), named.agent.map(Text::clean)))
 }
 
 fn target(candidate: &Candidate) -> Target {

@@ -79,7 +79,10 @@ fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
 impl Unread {
     fn of(candidate: Candidate) -> Self {
         let format = match candidate.format {
-            None if candidate.is_asked => format_of(&candidate.path),
+            // In a folder that is named each record of a session may be such a file.
+            None if candidate.is_asked || has_extension(&candidate.path, "json") => {
+                format_of(&candidate.path)
+            }
             known => known,
         };
         Self(candidate, format, Vec::new())
@@ -129,7 +132,8 @@ impl Unread {
     fn agents_elsewhere(&self) -> Vec<PathBuf> {
         let Self(candidate, Some(format), _) = self else { return Vec::new() };
         let id = format.named(&candidate.path).map_or("", |named| named.id);
-        if !candidate.is_asked || self.is_of_many() || format.starter(&candidate.path, id).is_empty() {
+        let knows_starter = format.starter(&candidate.path, id).is_some_and(|places| !places.is_empty());
+        if !candidate.is_asked || self.is_of_many() || !knows_starter {
             return Vec::new();
         }
         let (mut files, mut of_agents) = (Vec::new(), HashSet::new());
@@ -152,7 +156,7 @@ impl Unread {
 
     /// Whether it lies in a database, or in a folder of small files.
     fn is_of_many(&self) -> bool {
-        let Candidate { path, id, format, row, .. } = &self.0;
+        let Self(Candidate { path, id, row, .. }, format, _) = self;
         row.is_some() || format.is_some_and(|format| !format.files(path, id).is_empty())
     }
 }
@@ -190,6 +194,10 @@ impl Reader {
 
 fn is_of_an_agent(path: &Path) -> bool {
     format_of(path).is_some()
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
 }
 
 /// The agent that wrote a file, as its beginning tells.
