@@ -30,7 +30,7 @@ use self::format_name::FormatName;
 use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
-use self::naming::{named, slip, with_entry};
+use self::naming::{named, session, slip, with_entry};
 pub use self::opening::{own_prices, replace_prices};
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
@@ -309,10 +309,6 @@ impl Config {
         }
         match (args.command, args.sessions.split_first()) {
             (Some(command), _) => Self::of_command(command, surroundings),
-            (None, Some((_, others))) if !others.is_empty() && !surroundings.can_view() => {
-                let what = "several sessions need a terminal to choose on; `tv show` writes one";
-                Err(Args::command().error(ErrorKind::TooManyValues, what))
-            }
             (None, Some((session, others))) => {
                 Ok(Self::of_sessions(session, others, &args.look, surroundings).unwrap_or_else(Self::Refuse))
             }
@@ -326,7 +322,7 @@ impl Config {
         }
     }
 
-    /// Sessions to view; where that cannot be, the first one is written.
+    /// Sessions to view; where that cannot be, they are written.
     fn of_sessions(
         session: &OsString,
         others: &[OsString],
@@ -334,26 +330,26 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, OpenError> {
         let (target, entry) = with_entry(session, &surroundings.environment)?;
+        let others = others.iter().map(|other| named(other, &surroundings.environment));
+        let joined = others.collect::<Result<Vec<_>, _>>()?;
         if surroundings.can_view() {
-            let others = others.iter().map(|other| named(other, &surroundings.environment));
-            let others = others.collect::<Result<Vec<_>, _>>()?;
-            let view = view_of(target, &others, look, surroundings);
+            let view = view_of(target, &joined, look, surroundings);
             return Ok(Self::View(Box::new(ViewConfig { entry, ..view })));
         }
-        if ingest::is_choice(&target) {
+        if joined.is_empty() && ingest::is_choice(&target) {
             return Ok(Self::List(choices(target, surroundings)));
         }
-        Ok(Self::Print(printer::Options { entry, ..show_instead(target, look, &surroundings) }))
+        Ok(Self::Print(printer::Options { joined, entry, ..show_instead(target, look, &surroundings) }))
     }
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => match named(&args.session, &surroundings.environment) {
-                Ok(target) => Self::Show(show_options(target, &args, &surroundings)),
+            Command::Show(args) => match with_entry(&args.session, &surroundings.environment) {
+                Ok(named) => Self::Show(show_options(named, &args, &surroundings)),
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::Brief { sessions, json, markdown } => {
-                let target = |session| named(session, &surroundings.environment);
+                let target = |name| session(name, &surroundings.environment);
                 let form = match (json, markdown) {
                     (true, _) => brief::Form::Json,
                     (false, true) => brief::Form::Markdown,
@@ -362,19 +358,20 @@ impl Config {
                 Self::Brief(brief::Options { targets: sessions.iter().map(target).collect(), form })
             }
             Command::Stats { sessions, json } => {
-                let target = |session| named(session, &surroundings.environment);
+                let target = |name| session(name, &surroundings.environment);
                 Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })
             }
-            Command::Doctor { session, json } => match named(&session, &surroundings.environment) {
+            Command::Doctor { session: name, json } => match session(&name, &surroundings.environment) {
                 Ok(target) => Self::Doctor(doctor::Options { target, json }),
                 Err(refusal) => Self::Refuse(refusal),
             },
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {
-                let targets = args.sessions.iter().map(|one| named(one, &surroundings.environment)).collect();
+                let targets =
+                    args.sessions.iter().map(|one| session(one, &surroundings.environment)).collect();
                 Self::Check(report::check::Options { targets, form: args.form(), least: args.least() })
             }
-            Command::Wait(args) => match named(&args.session, &surroundings.environment) {
+            Command::Wait(args) => match session(&args.session, &surroundings.environment) {
                 Ok(target) => {
                     let mode = watch(args.poll);
                     Self::Wait(args.options(target, mode))
@@ -444,6 +441,7 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     let color = if look.theme.as_deref() == Some("mono") { ColorChoice::Never } else { ColorChoice::Auto };
     printer::Options {
         target,
+        joined: Vec::new(),
         entry: None,
         paper: paper(None, color, surroundings),
         level: Level::of(look.level.unwrap_or(DEFAULT_LEVEL)),
@@ -454,10 +452,15 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
     }
 }
 
-fn show_options(target: Target, args: &ShowArgs, surroundings: &Surroundings) -> printer::Options {
+fn show_options(
+    (target, entry): (Target, Option<String>),
+    args: &ShowArgs,
+    surroundings: &Surroundings,
+) -> printer::Options {
     printer::Options {
         target,
-        entry: None,
+        joined: Vec::new(),
+        entry,
         paper: args.paper.paper(surroundings),
         level: Level::of(args.level),
         json: args.json,

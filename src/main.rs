@@ -17,6 +17,7 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
+use tv::report::reading::on_one_line;
 use tv::report::sessions::{grep, usage};
 use tv::report::{brief, check, doctor, formats, list, manual, show, stats, themes, top, wait};
 use tv::runtime;
@@ -151,7 +152,7 @@ fn refuse(wrong: &clap::Error, charset: Charset) -> io::Result<()> {
 
 /// Paths and messages of the system are strings from outside: they are cleaned before they are shown.
 fn say(sentence: &str, charset: Charset) {
-    let _ = writeln!(io::stderr(), "tv: {}", charset.text(&Text::clean(sentence)));
+    let _ = writeln!(io::stderr(), "tv: {}", charset.text(&on_one_line(&Text::clean(sentence))));
 }
 
 fn now() -> Timestamp {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::format_name::FormatName;
-use super::{ColorChoice, MIN_WIDTH, Surroundings, named, paper};
+use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
 use crate::analysis::expression::parse::{moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::ingest::find::Search;
@@ -140,7 +140,7 @@ impl Places {
 
 /// A session, or a place with some, that was named.
 fn place(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
-    let target = named(argument, &surroundings.environment)?;
+    let target = session(argument, &surroundings.environment)?;
     if target.is_stdin() {
         let what = "standard input has one session; `tv -` views it";
         return Err(OpenError(what.to_owned()));

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::ingest::find::{self, Environment};
 use crate::ingest::{self, OpenError, Target};
+use crate::report::reading;
 
 /// What an argument names: something at a path, else a session by its id.
 pub(super) fn named(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
@@ -57,11 +58,24 @@ pub(super) fn with_entry(
     }
 }
 
+/// The session that an argument names. It must have the entry that is named with it, if one is.
+pub(super) fn session(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
+    let (target, entry) = with_entry(argument, environment)?;
+    if let Some(entry) = entry {
+        reading::read(&target, true)?.find(&entry)?;
+    }
+    Ok(target)
+}
+
 /// What is to be said of a word that names nothing, but is nearly a command.
 pub(super) fn slip(word: &OsStr, commands: &clap::Command, environment: &Environment) -> Option<String> {
     let word = word.to_str().filter(|word| word.chars().all(|c| c.is_ascii_alphabetic()))?;
-    let command = similar_command(word, commands)?;
+    let is_command = commands.find_subcommand(word).is_some();
+    let command = if is_command { word.to_owned() } else { similar_command(word, commands)? };
     let is_session = PathBuf::from(word).symlink_metadata().is_ok() || find::is_name(word, environment);
+    if is_command && !is_session {
+        return Some(format!("options stand behind the command: `tv {command} --…`"));
+    }
     (!is_session)
         .then(|| format!("neither a command nor a session is called {word}; did you mean `tv {command}`?"))
 }

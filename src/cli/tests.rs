@@ -97,8 +97,19 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     // Of a folder the newest session is shown, and all are to choose from.
     let folder = resolve("src", on_a_terminal()).unwrap();
     assert!(matches!(folder, Config::View(view) if view.listed == [std::path::PathBuf::from("src")]));
-    let error = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap_err();
-    assert!(error.exit_code() == 2 && error.to_string().contains("tv show"), "{error}");
+    let written = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap();
+    let Config::Print(print) = written else { panic!("{written:?}") };
+    assert_eq!(print.target, Target { path: "a.jsonl".into(), session: None });
+    assert_eq!(print.joined, [Target { path: "b.jsonl".into(), session: None }]);
+}
+
+#[test]
+fn options_stand_behind_the_command() {
+    for line in ["--ascii list", "--format codex list"] {
+        let error = resolve(line, Surroundings::default()).unwrap_err();
+        let said = error.to_string();
+        assert!(error.exit_code() == 2 && said.contains("behind the command: `tv list --"), "{said}");
+    }
 }
 
 #[test]

@@ -170,6 +170,7 @@ fn write_text(findings: &[&Finding], reading: &mut Reading, out: &mut dyn Write)
         let first = line(kind.first, reading);
         let Line { path, rule, severity, message, .. } = &first;
         let (row, column) = (first.number.unwrap_or(1), first.column.unwrap_or(1));
+        let path = reading::on_one_line(path);
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
         let unit = if first.has_lines { "line" } else { "record" };
         match (kind.count(), kind.last.place.line) {

@@ -37,6 +37,8 @@ use crate::render::wrap;
 pub struct Options {
     /// The session.
     pub target: Target,
+    /// Sessions that are read as one with it.
+    pub joined: Vec<Target>,
     /// An entry that it must have.
     pub entry: Option<String>,
     /// Columns and colours.

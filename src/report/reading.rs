@@ -1,14 +1,18 @@
 //! A session read to its end: what every report starts from.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
+
+use crossbeam_channel::bounded;
 
 use super::outcome::ReportError;
 use crate::analysis::account::Account;
 use crate::analysis::index::Live;
-use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target};
+use crate::ingest::{self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode};
 use crate::model::body::{Body, Held, Key};
 use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, Opened, Stage};
@@ -19,6 +23,9 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::{Touched, Transcript};
+
+/// Batches that may wait between reading and taking them in.
+const QUEUE: usize = 16;
 
 /// A session read to its end.
 pub struct Reading {
@@ -48,6 +55,33 @@ pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
         session.read_whole(stubs_only, &mut |feed| drop(reading.take(feed)));
         reading.settle();
     })
+}
+
+/// Opens several sessions, and reads them as one, merged by time.
+pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading, OpenError> {
+    let others = others.iter().map(ingest::open).collect::<Result<Vec<_>, _>>()?;
+    let session = ingest::open(target)?.join(others);
+    if !session.is_joined() {
+        return read(target, false);
+    }
+    let mut reading = Reading::of(target, &session);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, feeds) = bounded(QUEUE);
+    let thread = session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
+    for feed in &feeds {
+        let is_end = matches!(feed, Feed::CaughtUp | Feed::Fault(_));
+        reading.take(feed);
+        if is_end {
+            break;
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    drop(feeds);
+    thread.thread().unpark();
+    // A thread that panicked has said so in the feed.
+    let _ = thread.join();
+    reading.settle();
+    Ok(reading)
 }
 
 /// As [`read`], of what was spent only; nothing else that is there of the session can be relied on, and turns, branches
@@ -106,6 +140,12 @@ fn read_session(
 ) -> Result<Reading, OpenError> {
     let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
+    // Of what could not be read at all there is nothing to report.
+    if reading.transcript.tally().records() == 0
+        && let Some(failure) = reading.failure()
+    {
+        return Err(failure);
+    }
     // A file has only one session, so what is named behind it is an entry.
     let is_entry = !matches!(reading.shape, Shape::Folder | Shape::Rows) && target.path.is_file();
     if let Some(name) = target.session.as_ref().filter(|name| is_entry && !name.is_empty()) {
@@ -275,6 +315,11 @@ impl Reading {
 fn last_write(path: &Path) -> Option<Timestamp> {
     let since_epoch = std::fs::metadata(path).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     i64::try_from(since_epoch.as_millis()).ok().map(Timestamp)
+}
+
+/// A name on one line, whatever it holds.
+pub fn on_one_line(name: &str) -> Cow<'_, str> {
+    if name.contains('\n') { name.replace('\n', "\\n").into() } else { name.into() }
 }
 
 /// A path that is safe to print.

@@ -27,7 +27,10 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     if let Some(mode) = options.follow {
         return follow::write(options, mode, out);
     }
-    let mut reading = reading::read(&options.target, is_large(&options.target))?;
+    let mut reading = match options.joined.as_slice() {
+        [] => reading::read(&options.target, is_large(&options.target))?,
+        others => reading::read_as_one(&options.target, others)?,
+    };
     if let Some(name) = &options.entry {
         reading.find(name)?;
     }

@@ -153,7 +153,7 @@ fn columns_of(cell: &str) -> usize {
 fn table(figures: &Figures) -> Vec<(&'static str, String)> {
     let Figures { session, records, entries, blocks, .. } = figures;
     let mut rows = vec![
-        ("file", figures.path.clone()),
+        ("file", reading::on_one_line(&figures.path).into_owned()),
         ("format", format!("{} ({})", figures.format, figures.confidence)),
         ("state", format!("{}{}", session.state, phrases::agents_at_work(session.agents_at_work))),
     ];

@@ -309,6 +309,7 @@ fn no_report_lets_anything_of_a_session_through() {
                     let redact = json;
                     let options = printer::Options {
                         target: target.clone(),
+                        joined: Vec::new(),
                         entry: None,
                         paper,
                         level,

@@ -10,6 +10,7 @@
 
 mod account;
 mod activity;
+mod agreement;
 mod alarms;
 #[cfg(feature = "sqlite")]
 mod beside;

@@ -24,6 +24,7 @@ use self::print::Printer;
 use self::query::Query;
 use self::repeats::Repeats;
 use self::search::{Message, search};
+use super::leave_named;
 use super::walk::walk;
 use crate::ingest::OpenError;
 use crate::ingest::find;
@@ -36,11 +37,9 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
     let (mut sessions, refused) = find::unread(&options.search);
     let mut failures = options.refused.clone();
     failures.extend(refused);
+    failures.extend(leave_named(&mut sessions, &options.targets));
     if let Some(since) = query.since {
         sessions.retain(|session| session.is_since(since));
-    }
-    if options.targets.iter().any(|target| target.session.is_some()) {
-        sessions.retain(|session| options.targets.iter().any(|target| session.is_of(target)));
     }
     let sessions = find::with_sub_agents(sessions);
     let mut printer = Printer::new(options, now);

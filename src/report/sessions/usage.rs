@@ -18,6 +18,7 @@ use std::path::PathBuf;
 pub use self::options::{Form, Options};
 pub use self::read::spender;
 use self::read::{Message, read};
+use super::leave_named;
 use super::walk::walk;
 use crate::analysis::expression::{When, judge};
 use crate::analysis::ledger::{Ledger, Spender};
@@ -65,12 +66,10 @@ pub fn count(
     now: Timestamp,
     mut take: impl FnMut(Step) -> bool,
 ) {
-    let (mut sessions, refused) = find::unread(search);
+    let (mut sessions, mut refused) = find::unread(search);
+    refused.extend(leave_named(&mut sessions, targets));
     if !refused.into_iter().all(|refused| take(Step::Failure(refused))) {
         return;
-    }
-    if targets.iter().any(|target| target.session.is_some()) {
-        sessions.retain(|session| targets.iter().any(|target| session.is_of(target)));
     }
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
     // Of copies that tell no times the one in the older session was said first.

@@ -20,7 +20,7 @@ use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::json;
 use crate::report::outcome::ReportError;
-use crate::report::reading::shown;
+use crate::report::reading::{on_one_line, shown};
 use crate::report::rows::Paper;
 
 /// Columns of a line's number and of who speaks.
@@ -130,7 +130,11 @@ impl<'a> Printer<'a> {
         let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
         let who_style = Style::new().fg(Color::Cyan);
         if self.form == Form::Plain {
-            let place = if *hit.path == *found.path { name_of(found) } else { shown(&hit.path) };
+            let place = if *hit.path == *found.path {
+                name_of(found)
+            } else {
+                Text::clean(&on_one_line(&shown(&hit.path)))
+            };
             let front = format!("{place}:{line}: {at} ");
             if self.paper.colour {
                 let who = [Span::styled(who.to_owned(), who_style), Span::raw(": ")];
@@ -170,7 +174,8 @@ impl<'a> Printer<'a> {
 /// What opens a session.
 fn name_of(found: &Found) -> Text {
     let path = shown(&found.path);
-    found.session.as_ref().map_or_else(|| path.clone(), |session| Text::clean(&format!("{path}#{session}")))
+    let name = found.session.as_ref().map(|session| format!("{path}#{session}"));
+    Text::clean(&on_one_line(name.as_deref().unwrap_or(&path)))
 }
 
 fn write_json(found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {

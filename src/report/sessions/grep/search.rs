@@ -16,14 +16,14 @@ use crate::analysis::expression::judge::{Judge, Verdict};
 use crate::analysis::search::texts;
 use crate::ingest::find::{Reader, Unread};
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
-use crate::ingest::{self, OpenError, Pager, Session};
+use crate::ingest::{self, OpenError, Pager, Session, cannot_open};
 use crate::model::body::{Held, Key};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::found::Found;
-use crate::model::record::{FileId, Origin};
+use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
-use crate::report::reading::{Reading, shown};
+use crate::report::reading::Reading;
 
 /// Of more lines, or more bytes in them, all of the session is decoded: that is no slower, and needs less memory.
 const MANY_LINES: usize = 2_000;
@@ -85,7 +85,7 @@ pub(super) fn search(
         Ok(Sifted::Nothing) => return,
         Ok(sifted) => sifted,
         Err(error) => {
-            say(Message::Failure(OpenError(format!("{}: {error}", shown(unread.path())))));
+            say(Message::Failure(cannot_open(unread.path(), &error)));
             return;
         }
     };
@@ -285,8 +285,14 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                 }
             });
             for (piece, origin, text, found) in lines.into_iter().filter(|_| is_meant) {
+                // The rows of a session are told apart by names that open nothing.
+                let path = if reading.shape == Shape::Rows {
+                    &reading.target.path
+                } else {
+                    reading.file(origin.file)
+                };
                 let hit = Hit {
-                    path: reading.file(origin.file).to_owned(),
+                    path: path.to_owned(),
                     line: (origin.line > 0).then_some(origin.line),
                     key: entry.key.clone(),
                     lane: entry.lane.clone(),
