@@ -55,6 +55,8 @@ pub(super) struct Run {
     waiting: HashMap<Option<Name>, Waiting>,
     /// All of them so far.
     asked: HashSet<Key>,
+    /// Those of which nothing else is recorded.
+    unrecorded: HashSet<Key>,
     /// Results of calls without ids, and whose they are.
     answered: HashMap<Key, Key>,
     once: Once,
@@ -114,6 +116,7 @@ impl Run {
             has_prompt: false,
             waiting: HashMap::new(),
             asked: HashSet::new(),
+            unrecorded: HashSet::new(),
             answered: HashMap::new(),
             once: Once::default(),
             versions: HashMap::new(),

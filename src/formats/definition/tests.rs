@@ -574,6 +574,15 @@ fn calls_of_cursor_wait_for_nothing_and_that_is_said_once() {
         ],
     );
     assert_eq!(states(&transcript), ["unrecorded", "unrecorded"]);
+    let told =
+        r#"{"role":"user","message":{"content":[{"type":"tool_result","name":"Read","content":"a file"}]}}"#;
+    let with_result = built_in("cursor", &[ask, told, ask]);
+    assert_eq!(states(&with_result), ["done", "unrecorded"], "some results are there");
+    assert!(
+        with_result
+            .entries()
+            .all(|entry| !entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Result(_))))
+    );
     assert!(!transcript.has_ended());
     let says = |entry: &&Entry| {
         let is_it =

@@ -139,7 +139,9 @@ impl Run {
             }
             CallId::Order | CallId::Waiting => tool::textual_key(&head.key, number),
         };
-        if self.definition.needs.by_order && rule.result.is_none() && self.asked.insert(key.clone()) {
+        // Of some calls like those of which nothing is recorded there is a result after all.
+        let may_wait = rule.result.as_ref().is_none_or(|result| result.unrecorded);
+        if self.definition.needs.by_order && may_wait && self.asked.insert(key.clone()) {
             // Results follow their calls: what was asked for before has none any more.
             let waiting = self.waiting.entry(head.lane.clone()).or_default();
             if waiting.asking != head.key || waiting.open.len() >= OPEN {
@@ -151,6 +153,9 @@ impl Run {
         let started = rule.started.as_ref().and_then(|path| path.moment(scope)).or(head.at);
         let result = rule.result.as_ref().filter(|result| result.when.holds(scope));
         let result = result.and_then(|rule| within(rule, &key, scope, out));
+        if result.as_ref().is_some_and(|result| result.body.flags.unrecorded) {
+            self.unrecorded.insert(key.clone());
+        }
         let is_lost = rule.lost.as_ref().is_some_and(|flag| flag.holds(scope));
         let state = match result {
             Some(result) => tool::ended(result),
@@ -216,6 +221,8 @@ impl Run {
             }
             None => self.next_open(&key, head, tool.as_ref()),
         };
+        // It takes the place of what says that there is none.
+        let key = if self.unrecorded.contains(&call) { key_within(&call) } else { key };
         let mut result = of_rule(rule, key, scope, out);
         if rule.once && !self.once.is_answer(&call, &head.key) {
             return None;
@@ -255,7 +262,12 @@ fn within(rule: &ResultRule, call: &Key, scope: Scope<'_>, out: &mut Batch) -> O
     if !is_there && !rule.unrecorded && rule.when.is_empty() && !says(&rule.failed) && !says(&rule.refused) {
         return None;
     }
-    Some(of_rule(rule, Text::clean(&format!("{call}:result")), scope, out))
+    Some(of_rule(rule, key_within(call), scope, out))
+}
+
+/// The key of the result within a call.
+fn key_within(call: &Key) -> Key {
+    Text::clean(&format!("{call}:result"))
 }
 
 fn of_rule(rule: &ResultRule, key: Key, scope: Scope<'_>, out: &mut Batch) -> ToolResult {
