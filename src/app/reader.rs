@@ -18,7 +18,7 @@ use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::side_pane::SidePane;
 use super::strip::Strip;
-use super::text::moving::{go_to_wanted, jump, scroll};
+use super::text::moving::{go_to_left, go_to_wanted, jump, scroll};
 use super::text::places::{Trail, marks};
 use super::text::viewport::{Motion, Viewport};
 use super::text::{self, TextPane, runs};

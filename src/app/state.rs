@@ -40,7 +40,7 @@ pub struct App {
     pub ledger: LedgerView,
     /// Where the session was chosen, so that leaving it leads back.
     pub came_from: CameFrom,
-    /// Whether the session of the command line lies below all others: the last list leads back to it.
+    /// Whether a session lies below, over which the one that is shown was chosen: the last list leads back to it.
     pub is_over_session: bool,
 }
 

@@ -15,7 +15,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use ends::Ends;
 use merge::Merge;
-pub(crate) use seat::of_file;
+pub(crate) use seat::{key_at, of_file};
 
 use super::emitter::Outlet;
 use super::files::Files;

@@ -14,7 +14,7 @@ mod earlier;
 mod emitter;
 mod files;
 pub mod find;
-mod joined;
+pub(crate) mod joined;
 mod line_file;
 mod live;
 mod open;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::clock::now;
 use super::counting::Counting;
 use super::look;
-use super::opened::{self, Kept};
+use super::opened::{self, Aside, Kept};
 use super::session_discovery::{self, Discovery};
 use super::workers::Workers;
 use super::{Next, Viewer};
@@ -20,7 +20,7 @@ use crate::app::state::CameFrom;
 use crate::app::text::moving;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::Search;
-use crate::ingest::{self, Target};
+use crate::ingest::{self, Session, Target};
 use crate::model::text::Text;
 use crate::terminal;
 
@@ -133,6 +133,10 @@ impl Viewer {
             self.seeking = None;
             return true;
         }
+        if let Some(aside) = self.aside.take_if(|aside| aside.is_of(&target)) {
+            self.take_up(aside);
+            return true;
+        }
         match ingest::open(&target) {
             Ok(session) => {
                 self.seeking = None;
@@ -141,14 +145,13 @@ impl Viewer {
                     Mode::Ledger => CameFrom::Ledger,
                     _ => CameFrom::Picker,
                 };
-                let is_first = self.app.came_from == CameFrom::Outside;
-                let named = self.opened.as_ref().filter(|opened| is_first && !opened.target.is_stdin());
-                let named = named.map(|opened| (opened.target.clone(), opened.joined.clone()));
-                let named = self.named.take().or(named);
+                if let Some(opened) = self.opened.take_if(|_| self.aside.is_none()) {
+                    let subject = self.keeper.put_away(&mut self.app.reader);
+                    self.aside = Some(Aside::put(opened, subject, &self.config, &mut self.app));
+                }
                 self.begin(session, target);
                 self.app.came_from = from;
-                self.app.is_over_session = named.is_some();
-                self.named = named;
+                self.app.is_over_session = self.aside.is_some();
                 true
             }
             Err(error) => {
@@ -175,63 +178,67 @@ impl Viewer {
     /// Reads one more session as one with what is shown.
     fn join_named(&mut self, path: &str) {
         let Some(opened) = &self.opened else { return };
+        if opened.target.is_stdin() {
+            return self.app.reader.screen.say("what comes through a pipe cannot be read as one with others");
+        }
         let target = opened.target.clone();
         let mut joined = opened.joined.clone();
         joined.push(Target::parse(path));
         self.join(&target, joined);
     }
 
-    /// Reads sessions as one. What cannot be opened keeps nothing from the others.
-    pub(super) fn join(&mut self, target: &Target, joined: Vec<Target>) {
+    /// Reads sessions as one, and says whether that came about. What cannot be opened keeps nothing from the others.
+    pub(super) fn join(&mut self, target: &Target, joined: Vec<Target>) -> bool {
         let mut failures = Vec::new();
         let mut others = Vec::new();
         let mut kept = Vec::new();
         for other in joined {
             match ingest::open(&other) {
                 Ok(session) => {
+                    kept.push(opened::resolved(other, &session));
                     others.push(session);
-                    kept.push(other);
                 }
                 Err(error) => failures.push(Text::clean(&error.to_string()).to_string()),
             }
         }
-        if let Ok(first) = ingest::open(target) {
-            let session = first.join(others);
-            if session.is_joined() {
-                let came_from = self.app.came_from;
-                self.begin(session, target.clone());
-                self.app.came_from = came_from;
-                self.opened.iter_mut().for_each(|opened| opened.joined.clone_from(&kept));
-            } else if failures.is_empty() && !kept.is_empty() {
-                self.app.reader.screen.say("that is the session that is shown");
-            }
+        let session = ingest::open(target).ok().map(|first| first.join(others));
+        let joined = session.filter(Session::is_joined);
+        let is_joined = joined.is_some();
+        if let Some(session) = joined {
+            self.keeper.put_away(&mut self.app.reader);
+            // What is kept of a session says nothing of several.
+            self.keeper.take_out(None, &mut self.app.reader.screen);
+            let reading = Kept::of(&mut self.app.reader);
+            let was_joined = self.opened.as_ref().is_some_and(|opened| !opened.joined.is_empty());
+            let reading = if was_joined { reading } else { reading.among_others() };
+            self.show_again(session, target.clone(), reading);
+            self.opened.iter_mut().for_each(|opened| opened.joined.clone_from(&kept));
+        } else if failures.is_empty() && !kept.is_empty() {
+            self.app.reader.screen.say("that is the session that is shown");
         }
         if !failures.is_empty() {
             self.app.reader.screen.say(failures.join("; "));
         }
+        is_joined && failures.is_empty()
     }
 
-    /// Shows the session of the command line again, over which lists were opened.
+    /// Shows the session again over which others were chosen.
     fn go_back(&mut self, instead: Instead) -> anyhow::Result<Next> {
-        self.app.is_over_session = false;
-        let Some((target, joined)) = self.named.take() else {
-            match instead {
-                Instead::Quit => return Ok(Next::End(ExitCode::SUCCESS)),
-                Instead::Sessions => self.show_all(Action::Sessions)?,
-            }
-            return Ok(Next::Go);
-        };
-        match ingest::open(&target) {
-            Ok(session) => {
-                self.seeking = None;
-                self.begin(session, target.clone());
-                if !joined.is_empty() {
-                    self.join(&target, joined);
-                }
-            }
-            Err(error) => self.app.reader.screen.say(Text::clean(&error.to_string()).to_string()),
+        match (self.aside.take(), instead) {
+            (Some(aside), _) => self.take_up(aside),
+            (None, Instead::Quit) => return Ok(Next::End(ExitCode::SUCCESS)),
+            (None, Instead::Sessions) => self.show_all(Action::Sessions)?,
         }
         Ok(Next::Go)
+    }
+
+    fn take_up(&mut self, aside: Aside) {
+        self.keeper.put_away(&mut self.app.reader);
+        (self.opened, self.seeking) = (None, None);
+        let (opened, subject) = aside.take_up(&self.config, &mut self.app);
+        self.opened = Some(opened);
+        self.keeper.take_out(subject, &mut self.app.reader.screen);
+        self.app.is_over_session = false;
     }
 
     /// Leaves the session for the picker, or the wall.
@@ -239,7 +246,7 @@ impl Viewer {
         self.keeper.put_away(&mut self.app.reader);
         self.opened = None;
         let from = self.app.came_from;
-        opened::clear(&mut self.app, &self.config);
+        drop(opened::clear(&mut self.app, &self.config));
         let below = self.app.ledger.below;
         self.show_all(match from {
             CameFrom::Wall => Action::Wall,
@@ -255,18 +262,33 @@ impl Viewer {
     fn reload(&mut self) {
         let Some(opened) = &self.opened else { return };
         let (target, joined) = (opened.target.clone(), opened.joined.clone());
-        if !joined.is_empty() {
-            return self.join(&target, joined);
+        if target.is_stdin() {
+            return self.app.reader.screen.say("what came through a pipe cannot be read anew");
         }
-        match ingest::open(&target) {
-            Ok(session) => {
-                let came_from = self.app.came_from;
-                let kept = Kept::of(&mut self.app.reader);
-                self.show(session, target, kept);
-                self.app.came_from = came_from;
-                self.app.reader.screen.say("read anew");
+        let is_anew = if joined.is_empty() {
+            match ingest::open(&target) {
+                Ok(session) => {
+                    let kept = Kept::of(&mut self.app.reader);
+                    self.show_again(session, target, kept);
+                    true
+                }
+                Err(error) => {
+                    self.app.reader.screen.say(error.to_string());
+                    false
+                }
             }
-            Err(error) => self.app.reader.screen.say(error.to_string()),
+        } else {
+            self.join(&target, joined)
+        };
+        if is_anew {
+            self.app.reader.screen.say("read anew");
         }
+    }
+
+    /// Shows a session in place of what was read of it before.
+    fn show_again(&mut self, session: Session, target: Target, kept: Kept) {
+        let came_from = self.app.came_from;
+        self.show(session, target, kept);
+        self.app.came_from = came_from;
     }
 }

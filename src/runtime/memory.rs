@@ -101,11 +101,13 @@ impl Keeper {
         }
     }
 
-    /// The reader leaves the session.
-    pub(crate) fn put_away(&mut self, reader: &mut Reader) {
+    /// The reader leaves the session. Gives what it was kept as.
+    pub(crate) fn put_away(&mut self, reader: &mut Reader) -> Option<Subject> {
+        let subject = self.subject.clone();
         if let Err(why) = self.finish(reader) {
             reader.screen.say(unkept(&why));
         }
+        subject
     }
 
     /// The reader leaves the program; what could not be kept is for [`write_unkept`].

@@ -62,7 +62,7 @@ use gallery::Gallery;
 use graphics::TerminalAnswers;
 use input::{Input, Signal};
 use memory::Keeper;
-use opened::{Kept, Opened};
+use opened::{Aside, Kept, Opened};
 use session_discovery::Discovery;
 
 /// At least so long between two frames, so that a flood of events costs no flood of frames.
@@ -125,8 +125,8 @@ struct Viewer {
     colours: Arc<Colours>,
     input: Input,
     opened: Option<Opened>,
-    /// The session of the command line and what was joined to it, while one is shown that was chosen over it.
-    named: Option<(Target, Vec<Target>)>,
+    /// The session over which others were chosen, while one of them is shown.
+    aside: Option<Aside>,
     seeking: Option<Discovery>,
     fleet: Option<Fleet>,
     counting: Option<Counting>,
@@ -168,7 +168,7 @@ impl Viewer {
         let packing = workers::start_packing(say.clone());
         let input = Input::start()?;
         let config = config.clone();
-        let (opened, named, seeking, fleet, counting) = (None, None, None, None, None);
+        let (opened, aside, seeking, fleet, counting) = (None, None, None, None, None);
         let gallery = Gallery::default();
         Ok(Self {
             app,
@@ -177,7 +177,7 @@ impl Viewer {
             colours,
             input,
             opened,
-            named,
+            aside,
             seeking,
             fleet,
             counting,
@@ -409,7 +409,7 @@ impl Viewer {
 
     fn stop(&mut self) {
         let unkept = self.keeper.close(&self.app);
-        self.opened = None;
+        (self.opened, self.aside) = (None, None);
         self.seeking = None;
         self.fleet = None;
         self.counting = None;

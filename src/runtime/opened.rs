@@ -18,15 +18,17 @@ use crate::app::panes::{Pane, Panes};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::{App, CameFrom};
-use crate::app::text::places::Marks;
+use crate::app::text::places::{Left, Marks};
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
-use crate::ingest::{Session, Target};
+use crate::ingest::{self, Session, Target};
+use crate::model::body::Key;
 use crate::model::edit::Feed;
+use crate::model::record::Shape;
 use crate::render::picture::Pictures;
 use crate::session::filter::Filter;
 use crate::session::news::Seen;
-use crate::settings::memory::Memory;
+use crate::settings::memory::{Memory, Subject};
 
 /// Messages that may wait before the reading thread waits for the screen: what was appended stands behind
 /// them while a long session is read.
@@ -53,7 +55,8 @@ pub struct Opened {
 impl Opened {
     /// Shows a session in place of whatever the state shows, and follows it.
     pub fn show(session: Session, target: Target, config: &ViewConfig, kept: Kept, app: &mut App) -> Self {
-        clear(app, config);
+        drop(clear(app, config));
+        let target = resolved(target, &session);
         kept.give_back(&mut app.reader);
         update(app, Event::Feed(Box::new(Feed::Opened(Box::new(session.opened.clone())))));
         app.reader.session.file.address = address_of(&target).filter(|_| !session.is_joined());
@@ -80,10 +83,54 @@ fn address_of(target: &Target) -> Option<String> {
     Some(format!("{}{session}", path.display()))
 }
 
-/// What a session that is shown again keeps of the reader's doing.
+/// What was opened, by a name that goes on meaning the same session: in a folder or database another one may become
+/// the newest.
+pub(crate) fn resolved(target: Target, session: &Session) -> Target {
+    let is_choice = target.path.is_dir() || session.shape() == Shape::Rows;
+    if target.is_stdin() || !is_choice {
+        return target;
+    }
+    let name = session.name().filter(|name| !name.is_empty()).map(str::to_owned);
+    Target { path: session.opened.path.clone(), session: name }
+}
+
+/// A session over which another one is shown: all of it stands as it was left.
+pub(super) struct Aside {
+    opened: Opened,
+    reader: Reader,
+    came_from: CameFrom,
+    subject: Option<Subject>,
+}
+
+impl Aside {
+    /// Puts a session aside.
+    pub(super) fn put(opened: Opened, subject: Option<Subject>, config: &ViewConfig, app: &mut App) -> Self {
+        let came_from = app.came_from;
+        Self { opened, reader: clear(app, config), came_from, subject }
+    }
+
+    /// Whether it is of this session.
+    pub(super) fn is_of(&self, target: &Target) -> bool {
+        self.opened.target == *target
+    }
+
+    /// Shows it again, on the screen as it is now.
+    pub(super) fn take_up(self, config: &ViewConfig, app: &mut App) -> (Opened, Option<Subject>) {
+        let Self { opened, mut reader, came_from, subject } = self;
+        let pictures = Arc::clone(&reader.screen.pictures);
+        reader.screen = Screen { pictures, ..clear(app, config).screen };
+        reader.text.look_changed();
+        app.reader = reader;
+        app.came_from = came_from;
+        (opened, subject)
+    }
+}
+
+/// What a session that is read anew keeps of the reader's doing.
 #[derive(Default)]
 pub struct Kept {
     marks: Marks,
+    left: Option<Left>,
     seen: Option<Seen>,
     filter: Option<Filter>,
     /// Alarms; none of its own, so those of the settings.
@@ -95,12 +142,22 @@ impl Kept {
     /// Takes it out of the state.
     pub fn of(reader: &mut Reader) -> Self {
         Self {
+            left: Left::of(&reader.text.view, &reader.session.transcript),
             marks: std::mem::take(&mut reader.text.places.marks),
             seen: reader.text.places.seen.take(),
             filter: reader.text.find.next_filter.take().or_else(|| reader.text.find.filter.take()),
             alarms: Some(std::mem::take(&mut reader.alarms).again()),
             views: std::mem::take(&mut reader.views),
         }
+    }
+
+    /// The same where the session is read as the first of several.
+    pub(crate) fn among_others(mut self) -> Self {
+        let name = |key: &Key| ingest::joined::key_at(0, key);
+        self.left.iter_mut().for_each(|left| left.rename(name));
+        self.marks.values_mut().for_each(|(key, _)| *key = name(key));
+        // What was seen of one says nothing of several.
+        Self { seen: None, ..self }
     }
 
     /// As the reader left it another time.
@@ -111,6 +168,7 @@ impl Kept {
     /// Puts it back before any entry comes, so that the filter judges entries as they come.
     fn give_back(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
+        reader.text.places.left = self.left;
         reader.text.places.seen = self.seen;
         reader.text.find.filter = self.filter.map(Filter::emptied);
         reader.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut reader.alarms));
@@ -119,18 +177,19 @@ impl Kept {
     }
 }
 
-/// Nothing read yet. What is one for all sessions stays as it is, and so does the division of the screen.
-pub fn clear(app: &mut App, config: &ViewConfig) {
+/// Nothing read yet; gives what was shown. What is one for all sessions stays as it is, and so does the division of the
+/// screen.
+pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
     let Screen { theme, colours, size, message, .. } = &mut app.reader.screen;
     let mut fresh = Reader::new(theme.clone(), app.reader.text.level, Arc::clone(colours), now());
     (fresh.screen.size, fresh.screen.message) = (*size, message.take());
     config.apply_to(&mut fresh);
     fresh.panes = Panes { focus: Pane::default(), is_pushed: false, ..app.reader.panes };
     fresh.text.wrapping = app.reader.text.wrapping;
-    app.reader = fresh;
     app.keys.forget_typed();
     app.mode = Mode::Normal;
     app.came_from = CameFrom::Outside;
+    std::mem::replace(&mut app.reader, fresh)
 }
 
 impl Drop for Opened {

@@ -2,6 +2,7 @@
 
 mod children;
 mod input;
+mod returning;
 mod surroundings;
 
 use std::io::{Read, Write};
@@ -431,7 +432,7 @@ fn a_session_is_chosen_left_and_another_one_chosen() {
     console.wait("only the other one fits", |console| !console.text().contains("FIRST PROMPT"));
     console.send("\r");
     console.wait_for("It is blue");
-    // The session that was left is not followed any more.
+    // What comes in the session that was left is not shown in this one.
     let first = home.path().join(".pi/agent/sessions/--work--/2026-03-01_s1.jsonl");
     append(&first, &line("assistant", "TOO LATE", 3));
     append(
@@ -442,7 +443,12 @@ fn a_session_is_chosen_left_and_another_one_chosen() {
     assert!(!console.text().contains("TOO LATE"));
     console.send("q");
     console.wait_for("1 of 2");
+    // The one over which it was chosen lies below, as it is now.
     console.send("\u{15}");
+    console.wait_for("esc back");
+    console.send("\u{1b}");
+    console.wait_for("TOO LATE");
+    console.send("q");
     console.wait_for("esc quit");
     console.send("\u{1b}");
     assert_eq!(console.wait_for_exit(), 0);

@@ -14,13 +14,15 @@ use crate::model::transcript::Touched;
 use crate::session::{Change, Shown};
 
 impl Reader {
-    /// Takes one message of the feed; goes to the entry that the reader asked for as soon as it has come.
+    /// Takes one message of the feed; goes to where the reader was before, or to the entry that was asked for, as soon
+    /// as it has come.
     pub fn take(&mut self, feed: Feed) -> Vec<Effect> {
         let mut effects = Vec::new();
         for change in self.session.take(feed) {
             effects.extend(self.note(change));
         }
         effects.extend(self.look_out());
+        self.with_text(|text, scene| super::go_to_left(text, scene));
         effects.extend(self.with_text(super::go_to_wanted));
         effects
     }

@@ -155,6 +155,18 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
     });
 }
 
+/// Goes to where the reader was when the session was read before, as soon as that is there.
+pub(crate) fn go_to_left(text: &mut TextPane, scene: &Scene<'_>) {
+    let Some(left) = &text.places.left else { return };
+    let found = left.found(&scene.session.transcript);
+    if let Some((anchor, focus)) = found {
+        (text.view.anchor, text.view.focus) = (anchor, focus);
+    }
+    if found.is_some() || scene.session.file.is_caught_up {
+        text.places.left = None;
+    }
+}
+
 /// Goes to the entry that the reader asked for by its key, or by the id of a call, as soon as it is there.
 pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(wanted) = &text.places.wanted else { return Vec::new() };

@@ -10,10 +10,11 @@ pub mod saved_position;
 use std::collections::HashMap;
 
 use self::news::News;
-use super::viewport::Focus;
+use super::viewport::{Anchor, Focus, Viewport};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
+use crate::render::nodes::NodeId;
 use crate::session::Shown;
 use crate::session::news::Seen;
 
@@ -25,6 +26,41 @@ pub type Item = (Key, usize);
 
 /// Marked items by letter.
 pub type Marks = HashMap<char, Item>;
+
+/// A row of an item at a line of the window, and the focused item: a place that outlives the transcript.
+#[derive(Clone, Debug)]
+pub(crate) struct Left {
+    item: Item,
+    row: usize,
+    node: Option<NodeId>,
+    line: usize,
+    focus: Option<Item>,
+}
+
+impl Left {
+    /// Where the window is; nothing if it follows the session.
+    pub(crate) fn of(view: &Viewport, transcript: &Transcript) -> Option<Self> {
+        let Anchor::Row { entry, block, row, node, line } = view.anchor else { return None };
+        let item = item_of(transcript, Focus { entry, block })?;
+        let focus = view.focus.and_then(|focus| item_of(transcript, focus));
+        Some(Self { item, row, node, line, focus })
+    }
+
+    /// The entries have other keys from now on.
+    pub(crate) fn rename(&mut self, name: impl Fn(&Key) -> Key) {
+        for (key, _) in self.focus.iter_mut().chain([&mut self.item]) {
+            *key = name(key);
+        }
+    }
+
+    /// The same row and item, if they are there.
+    pub(crate) fn found(&self, transcript: &Transcript) -> Option<(Anchor, Option<Focus>)> {
+        let here = |(key, block): &Item| Some(Focus { entry: transcript.find(key)?, block: *block });
+        let Focus { entry, block } = here(&self.item)?;
+        let anchor = Anchor::Row { entry, block, row: self.row, node: self.node, line: self.line };
+        Some((anchor, self.focus.as_ref().and_then(here)))
+    }
+}
 
 /// The reader's places.
 #[derive(Debug, Default)]
@@ -41,6 +77,8 @@ pub struct Places {
     pub wanted: Option<String>,
     /// What is to be searched for from there.
     pub(crate) sought: Option<String>,
+    /// Where the reader was when the session was read before, until that has come again.
+    pub(crate) left: Option<Left>,
     trail: Trail,
     /// The last entry: what joins it may be new, too.
     pub(crate) tail: Tail,

@@ -20,6 +20,11 @@ pub(crate) struct Seat {
     pub(crate) lane: Name,
 }
 
+/// What the session with a number calls something, among what all of them do.
+pub(crate) fn key_at(number: u32, key: &Key) -> Key {
+    if key.trim().is_empty() { key.clone() } else { Text::clean(&format!("{key}~{}", number + 1)) }
+}
+
 impl Seat {
     /// The number of a file among those of all.
     pub(crate) fn file(&self, id: FileId) -> FileId {
@@ -29,7 +34,7 @@ impl Seat {
     /// The key of an entry or a call among those of all. What names nothing goes on to name nothing, and what a key
     /// begins with tells of what kind it is.
     pub(crate) fn key(&self, key: &Key) -> Key {
-        if key.trim().is_empty() { key.clone() } else { Text::clean(&format!("{key}~{}", self.number + 1)) }
+        key_at(self.number, key)
     }
 
     /// The lane of what its session has in this one.
