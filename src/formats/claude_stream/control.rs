@@ -12,8 +12,8 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
-use crate::model::tool::{ToolState, Verdict, identifies};
+use crate::model::text::{Name, Text};
+use crate::model::tool::{ToolResult, ToolState, Verdict, identifies};
 
 /// Questions that wait for their answers, by the id of the request.
 #[derive(Debug, Default)]
@@ -21,7 +21,13 @@ pub(crate) struct Requests {
     open: HashMap<Text, Asked>,
     /// Calls that were not allowed, until their results come.
     denied: HashSet<Key>,
+    /// What came of calls of this run that failed, with the lane of each: the end of the run may tell that they were not
+    /// allowed.
+    failed: HashMap<Key, (ToolResult, Option<Name>)>,
 }
+
+/// Bytes of a result that may say that a call was not allowed.
+const DENIAL: u32 = 4 << 10;
 
 /// A question.
 #[derive(Debug)]
@@ -44,17 +50,38 @@ impl Requests {
     /// The tool did not fail, it was not run: says so of the results among these edits.
     pub(crate) fn refuse(&mut self, edits: &mut [Edit]) {
         for edit in edits {
-            if let Edit::Result { call, result, .. } = edit
-                && self.denied.remove(call)
-            {
-                (result.verdict, result.facts) = (Verdict::Refused, Text::from("refused"));
+            let Edit::Result { call, result, lane } = edit else { continue };
+            if self.denied.remove(call) {
+                refuse(result);
+            } else if result.verdict == Verdict::Failed && result.body.bytes <= DENIAL {
+                self.failed.insert(call.clone(), ((**result).clone(), lane.clone()));
             }
         }
+    }
+
+    /// A run ends, and these calls of it were not allowed: says so of their results. Gives those that have none.
+    pub(crate) fn deny<'a>(&mut self, calls: impl Iterator<Item = &'a str>, out: &mut Batch) -> Vec<&'a str> {
+        let mut failed = std::mem::take(&mut self.failed);
+        let mut open = Vec::new();
+        for call in calls {
+            match failed.remove(&Text::clean(call)) {
+                Some((mut result, lane)) => {
+                    refuse(&mut result);
+                    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane });
+                }
+                None => open.push(call),
+            }
+        }
+        open
     }
 
     fn take(&mut self, id: &Json<'_>) -> Option<Asked> {
         self.open.remove(&id.text()?)
     }
+}
+
+fn refuse(result: &mut ToolResult) {
+    (result.verdict, result.facts) = (Verdict::Refused, Text::from("refused"));
 }
 
 /// What a tool is to be given, if one line does not say all: it stays beside the answer, which takes the place of the

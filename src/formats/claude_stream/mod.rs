@@ -114,12 +114,15 @@ impl ClaudeStreamDecoder {
             "system" => system::decode(line, &mut self.session, &mut self.tasks, out),
             "result" => {
                 self.partials.close_all(out);
+                let denials = json.get("permission_denials").items().iter();
+                let denied = denials.map(|denial| denial.get("tool_use_id").str_or_empty());
+                let open = self.requests.deny(denied, out);
                 match json.get("subtype").str() {
                     Some("input_required") => {}
                     // A run that ended well gave nothing up but what was not allowed.
                     Some("success") if !json.get("is_error").is_true() => {
-                        for denial in json.get("permission_denials").items() {
-                            self.session.calls.give_up(denial.get("tool_use_id").str_or_empty(), out);
+                        for call in open {
+                            self.session.calls.give_up(call, out);
                         }
                         self.session.calls.forget(None);
                     }

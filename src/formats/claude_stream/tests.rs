@@ -227,6 +227,27 @@ fn steps_of_a_task_and_a_question_with_its_answer_are_one_entry_each() {
     assert_eq!(transcript.tally().passed, 0);
 }
 
+#[test]
+fn a_failure_that_the_end_of_the_run_calls_a_denial_is_one() {
+    let call = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"msg_{id}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"x > y"}}}}]}},"session_id":"s"}}"#
+        )
+    };
+    let failed = |id: &str| {
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"no","is_error":true}}]}},"session_id":"s"}}"#
+        )
+    };
+    let end = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"s","permission_denials":[{"tool_name":"Bash","tool_use_id":"t1","tool_input":{"command":"x > y"}}]}"#;
+    let lines = [call("t1"), failed("t1"), call("t2"), failed("t2"), end.to_owned()];
+    let transcript = read(&lines.join("\n"));
+    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
+    let words: Vec<&str> = calls.iter().map(|call| call.state.word()).collect();
+    assert_eq!(words, ["refused", "failed"], "only what is named");
+    assert_eq!(calls[0].state.result().map(|result| result.body.stub.as_str()), Some("no"));
+}
+
 fn confidence(text: &str) -> Confidence {
     let document = json::parse(text).ok().filter(|value| !value.items().is_empty());
     let lines: Vec<Json<'_>> = text.lines().filter_map(|line| json::parse(line).ok()).collect();

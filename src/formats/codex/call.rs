@@ -18,6 +18,9 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, patch_of_command};
 /// The tool that is given code, which calls other tools.
 const CODE: &str = "exec";
 
+/// The tool that writes to a command that goes on, or looks after it.
+const POLL: &str = "write_stdin";
+
 /// `function_call`, `custom_tool_call` and their kin.
 pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
@@ -36,6 +39,14 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
     let key = call_key(payload, out);
     thread.deeds.begin(&key, kind);
+    if name == POLL && !out.is_counted {
+        let process = input.get("session_id");
+        let number = process.count().map(|number| number.to_string());
+        let process = number.or_else(|| process.filled().map(str::to_owned));
+        if let Some(process) = process {
+            thread.deeds.poll(&key, process);
+        }
+    }
     let mut entry = thread.answer(line, out);
     let call = ToolCall {
         key,
@@ -119,6 +130,7 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     } else {
         output::read(payload.get("output"), line.at, out)
     };
+    let outcome = thread.deeds.polled(&call, outcome);
     let result = Box::new(thread.deeds.join(&call, outcome, thread.lane.as_ref()));
     out.push(Edit::Result { call, result, lane: thread.lane.clone() });
     if is_known { Fate::Merged } else { Fate::Shown }

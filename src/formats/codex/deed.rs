@@ -29,6 +29,8 @@ pub(crate) struct Deed {
     input: Body,
     started: Option<Timestamp>,
     outcome: Outcome,
+    /// The process that has ended.
+    process: Option<Text>,
 }
 
 /// Which event or item tells of a deed, whatever it is called.
@@ -93,12 +95,14 @@ impl Deed {
             ..Outcome::text(body, at)
         };
         let key = key.map_or_else(|| out.origin_key(), Text::clean);
-        Some(Self { key, name: Text::clean(&name), kind, headline, input: tree, started, outcome })
+        let process = json.get("process_id").text().filter(|_| exit.is_some());
+        Some(Self { key, name: Text::clean(&name), kind, headline, input: tree, started, outcome, process })
     }
 
     /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         let is_call = !thread.deeds.begin(&self.key, self.kind);
+        self.process.iter().for_each(|process| thread.deeds.end_process(process));
         let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
         if is_call {
             let result = Box::new(result);

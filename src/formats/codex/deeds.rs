@@ -10,6 +10,9 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
+/// How a word begins that says under which name a command goes on.
+pub(crate) const RUNNING: &str = "still running as ";
+
 /// So many results are kept, for what is told of them later.
 const KEPT: usize = 16;
 
@@ -61,6 +64,10 @@ pub(crate) struct Deeds {
     open: Vec<Key>,
     outcome: HashMap<Key, Outcome>,
     order: VecDeque<Key>,
+    /// Processes of commands whose end was told to the call that began them.
+    ended: Seen<()>,
+    /// Calls that look after a process, until they have their results, with its number.
+    polls: HashMap<Key, String>,
 }
 
 impl Deeds {
@@ -90,6 +97,25 @@ impl Deeds {
         counts_nothing
     }
 
+    /// The process of a command has ended, and its call was told how.
+    pub(crate) fn end_process(&mut self, process: &str) {
+        self.ended.insert(process, ());
+    }
+
+    /// A call looks after a process.
+    pub(crate) fn poll(&mut self, call: &Key, process: String) {
+        self.polls.insert(call.clone(), process);
+    }
+
+    /// How a process ended belongs to the call that began it, if that was told: who looked after it did well.
+    pub(crate) fn polled(&mut self, call: &Key, outcome: Outcome) -> Outcome {
+        let process = self.polls.remove(call);
+        if outcome.exit.is_none() || !process.is_some_and(|process| self.ended.contains(&process)) {
+            return outcome;
+        }
+        Outcome { exit: None, verdict: Verdict::Done, ..outcome }
+    }
+
     /// Nobody waits for results any more.
     pub(crate) fn lose(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
@@ -117,9 +143,21 @@ impl Deeds {
     }
 }
 
+/// Whether a word says that a command goes on.
+fn is_running(word: &str) -> bool {
+    word.starts_with(RUNNING)
+}
+
 fn joined(known: Outcome, new: Outcome) -> Outcome {
     let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
-    let (first, second) = if is_better { (new, known) } else { (known, new) };
+    let (mut first, mut second) = if is_better { (new, known) } else { (known, new) };
+    if first.exit.is_none() && second.exit.is_some() && first.words.iter().any(|word| is_running(word)) {
+        // The model was given what came out until then.
+        first.words.retain(|word| !is_running(word));
+        if second.body.bytes > first.body.bytes {
+            std::mem::swap(&mut first.body, &mut second.body);
+        }
+    }
     let verdict = if first.verdict == Verdict::Done { second.verdict } else { first.verdict };
     let mut words = first.words;
     words.extend(second.words.into_iter().filter(|word| !words.contains(word)).collect::<Vec<_>>());

@@ -1,5 +1,6 @@
 //! Sub-agents: threads of their own, in rollouts of their own. Their parent tells which call started them, they tell
-//! what they are called; a lane is announced when it has entries.
+//! what they are called; a lane is announced when it has entries, or when it is known which call started it: its rollout may
+//! not be here.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ impl Lanes {
         let lane = self.known.entry(name.clone()).or_default();
         let before = lane.clone();
         change(lane);
-        if lane.has_entries && *lane != before {
+        if (lane.has_entries || lane.call.is_some()) && *lane != before {
             let Lane { label, call, .. } = lane.clone();
             out.meta(MetaEdit::Lane { name: name.clone(), label, call });
         }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::deeds::Outcome;
+use super::deeds::{Outcome, RUNNING};
 use super::message::{image, text_of};
 use crate::formats::json::{self, Json, Str};
 use crate::model::body::written::opening;
@@ -180,9 +180,9 @@ impl Head {
         } else if let Some(time) = line.strip_prefix("Wall time: ").or(line.strip_prefix("Wall time ")) {
             self.seconds = number(time);
         } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
-            self.words.push(format!("still running as {session}"));
+            self.words.push(format!("{RUNNING}{session}"));
         } else if let Some(cell) = line.strip_prefix("Script running with cell ID ") {
-            self.words.push(format!("still running as cell {cell}"));
+            self.words.push(format!("{RUNNING}cell {cell}"));
         } else if line.starts_with("Script failed") {
             self.has_failed = true;
         } else if let Some(lines) = line.strip_prefix("Total output lines: ") {

@@ -8,7 +8,7 @@ use crate::formats::fed;
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// Feeds lines of a file, and lines of files beside it.
@@ -244,6 +244,53 @@ fn a_sub_agent_is_a_lane_of_its_parent() {
     assert_eq!(lanes, [("Ada".into(), Some("c1".into()))]);
     assert_eq!(texts(&transcript).iter().filter(|text| *text == "seen").count(), 1);
     assert_eq!(transcript.meta().id.as_deref(), Some("01a0fbd7-8280-7000-8000-0000000000a1"));
+}
+
+#[test]
+fn a_sub_agent_without_its_rollout_is_a_lane_with_its_name() {
+    let spawn = item(
+        r#"{"type":"function_call","name":"spawn_agent","arguments":"{\"message\":\"look\"}","call_id":"c1"}"#,
+    );
+    let begun = event(
+        r#"{"type":"collab_agent_spawn_end","call_id":"c1","new_thread_id":"01a0fbd7-d0a0-7000-8000-0000000000a2","new_agent_nickname":"Gibbs","status":"pending_init"}"#,
+    );
+    let transcript = alone(&[spawn, begun]);
+    let lanes: Vec<_> =
+        transcript.lanes().iter().map(|lane| (lane.label.as_str(), lane.call.clone())).collect();
+    assert_eq!(lanes, [("Gibbs", Some("c1".into()))]);
+}
+
+#[test]
+fn a_command_that_went_on_ends_with_its_own_call_and_not_with_those_that_looked_after_it() {
+    let begin = item(
+        r#"{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"make\"}","call_id":"c1"}"#,
+    );
+    let running = item(
+        r#"{"type":"function_call_output","call_id":"c1","output":"Chunk ID: a\nWall time: 1.0 seconds\nProcess running with session ID 43\nOutput:\nmake"}"#,
+    );
+    let end = event(
+        r#"{"type":"exec_command_end","call_id":"c1","process_id":"43","command":["bash","-lc","make"],"aggregated_output":"make: no rule","exit_code":2,"duration":{"secs":2,"nanos":0}}"#,
+    );
+    let poll = item(
+        r#"{"type":"function_call","name":"write_stdin","arguments":"{\"session_id\":43,\"chars\":\"\"}","call_id":"c2"}"#,
+    );
+    let polled = item(
+        r#"{"type":"function_call_output","call_id":"c2","output":"Chunk ID: b\nWall time: 0.0 seconds\nProcess exited with code 2\nOutput:\n: no rule"}"#,
+    );
+    let facts = |lines: &[String]| -> Vec<(&'static str, String, String)> {
+        let transcript = alone(lines);
+        let words = |call: &ToolCall| {
+            let result = call.state.result().unwrap();
+            (call.state.word(), result.facts.to_string(), result.body.stub.to_string())
+        };
+        transcript.entries().flat_map(Entry::calls).map(words).collect()
+    };
+    let told = |word, facts: &str, body: &str| (word, facts.to_owned(), body.to_owned());
+    let all = [begin.clone(), running.clone(), end, poll.clone(), polled.clone()];
+    assert_eq!(facts(&all), [told("failed", "exit 2", "make: no rule"), told("done", "", ": no rule")]);
+    // Where nothing else tells how it ended, who looked after it does.
+    let last = &facts(&[begin, running, poll, polled])[1];
+    assert_eq!(*last, told("failed", "exit 2", ": no rule"));
 }
 
 #[test]
