@@ -24,7 +24,7 @@ const TRANSCRIPT_LEAST: u16 = 28;
 /// The outline needs this many columns of screen, unless it is asked for.
 const OUTLINE_FROM: u16 = 100;
 /// And this many if it is.
-const OUTLINE_LEAST_SCREEN: u16 = 60;
+pub(crate) const OUTLINE_LEAST_SCREEN: u16 = 60;
 /// Columns of the outline with its divider.
 const OUTLINE: (u16, u16) = (32, 48);
 /// The inspector is a pane on screens with this many columns; on others it lies over the transcript.

@@ -327,7 +327,7 @@ fn failed_of(failure: &Failure, key: &impl Fn(EntryId) -> String) -> Failed {
 }
 
 fn markdown(row: &BriefRow) -> String {
-    match (row.code.as_str(), plain(&row.text)) {
+    match (row.code.as_str(), plain(&format!("{}{}", row.text, row.end))) {
         ("", text) => text,
         (words, text) => format!("{} {text}", code(words)),
     }

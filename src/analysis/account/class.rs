@@ -50,6 +50,9 @@ impl Class {
 /// may have waited for somebody to allow it.
 pub(crate) const STILL_MS: u64 = 10 * 60_000;
 
+/// Somebody who is asked needs as long, in ms, to read what for.
+const ASKED_MS: u64 = 1_000;
+
 impl Class {
     /// What the time of a call was spent on.
     pub(crate) fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
@@ -57,6 +60,8 @@ impl Class {
         let is_quick =
             matches!(call.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search);
         match &call.state {
+            // Nobody answers so fast: a rule or a hook did not allow it.
+            ToolState::Refused(_) if took.is_some_and(|took| took.ms < ASKED_MS) => Self::Tool,
             ToolState::Refused(_) => Self::Human,
             _ if asks(call) => Self::Human,
             _ if is_quick && took.is_some_and(|took| took.ms > STILL_MS) => Self::Unknown,
@@ -151,5 +156,45 @@ impl Sums {
     /// All time.
     pub(crate) fn total(&self) -> u64 {
         self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Class;
+    use crate::model::body::Tree;
+    use crate::model::edit::Batch;
+    use crate::model::text::Text;
+    use crate::model::timestamp::Timestamp;
+    use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
+
+    #[test]
+    fn a_refusal_that_comes_at_once_is_nobodys_time() {
+        let class = |ms: i64| {
+            let mut out = Batch::default();
+            let result = ToolResult {
+                key: Text::from("r"),
+                tool: None,
+                verdict: Verdict::Refused,
+                body: out.output("no"),
+                patch: None,
+                images: Vec::new(),
+                facts: Text::default(),
+                at: Some(Timestamp(ms)),
+                duration_ms: None,
+            };
+            let call = ToolCall {
+                key: Text::from("c"),
+                name: Text::from("bash"),
+                kind: ToolKind::Run,
+                headline: Text::from("rm"),
+                input: out.tree(&Text::from("rm"), 2, || Tree::Null),
+                state: ToolState::Refused(Box::new(result)),
+                started: Some(Timestamp(0)),
+                lane: None,
+            };
+            Class::of_call(&call, None)
+        };
+        assert_eq!((class(642), class(4_000)), (Class::Tool, Class::Human));
     }
 }

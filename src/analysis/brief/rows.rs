@@ -100,6 +100,8 @@ pub(crate) struct BriefRow {
     pub(crate) code: String,
     /// The rest.
     pub(crate) text: String,
+    /// What came of it, which is shown even where all of it has no room.
+    pub(crate) end: String,
     /// Whether that is good.
     pub(crate) tone: Tone,
     /// The entry that it is about.
@@ -114,7 +116,7 @@ impl BriefRow {
     /// All of it.
     pub(crate) fn words(&self) -> String {
         let parts = [self.code.as_str(), self.text.as_str()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ") + &self.end
     }
 }
 
@@ -196,7 +198,7 @@ impl Sources<'_> {
         let row = |call: &Open| {
             let is_lost = word_of(self.transcript, call) == "lost";
             let end = if is_lost { "never got a result" } else { "has no result yet" };
-            BriefRow::of(format!("{} · {end}", line(&call.what)), Some(call.entry))
+            BriefRow { end: format!(" · {end}"), ..BriefRow::of(line(&call.what), Some(call.entry)) }
         };
         grouped(open.iter().map(row))
     }
@@ -269,10 +271,12 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
         }
     }
     let row = |(row, times): (BriefRow, usize)| {
-        let times = (times > 1).then(|| format!("{times} times"));
-        let parts = [Some(row.text).filter(|text| !text.is_empty()), times];
-        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        BriefRow { text, ..row }
+        match times {
+            1 => row,
+            // Beside code it is all that is said of it.
+            _ if row.text.is_empty() => BriefRow { text: format!("{times} times"), ..row },
+            _ => BriefRow { end: format!("{} · {times} times", row.end), ..row },
+        }
     };
     groups.into_iter().map(row).collect()
 }
@@ -364,8 +368,8 @@ fn failed(failure: &Failure) -> BriefRow {
         None => ("", Tone::Bad),
     };
     let facts = if facts.is_empty() { String::new() } else { format!("  {}", line(facts)) };
-    let text = format!("{}{times}{facts}{state}{end}", line(what));
-    BriefRow { text, tone, entry: Some(*entry), ..BriefRow::default() }
+    let end = format!("{times}{facts}{state}{end}");
+    BriefRow { text: line(what), end, tone, entry: Some(*entry), ..BriefRow::default() }
 }
 
 /// A claim leads to what shows it, or to where it was made.

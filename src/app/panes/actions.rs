@@ -2,7 +2,7 @@
 
 use super::{Pane, Panes, STEP};
 use crate::app::input::action::{Change, Way};
-use crate::app::layout::{Frame, INSPECTOR_FROM};
+use crate::app::layout::{Frame, INSPECTOR_FROM, OUTLINE_LEAST_SCREEN};
 use crate::app::screen::Screen;
 
 impl Panes {
@@ -17,6 +17,9 @@ impl Panes {
         times: usize,
     ) -> Option<Pane> {
         match change {
+            Change::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
+                screen.say(format!("the outline has room from {OUTLINE_LEAST_SCREEN} columns on"));
+            }
             Change::Outline => self.wants_outline = Some(frame.outline.width == 0),
             Change::Inspector => self.show_inspector(screen, frame.inspector.width == 0),
             Change::Focus(Way::Next) => self.cycle(frame, here, screen, times),

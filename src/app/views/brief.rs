@@ -211,7 +211,12 @@ fn row_spans(scene: &PageScene<'_>, section: Section, row: &BriefRow, room: usiz
         _ => Style::default(),
     };
     if row.code.is_empty() {
-        return wrap::fit(&[Span::styled(row.text.clone(), style)], room, cut);
+        // What came of it is seen beside the half of what it was.
+        let end = wrap::width(&row.end).min(room / 2);
+        let mut spans = wrap::fit(&[Span::styled(row.text.clone(), style)], room - end, cut);
+        let rest = room.saturating_sub(wrap::width_of(&spans));
+        spans.extend(wrap::fit(&[Span::styled(row.end.clone(), style)], rest, cut));
+        return spans;
     }
     // Of a path the middle goes first, so that its figures are seen.
     let beside = if row.text.is_empty() { 0 } else { wrap::width(&row.text) + 2 };
