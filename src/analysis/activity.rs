@@ -3,6 +3,8 @@
 //! **Records say when a session was alive, not its file.** A file that changed long after its newest record was
 //! copied (`analysis::activity`). While sub-agents work, it is their records that say it.
 
+use std::cmp::Reverse;
+
 use super::agents::{self, Fate};
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
@@ -206,14 +208,20 @@ impl LastWrite {
 }
 
 /// Judges from the end of the transcript. Of several sessions that are read as one the state is that of the one that needs
-/// somebody, or else works; when their files were written to says nothing of each.
+/// somebody, or else works, and of two that stand alike that of the one that came to it last; when their files were
+/// written to says nothing of each.
 pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timestamp) -> Activity {
     if !transcript.is_joined() {
         return judge_lane(transcript, None, last_write, now);
     }
+    foremost(transcript, now).map_or(Activity::Unknown, |(_, state)| state)
+}
+
+/// Of several sessions that are read as one the lane of the one whose state is that of all, and this state.
+pub(crate) fn foremost(transcript: &Transcript, now: Timestamp) -> Option<(&Name, Activity)> {
     let sessions = transcript.lanes().iter().filter(|lane| lane.is_session);
-    let states = sessions.map(|lane| judge_lane(transcript, Some(&lane.name), None, now));
-    states.min_by_key(Activity::rank).unwrap_or(Activity::Unknown)
+    let states = sessions.map(|lane| (&lane.name, judge_lane(transcript, Some(&lane.name), None, now)));
+    states.min_by_key(|(_, state)| (state.rank(), Reverse(state.since())))
 }
 
 /// Judges from the end of a lane that a human speaks in.

@@ -456,12 +456,12 @@ pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (EntryId,
     transcript.turns().iter().filter_map(|turn| Some((turn.prompt, transcript.get(turn.prompt)?)))
 }
 
-/// The last answer of the main lane that says something.
+/// The last answer of the main lane that says something; of several sessions the last one of all their agents.
 pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
     let is_answer = |id: &&EntryId| {
         transcript.get(**id).is_some_and(|entry| {
             entry.role == Role::Assistant
-                && entry.lane.is_none()
+                && transcript.is_spoken_to(entry.lane.as_ref())
                 && !entry.marks.trace
                 && !entry.marks.copy
                 && texts(entry).any(|body| !body.text_or_stub().trim().is_empty())

@@ -74,8 +74,9 @@ pub(crate) fn model(model: &str) -> String {
     name.split('-').filter(|part| !is_date(part)).collect::<Vec<_>>().join("-").chars().take(24).collect()
 }
 
-/// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`. Empty if nothing happened in it.
-pub(crate) fn turn(figures: &Figures, ascii: bool) -> String {
+/// Facts of a turn: `6 calls 1✗ · 1m52s · $0.21`; of one that has been going on for so many ms since its last sign with the
+/// time of a clock: `6 calls · 1:52`. Empty if nothing happened in it.
+pub(crate) fn turn(figures: &Figures, goes_on_ms: u64, ascii: bool) -> String {
     let facts = &figures.facts;
     let calls = (facts.calls > 0).then(|| count(u64::from(facts.calls), "call"));
     let mark = if ascii { 'x' } else { '✗' };
@@ -86,7 +87,10 @@ pub(crate) fn turn(figures: &Figures, ascii: bool) -> String {
     let parts = [
         (!work.is_empty()).then(|| work.join(" ")),
         (errors > 0).then(|| count(u64::from(errors), "error")),
-        figures.took_ms().filter(|ms| *ms > 0).map(duration),
+        figures.took_ms().filter(|ms| *ms > 0).map(|ms| match goes_on_ms {
+            0 => duration(ms),
+            more => elapsed(ms.saturating_add(more)),
+        }),
         cost(&figures.cost()),
     ];
     joined(parts, ascii)
@@ -120,6 +124,7 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
 pub(crate) fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
+        0 if lane.entries.is_empty() => "not here".to_owned(),
         0 if lane.entries.len() == 1 => "1 entry".to_owned(),
         0 => format!("{} entries", lane.entries.len()),
         calls => count(u64::from(calls), "call"),
@@ -238,9 +243,9 @@ mod tests {
         figures.facts.started = Some(Timestamp(0));
         figures.facts.ended = Some(Timestamp(112_000));
         figures.facts.totals.add(&Usage { input: Some(1), cost: Some(0.21), ..Usage::default() }, None);
-        assert_eq!(turn(&figures, false), "6 calls 1✗ · 1m52s · $0.21");
-        assert_eq!(turn(&figures, true), "6 calls 1x - 1m52s - $0.21");
-        assert_eq!(turn(&Figures::default(), false), "");
+        assert_eq!(turn(&figures, 0, false), "6 calls 1✗ · 1m52s · $0.21");
+        assert_eq!(turn(&figures, 0, true), "6 calls 1x - 1m52s - $0.21");
+        assert_eq!(turn(&Figures::default(), 0, false), "");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod ends;
 mod merge;
 mod seat;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use super::live;
 use super::piped;
 use super::plan::Plan;
 use crate::model::edit::{Batch, Feed, LinkState, Opened, Stage};
+use crate::model::found::Place;
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 
@@ -31,11 +33,16 @@ const DEPTH: usize = 8;
 /// How often to look whether to stop.
 const CALM: Duration = Duration::from_millis(50);
 
+/// Whether a session lies among others in a database or a folder.
+fn is_one_of_many(plan: &Plan) -> bool {
+    matches!(plan.shape, Shape::Rows | Shape::Folder)
+}
+
 /// Names of sessions for readers, of their files, as far as they differ, and their formats.
 fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
     let stem = |plan: &&Plan| {
         let stem = plan.path.file_stem().unwrap_or(plan.path.as_os_str());
-        let named = matches!(plan.shape, Shape::Rows | Shape::Folder).then_some(plan.session.as_str());
+        let named = is_one_of_many(plan).then_some(plan.session.as_str());
         named.map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
     };
     let stems: Vec<String> = plans.iter().map(stem).collect();
@@ -56,7 +63,11 @@ const SHORT: usize = 8;
 pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
     let first = plans.first()?;
     let reason = Text::clean(&format!("{} sessions joined", plans.len()));
-    Some(Opened { format: "joined", reason, resumes: &[], ..first.opened.clone() })
+    let joined = plans.iter().map(|plan| Place {
+        path: std::path::absolute(&plan.path).unwrap_or_else(|_| plan.path.clone()),
+        session: is_one_of_many(plan).then(|| plan.session.clone()),
+    });
+    Some(Opened { format: "joined", reason, resumes: &[], joined: joined.collect(), ..first.opened.clone() })
 }
 
 /// Follows one session until asked to stop.
@@ -73,7 +84,8 @@ pub(crate) fn follow(sessions: Vec<(Plan, Files)>, outlet: Outlet<'_>, native: b
     let plans: Vec<&Plan> = sessions.iter().map(|(plan, _)| plan).collect();
     let names = names(&plans);
     let (merge, ends) = (Merge::new(&names), Some(Ends::new(&names)));
-    let mut joiner = Joiner { merge, ends, outlet, progress: vec![(0, 0); plans.len()] };
+    let mut joiner =
+        Joiner { merge, ends, outlet, progress: vec![(0, 0); plans.len()], lost: BTreeMap::new() };
     let (sender, feeds) = bounded(DEPTH);
     let is_over = AtomicBool::new(false);
     let is_over = &is_over;
@@ -108,6 +120,8 @@ struct Joiner<'o> {
     ends: Option<Ends>,
     outlet: Outlet<'o>,
     progress: Vec<(u64, u64)>,
+    /// Sessions that cannot be read on, and why, in a word or two.
+    lost: BTreeMap<usize, &'static str>,
 }
 
 impl Joiner<'_> {
@@ -135,13 +149,36 @@ impl Joiner<'_> {
                 (self.outlet)(Feed::File { id, path })
             }),
             Feed::Polled(why) if number == 0 => (self.outlet)(Feed::Polled(why)),
-            Feed::Link(LinkState::Unreadable(why)) => self.say(number, &format!("cannot be read ({why})")),
-            Feed::Link(LinkState::Emptied) => self.say(number, "the file was emptied"),
-            Feed::Link(LinkState::Gone) => self.say(number, "the file is gone"),
-            Feed::Fault(why) | Feed::Link(LinkState::Reread(why)) => self.say(number, &why),
+            Feed::Link(LinkState::Unreadable(why)) => {
+                self.lose(number, "unreadable", &format!("cannot be read ({why})"))
+            }
+            Feed::Link(LinkState::Emptied) => self.lose(number, "file emptied", "the file was emptied"),
+            Feed::Link(LinkState::Gone) => self.lose(number, "file gone", "the file is gone"),
+            Feed::Fault(why) => self.lose(number, "reading stopped", &why),
+            Feed::Link(LinkState::Reread(why)) => self.say(number, &why) && self.have(number),
+            Feed::Link(LinkState::Live) => self.have(number),
             // It says nothing of what is shown.
             Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) | Feed::Bodies(_) => true,
         }
+    }
+
+    /// A session cannot be read on: says so, and in a word or two as long as it lasts.
+    fn lose(&mut self, number: usize, word: &'static str, what: &str) -> bool {
+        self.lost.insert(number, word);
+        self.say(number, what) && self.send_lost()
+    }
+
+    /// A session can be read on.
+    fn have(&mut self, number: usize) -> bool {
+        let was_lost = self.lost.remove(&number).is_some();
+        !was_lost && self.lost.is_empty() || self.send_lost()
+    }
+
+    fn send_lost(&mut self) -> bool {
+        let words = self.lost.iter().map(|(number, word)| format!("{}: {word}", number + 1));
+        let words = words.collect::<Vec<_>>().join(", ");
+        let state = if words.is_empty() { LinkState::Live } else { LinkState::InPart(Text::clean(&words)) };
+        (self.outlet)(Feed::Link(state))
     }
 
     /// Says something of a session that keeps nothing from the others: it is waited for no longer.

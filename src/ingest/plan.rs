@@ -57,6 +57,7 @@ impl Plan {
             path: path.to_owned(),
             resumes: detection.format.resumes(path),
             written: None,
+            joined: Vec::new(),
         };
         Self {
             format: detection.format,

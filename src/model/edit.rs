@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::body::written::Written;
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
+use super::found::Place;
 use super::limit::Limit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
@@ -455,6 +456,8 @@ pub struct Opened {
     /// When something of it was last written, as its database says, in which other sessions lie beside it. `None`:
     /// its files tell.
     pub written: Option<Timestamp>,
+    /// The sessions that are read as one, in their order.
+    pub joined: Vec<Place>,
 }
 
 /// How the followed file fares.
@@ -475,6 +478,8 @@ pub enum LinkState {
     Archived(Text),
     /// It cannot be read just now.
     Unreadable(Text),
+    /// Of several sessions that are read as one some cannot be read on: which, and why.
+    InPart(Text),
     /// The pipe was closed: nothing more will come.
     Closed,
 }

@@ -41,6 +41,7 @@ use super::turn::Turn;
 use super::usage::{Scope, Usage};
 pub(crate) use accounts::Part;
 use lanes::Lanes;
+pub(crate) use lanes::{key_of_session, recorded_key};
 use large::Large;
 pub(crate) use ledger::Aside;
 use ledger::Ledger;

@@ -16,11 +16,12 @@ use super::source::Of;
 use super::wrap::{self, Piece};
 use super::{body, tool};
 use crate::model::body::Body;
-use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
+use crate::model::transcript::recorded_key;
 use records::Records;
 
 /// Rows of a prompt where only prompts are shown.
@@ -65,7 +66,7 @@ pub(crate) fn lay_out_as(
     let is_filtered = |index: &usize| item.only.is_some_and(|only| only.binary_search(index).is_err());
     sheet.begin(item.only.and_then(<[usize]>::first).map_or(first, |shown| first.max(*shown)));
     if look.level == Level::Raw && first == 0 {
-        let identity = identity(item.entry, look.theme.glyphs().dot);
+        let identity = identity(item, look.theme.glyphs().dot);
         sheet.note(&identity, look.theme.dim);
     }
     let records = Records::of(item, look);
@@ -133,10 +134,12 @@ fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Op
 }
 
 /// `key … · parent … · line 12 · byte 345 +678`
-fn identity(entry: &Entry, dot: &str) -> String {
+fn identity(item: &Item<'_>, dot: &str) -> String {
+    let entry = item.entry;
+    let key = |key| without_sgr(recorded_key(key, item.is_joined));
     let parts = [
-        Some(format!("{} {}", entry.role.word(), without_sgr(&entry.key))),
-        entry.parent.as_ref().map(|parent| format!("parent {}", without_sgr(parent))),
+        Some(format!("{} {}", entry.role.word(), key(&entry.key))),
+        entry.parent.as_ref().map(|parent| format!("parent {}", key(parent))),
         entry.model.as_ref().map(|model| without_sgr(model).into_owned()),
         Some(place(entry.origin, dot)),
     ];
@@ -318,7 +321,9 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
         right.push(Span::styled(fact.to_owned(), theme.dim));
     }
     if sheet.item.entry.marks.open {
-        right.push(Span::styled("writing", theme.accent));
+        let is_at_work = sheet.item.is_at_work;
+        let (words, style) = if is_at_work { ("writing", theme.accent) } else { ("broken off", theme.warn) };
+        right.push(Span::styled(words, style));
     }
     right
 }

@@ -165,12 +165,16 @@ pub struct Item<'a> {
     pub dim: bool,
     /// Whether its calls without a result may still get one.
     pub is_awaited: bool,
+    /// Whether the agent is at work: what it has not finished may still be.
+    pub is_at_work: bool,
     /// Sub-agents that its calls started.
     pub lanes: &'a [LaneLine],
     /// How deep it lies in sub-agents: 0 is the main lane. Indents by two columns each, up to four.
     pub depth: u16,
     /// Whether somebody speaks to its agent, though it has a lane: it is of one of several sessions.
     pub is_spoken_to: bool,
+    /// Whether its keys name the one of several sessions that has them.
+    pub is_joined: bool,
     /// Index of the block that opens in raw form (the `r` key), if any.
     pub raw: Option<usize>,
     /// The blocks that are shown, in order; `None` for all.
@@ -196,9 +200,11 @@ impl<'a> Item<'a> {
             spent: None,
             dim: false,
             is_awaited: true,
+            is_at_work: true,
             lanes: &[],
             depth: 0,
             is_spoken_to: false,
+            is_joined: false,
             raw: None,
             only: None,
             details: &[],

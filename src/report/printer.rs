@@ -352,7 +352,7 @@ impl<'a> Printer<'a> {
             self.turns = turns.map(|(number, turn)| (turn.prompt, number)).collect();
         }
         let figures = account.turn(transcript, *self.turns.get(&id)?);
-        Some(phrases::turn(&figures, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
+        Some(phrases::turn(&figures, 0, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
     }
 
     fn lane_lines(&self, entry: &Entry, transcript: &Transcript, account: &Account) -> Vec<LaneLine> {

@@ -224,6 +224,7 @@ impl Reading {
             path: target.path.clone(),
             resumes: &[],
             written: None,
+            joined: Vec::new(),
         };
         let mut transcript = Transcript::new();
         transcript.apply(batch);

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::app::reader::Reader;
+use crate::model::edit::LinkState;
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -160,7 +161,7 @@ fn gauge(percent: u64, ascii: bool) -> String {
     format!("{}{} ", full.repeat(filled), empty.repeat(BAR - filled))
 }
 
-/// What is wrong just now: a loop, or silence at work that lasts.
+/// What is wrong just now: a session of several that cannot be read on, a loop, or silence at work that lasts.
 fn problem(reader: &Reader) -> Option<String> {
     let times = reader.screen.theme.glyphs().times;
     let loops = reader.session.current_loop();
@@ -169,7 +170,11 @@ fn problem(reader: &Reader) -> Option<String> {
         let ms = reader.session.long_silence(reader.screen.now)?;
         Some(format!("silent {}", figures::duration(ms / 1_000 * 1_000)))
     };
-    run.or_else(silence)
+    let lost = match &reader.session.file.link {
+        LinkState::InPart(words) => Some(words.to_string()),
+        _ => None,
+    };
+    lost.or(run).or_else(silence)
 }
 
 /// Only what is at work, waits, or went wrong has a colour.

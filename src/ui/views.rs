@@ -12,6 +12,11 @@ use crate::render::wrap;
 /// Columns before rows: the mark of the chosen one, and a column of air.
 const LEFT: u16 = 2;
 
+/// What stands at the right end of the title is short if it fits so often into the line.
+const OF_TITLE: usize = 4;
+/// Columns between both, and behind them.
+const GAP: usize = 3;
+
 /// Paints the page.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     Clear.render(area, buffer);
@@ -46,7 +51,7 @@ fn paint_line(line: &Line<'static>, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x + LEFT.min(area.width), area.y, line, room);
 }
 
-/// The title; what stands at its right end has what room is left.
+/// The title; what stands at its right end has what room is left, or the title yields to it where it is short.
 fn paint_title(reader: &Reader, line: Rect, buffer: &mut Buffer) {
     let sheet = &reader.views.sheet;
     let style =
@@ -56,11 +61,12 @@ fn paint_title(reader: &Reader, line: Rect, buffer: &mut Buffer) {
         name.style = style;
     }
     let room = usize::from(line.width.saturating_sub(LEFT));
-    let title = wrap::fit(&title, room, reader.screen.theme.glyphs().cut);
+    let right = wrap::width_of(&sheet.right);
+    let kept = if right > 0 && right * OF_TITLE <= room { right + GAP } else { 0 };
+    let title = wrap::fit(&title, room.saturating_sub(kept), reader.screen.theme.glyphs().cut);
     let used = wrap::width_of(&title);
     paint_line(&Line::from(title), line, buffer);
-    let right = wrap::width_of(&sheet.right);
-    if right > 0 && used + right + 2 < room {
+    if right > 0 && used + right + GAP <= room {
         let width = u16::try_from(right).unwrap_or(u16::MAX);
         let x = line.right().saturating_sub(width + 1);
         buffer.set_line(x, line.y, &Line::from(sheet.right.clone()), width);

@@ -20,7 +20,7 @@ use tv::app::outline::Section;
 use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
-use tv::model::edit::{Batch, Feed, Stage as Stretch};
+use tv::model::edit::{Batch, Feed, LinkState, Opened, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -33,9 +33,10 @@ use crate::stage::Stage;
 use crate::usage::{claude, stream};
 
 /// Sessions that are read as one.
-struct Joined {
-    transcript: Transcript,
-    batches: Vec<Batch>,
+pub(crate) struct Joined {
+    pub(crate) transcript: Transcript,
+    opened: Opened,
+    pub(crate) batches: Vec<Batch>,
     /// What was shown before all was read.
     ends: Vec<Batch>,
     feeds: Receiver<Feed>,
@@ -44,7 +45,7 @@ struct Joined {
 }
 
 impl Joined {
-    fn of(paths: &[&Path]) -> Self {
+    pub(crate) fn of(paths: &[&Path]) -> Self {
         let open = |path: &&Path| ingest::open(&Target { path: path.to_path_buf(), session: None }).unwrap();
         let mut sessions: Vec<ingest::Session> = paths.iter().map(open).collect();
         let others = sessions.split_off(1);
@@ -52,15 +53,23 @@ impl Joined {
         let (sender, feeds) = unbounded();
         let stop = Arc::new(AtomicBool::new(false));
         let pager = session.pager();
+        let opened = session.opened.clone();
         session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
-        let mut joined =
-            Self { transcript: Transcript::new(), batches: Vec::new(), ends: Vec::new(), feeds, stop, pager };
+        let mut joined = Self {
+            transcript: Transcript::new(),
+            opened,
+            batches: Vec::new(),
+            ends: Vec::new(),
+            feeds,
+            stop,
+            pager,
+        };
         joined.until(|_, feed| matches!(feed, Feed::CaughtUp));
         joined
     }
 
     /// Takes what comes until it is such a thing.
-    fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
+    pub(crate) fn until(&mut self, is_it: impl Fn(&Transcript, &Feed) -> bool) {
         loop {
             let feed = self.feeds.recv_timeout(Duration::from_secs(20)).expect("it comes");
             if let Feed::Batch { stage: Stretch::Preview, batch } = &feed {
@@ -78,8 +87,9 @@ impl Joined {
     }
 
     /// A viewer on what was read.
-    fn stage(&self) -> Stage {
+    pub(crate) fn stage(&self) -> Stage {
         let mut stage = Stage::made((120, 40));
+        stage.feed(Feed::Opened(Box::new(self.opened.clone())));
         for batch in self.batches.clone() {
             stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
         }
@@ -109,19 +119,19 @@ fn first_text(entry: &Entry) -> String {
     text.unwrap_or_default()
 }
 
-fn says(id: &str, text: &str, at: &str) -> String {
+pub(crate) fn says(id: &str, text: &str, at: &str) -> String {
     format!(
         "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
     )
 }
 
-fn calls(message: &str, tool: &str, path: &str, at: &str) -> String {
+pub(crate) fn calls(message: &str, tool: &str, path: &str, at: &str) -> String {
     format!(
         "{{\"type\":\"assistant\",\"uuid\":\"u-{message}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"requestId\":\"req-{message}\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"model\":\"claude-sonnet-4-5\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"toolu_{message}\",\"name\":\"{tool}\",\"input\":{{\"file_path\":\"{path}\",\"old_string\":\"a\",\"new_string\":\"b\",\"content\":\"c\"}}}}],\"usage\":{{\"input_tokens\":10,\"output_tokens\":7}}}}}}\n"
     )
 }
 
-fn answers(message: &str, text: &str, at: &str) -> String {
+pub(crate) fn answers(message: &str, text: &str, at: &str) -> String {
     format!(
         "{{\"type\":\"user\",\"uuid\":\"r-{message}\",\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/work\",\"timestamp\":\"2026-05-01T{at}Z\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"toolu_{message}\",\"content\":\"{text}\"}}]}}}}\n"
     )
@@ -132,7 +142,7 @@ fn section(stage: &Stage, part: SectionKind) -> &Section {
     found.unwrap_or_else(|| panic!("{}", stage.picture()))
 }
 
-fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
+pub(crate) fn write(dir: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = dir.join(name);
     fs::write(&path, lines.concat()).unwrap();
     path
@@ -540,6 +550,14 @@ fn what_is_appended_to_either_comes_and_a_lost_file_keeps_nothing_from_the_other
     append(&two, &says("b", "b2", "10:00:02"));
     append(&one, &says("b", "a2", "10:00:03"));
     fs::remove_file(&one).unwrap();
+    let is_lost =
+        |feed: &Feed| matches!(feed, Feed::Link(LinkState::InPart(what)) if what.as_str() == "1: file gone");
+    joined.until(|_, feed| is_lost(feed));
+    let mut append = |path: &Path, line: &str| {
+        OpenOptions::new().append(true).open(path).unwrap().write_all(line.as_bytes()).unwrap();
+        let before = joined.transcript.order().len();
+        joined.until(|transcript, _| transcript.order().len() > before);
+    };
     append(&two, &says("c", "b3", "10:00:04"));
     assert_eq!(joined.texts(), ["a1", "b1", "b2", "a2", "b3"]);
 }

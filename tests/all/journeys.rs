@@ -618,6 +618,7 @@ fn an_empty_session_and_a_fault_say_so() {
         path: "/home/mira/empty.jsonl".into(),
         resumes: &[],
         written: None,
+        joined: Vec::new(),
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.arrange();

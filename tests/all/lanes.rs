@@ -492,6 +492,7 @@ fn the_time_of_a_turn_goes_on_while_only_its_sub_agent_works() {
     };
     assert!(turn(&mut stage).contains("1:06"), "{}", stage.picture());
     assert!(turn(&mut stage).contains("1:07"), "{}", stage.picture());
+    assert!(stage.picture().contains("2 calls · 1:07"), "the prompt says the same: {}", stage.picture());
     stage.add([result_at("a", 70, "he knows nothing", Verdict::Done)]);
     stage.add([says("b", 71, Role::Assistant, "nobody")]);
     assert!(turn(&mut stage).contains("1:11"), "{}", stage.picture());

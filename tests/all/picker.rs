@@ -207,6 +207,7 @@ fn with_a_session_behind_it_is_gone_back_to() {
         reason: Text::from(""),
         resumes: &[],
         written: None,
+        joined: Vec::new(),
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.press("0");

@@ -383,6 +383,7 @@ impl Journey {
             path: "/home/mira/tide.jsonl".into(),
             resumes: &[],
             written: None,
+            joined: Vec::new(),
         };
         stage.feed(Feed::Opened(Box::new(opened)));
         for happening in happenings {

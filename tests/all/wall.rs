@@ -202,6 +202,7 @@ fn enter_opens_and_q_leads_back() {
         path: "/home/me/sessions/b2.jsonl".into(),
         resumes: &[],
         written: None,
+        joined: Vec::new(),
     };
     stage.feed(Feed::Opened(Box::new(opened)));
     stage.asked.clear();

@@ -39,7 +39,8 @@ fn pair(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     let calls = &subject.session.indexes.calls;
     let mut title = vec![Span::styled(call.name.to_string(), theme.tool)];
     if !call.key.is_empty() {
-        title.push(Span::styled(format!(" {dot} {}", call.key), theme.dim));
+        let key = subject.session.transcript.recorded_key(&call.key);
+        title.push(Span::styled(format!(" {dot} {key}"), theme.dim));
     }
     if let Some(number) = calls.number(subject.focus) {
         title.push(Span::styled(format!(" {dot} call {number} of {}", calls.count()), theme.dim));

@@ -8,7 +8,6 @@ use super::subject::Subject;
 use super::{call, context, facts, timing};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
-use crate::model::text::Text;
 
 /// All about an entry and its focused block.
 pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
@@ -16,7 +15,10 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     let dot = theme.glyphs().dot;
     let block = entry.blocks.get(subject.focus.block).map(|block| &block.kind);
     let mut title = vec![Span::styled(word_of(entry, block), theme.heading)];
-    title.push(Span::styled(format!(" {dot} {}", entry.key), theme.dim));
+    title.push(Span::styled(
+        format!(" {dot} {}", subject.session.transcript.recorded_key(&entry.key)),
+        theme.dim,
+    ));
     if entry.blocks.len() > 1 {
         let part = format!(" {dot} part {} of {}", subject.focus.block + 1, entry.blocks.len());
         title.push(Span::styled(part, theme.dim));
@@ -34,7 +36,7 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
     }
     facts::usage(subject, page);
     if let Some(block) = block {
-        content(block, page);
+        content(subject, block, page);
     }
     context::brief(subject, page);
     facts::cost(subject, page);
@@ -75,14 +77,15 @@ fn role_words(entry: &Entry) -> String {
     std::iter::once(entry.role.word()).chain(set).collect::<Vec<_>>().join(", ")
 }
 
-fn content(block: &BlockKind, page: &mut Page<'_>) {
+fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
     let dot = page.look.theme.glyphs().dot;
     let (title, body) = match block {
         BlockKind::Text(body) => ("TEXT", body),
         BlockKind::Thinking(body) => ("THINKING", body),
         BlockKind::Raw(raw) => ("CONTENT", &raw.body),
         BlockKind::Result(stray) => {
-            page.heading("OUTPUT", &format!("for the call {}", shown(&stray.call)));
+            let call = subject.session.transcript.recorded_key(&stray.call);
+            page.heading("OUTPUT", &format!("for the call {}", shown(call)));
             return call::whole(&stray.result, page);
         }
         BlockKind::Image(image) => {
@@ -119,6 +122,6 @@ fn content(block: &BlockKind, page: &mut Page<'_>) {
     call::lines(body, None, Take::Text, page);
 }
 
-fn shown(text: &Text) -> String {
-    if text.is_empty() { "(not told)".to_owned() } else { text.to_string() }
+fn shown(text: &str) -> String {
+    if text.is_empty() { "(not told)".to_owned() } else { text.to_owned() }
 }

@@ -74,8 +74,10 @@ impl Taken {
                 words.insert(word.to_owned());
             }
         };
-        add(&entry.key);
-        for word in [&entry.parent, &entry.lane, &entry.model].into_iter().flatten() {
+        let recorded = |key| subject.session.transcript.recorded_key(key);
+        add(recorded(&entry.key));
+        entry.parent.iter().for_each(|parent| add(recorded(parent)));
+        for word in [&entry.lane, &entry.model].into_iter().flatten() {
             add(word);
         }
         if let Some(usage) = entry.usage.as_deref() {
@@ -87,7 +89,7 @@ impl Taken {
         }
         let mut times: HashSet<Timestamp> = entry.at.into_iter().collect();
         if let Some(call) = subject.call() {
-            add(&call.key);
+            add(recorded(&call.key));
             add(&call.name);
             times.extend(call.started);
             if let Some(result) = call.state.result() {

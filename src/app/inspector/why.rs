@@ -68,8 +68,9 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     if call.key.is_empty() {
         return reason(page, "id", false, "empty: only its place tells it from others");
     }
-    if !identifies(&call.key) {
-        return reason(page, "id", false, format!("{} tells nothing apart", call.key));
+    let key = subject.session.transcript.recorded_key(&call.key);
+    if !identifies(key) {
+        return reason(page, "id", false, format!("{key} tells nothing apart"));
     }
     let entries = subject.session.transcript.entries_with_call(&call.key);
     let with_id = |id: &crate::model::entry::EntryId| {
@@ -78,11 +79,11 @@ fn id(subject: &Subject<'_>, call: &ToolCall, page: &mut Page<'_>) {
     };
     let count: usize = entries.iter().take(1_000).map(with_id).sum();
     if count > 1 {
-        reason(page, "id", false, format!("{} is used by {count} calls of this session", call.key));
+        reason(page, "id", false, format!("{key} is used by {count} calls of this session"));
     } else {
-        reason(page, "id", true, format!("{} belongs to this call alone", call.key));
+        reason(page, "id", true, format!("{key} belongs to this call alone"));
     }
-    if call.key.as_str() == call.name.as_str() {
+    if key == call.name.as_str() {
         reason(page, "", false, "the id is the name of the tool");
     }
 }
@@ -148,10 +149,11 @@ fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
     page.heading("PAIRING", "");
     let entries = subject.session.transcript.entries_with_call(&stray.call);
     let target = entries.first().map(|id| crate::app::text::viewport::Focus { entry: *id, block: 0 });
+    let key = subject.session.transcript.recorded_key(&stray.call);
     let words = match (stray.call.is_empty(), target.is_some()) {
         (true, _) => "the result names no call".to_owned(),
-        (false, true) => format!("the call {} has its result already", stray.call),
-        (false, false) => format!("no call of this session has the id {}", stray.call),
+        (false, true) => format!("the call {key} has its result already"),
+        (false, false) => format!("no call of this session has the id {key}"),
     };
     let theme = page.look.theme;
     let spans = [Span::styled("! ", theme.warn), Span::styled(words, theme.text)];
@@ -163,23 +165,24 @@ fn of_stray(subject: &Subject<'_>, stray: &StrayResult, page: &mut Page<'_>) {
 /// What stands behind the entry's own place.
 fn of_entry(subject: &Subject<'_>, page: &mut Page<'_>) {
     let transcript = &subject.session.transcript;
+    let recorded = |key| transcript.recorded_key(key);
     page.heading("PLACE", "");
-    page.fact("key", subject.entry.key.to_string());
+    page.fact("key", recorded(&subject.entry.key).to_owned());
     match &subject.entry.parent {
         Some(parent) if transcript.parent_of(transcript.print_of(parent)).is_some() => {
-            reason(page, "parent", true, format!("{parent} is in the file"));
+            reason(page, "parent", true, format!("{} is in the file", recorded(parent)));
         }
         Some(parent) if transcript.is_linked_tree() => {
-            reason(page, "parent", false, format!("{parent}: no linked record has that id"));
+            reason(page, "parent", false, format!("{}: no linked record has that id", recorded(parent)));
         }
         // Where not every record is a link, nothing is amiss.
         Some(parent) if transcript.lanes().is_empty() => {
-            page.fact("parent", format!("{parent}; no linked record has that id"));
+            page.fact("parent", format!("{}; no linked record has that id", recorded(parent)));
         }
         Some(parent) => {
             let words =
                 "no linked record has that id; those of sub-agents, which may have it, are not linked";
-            page.fact("parent", format!("{parent}; {words}"));
+            page.fact("parent", format!("{}; {words}", recorded(parent)));
         }
         None => page.fact("parent", "none recorded"),
     }

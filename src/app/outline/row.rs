@@ -161,12 +161,14 @@ pub(crate) fn of_agent(
     lane: &LaneFacts,
     session: Option<usize>,
 ) -> OutlineRow {
+    let is_here = !lane.entries.is_empty();
     OutlineRow {
         number: session.map(sign_of).unwrap_or_default(),
         session,
-        sign: state_of(transcript, lane),
-        title: lane.label.to_string(),
+        sign: if is_here { state_of(transcript, lane) } else { Sign::None },
+        title: if is_here { lane.label.to_string() } else { format!("{} (not here)", lane.label) },
         figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
+        is_dim: !is_here,
         ..OutlineRow::default()
     }
 }

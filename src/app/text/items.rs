@@ -1,6 +1,7 @@
 //! Rows of entries, made when they are needed and kept while they are valid.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ratatui::text::Span;
@@ -51,6 +52,8 @@ struct Around {
     day: Option<String>,
     /// Whether its calls without a result may still get one.
     is_awaited: bool,
+    /// Whether it may still be written, if it is not finished.
+    is_at_work: bool,
     /// Whether the helper is folded that it is the head of.
     helper: Option<bool>,
     /// The session whose entries begin with it, if there are several.
@@ -125,6 +128,10 @@ pub struct Layouts<'a> {
     pub(crate) news: Option<&'a News>,
     /// What turns came to, and whose time it was between entries.
     pub(crate) account: &'a Account,
+    /// How long the newest turn has been going on since its last sign, in ms.
+    pub(crate) goes_on_ms: u64,
+    /// Whether the agent is at work.
+    pub(crate) is_at_work: bool,
     /// Whether long times between entries are shown.
     pub(crate) has_rulers: bool,
     /// The outer conditions.
@@ -153,6 +160,7 @@ impl Rows for Layouts<'_> {
         let portion = self.sequence.portions().at(place);
         let Some(id) = self.sequence.at(portion.place) else { return Arc::default() };
         let is_open = || self.transcript.glance(id).is_some_and(|glance| glance.open > 0);
+        let is_written = || self.transcript.marks(id).is_some_and(|marks| marks.open);
         let around = Around {
             turn: self.turn_line(id).filter(|_| portion.number == 0),
             lanes: (self.has_lanes(id, portion) || self.helper(id).is_some())
@@ -160,6 +168,7 @@ impl Rows for Layouts<'_> {
             ruler: self.ruler_below(portion.place, id).filter(|_| portion.is_last()),
             day: self.day_below(portion.place, id).filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
+            is_at_work: self.is_at_work || !is_written(),
             helper: self.helper(id).map(|lane| !self.open_lanes.contains(&lane.name)),
             session: self.session_begins(portion, id).map(|(number, _)| number),
             run: self.run(id).len(),
@@ -233,7 +242,8 @@ impl Layouts<'_> {
         let is_own = self.transcript.turns().get(turn).is_some_and(|turn| turn.prompt == id);
         let is_own = is_own && self.account.knows(self.transcript, turn);
         let figures = self.account.turn(self.transcript, Some(turn).filter(|_| is_own)?);
-        Some(phrases::turn(&figures, self.look.theme.ascii)).filter(|line| !line.is_empty())
+        let goes_on_ms = if self.transcript.is_newest_turn(Some(turn)) { self.goes_on_ms } else { 0 };
+        Some(phrases::turn(&figures, goes_on_ms, self.look.theme.ascii)).filter(|line| !line.is_empty())
     }
 
     /// Since when a sub-agent has been running; nothing if it came to its end, or if nobody works on its turn any more.
@@ -246,17 +256,11 @@ impl Layouts<'_> {
         (fate == Fate::Running).then_some(since)
     }
 
-    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
-        let above = self.above(id, around);
-        let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
-        if portion.number > 0 && is_folded {
-            return Vec::new();
-        }
-        let within = portion.blocks();
+    /// The sub-agents that calls of these blocks started.
+    fn lanes_of(&self, id: EntryId, entry: &Entry, within: Range<usize>) -> Vec<LaneLine> {
         let ascii = self.look.theme.ascii;
-        let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
-        let lanes: Vec<LaneLine> = blocks
+        blocks
             .filter_map(Block::call)
             .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
             .map(|(call, lane)| {
@@ -271,7 +275,19 @@ impl Layouts<'_> {
                     since,
                 }
             })
-            .collect();
+            .collect()
+    }
+
+    fn lay_out(&mut self, id: EntryId, entry: &Entry, portion: Portion, around: &Around) -> Vec<Row> {
+        let above = self.above(id, around);
+        let is_folded = above.iter().any(|(_, is_folded)| *is_folded);
+        if portion.number > 0 && is_folded {
+            return Vec::new();
+        }
+        let within = portion.blocks();
+        let ascii = self.look.theme.ascii;
+        let spent = entry.usage.as_deref().map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
+        let lanes = self.lanes_of(id, entry, within.clone());
         let earlier = plans::earlier_than(self.transcript, id, within.clone());
         let away = earlier.iter().filter(|(_, _, input)| input.is_away());
         self.cache.wanted.extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
@@ -297,6 +313,8 @@ impl Layouts<'_> {
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
             is_spoken_to: self.transcript.is_spoken_to(entry.lane.as_ref()),
+            is_joined: self.transcript.is_joined(),
+            is_at_work: around.is_at_work,
             only: self.filter.map(|filter| filter.blocks(id)),
             blocks: (within.start, within.end),
             ..Item::of(entry)

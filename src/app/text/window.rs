@@ -59,6 +59,8 @@ pub fn with_layouts<T>(
         filter: text.find.filter.as_ref(),
         news: text.places.news.as_ref(),
         account: &scene.session.indexes.account,
+        goes_on_ms: scene.session.goes_on_ms(scene.screen.now),
+        is_at_work: scene.session.is_at_work(scene.screen.now),
         has_rulers: text.wrapping.rulers,
         look: Look {
             width,

@@ -147,12 +147,18 @@ impl Page for Context {
     }
 
     fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
-        let Some((lane, _)) = scene.indexes.windows.row_at(focus.entry) else { return };
-        if lane != self.lane.as_ref() && scene.indexes.windows.sums(lane).requests > 0 {
+        let (transcript, windows) = (scene.transcript, &scene.indexes.windows);
+        // What makes no requests of its own came of those of the agent that somebody speaks to.
+        let lanes = [transcript.lane_at(focus.entry), transcript.main_lane_of(focus.entry)];
+        let Some(lane) = lanes.into_iter().find(|lane| windows.sums(*lane).requests > 0) else { return };
+        if lane != self.lane.as_ref() {
             self.lane = lane.cloned();
             self.made = None;
             self.refresh(scene);
         }
+        let own = transcript.place_of(focus.entry);
+        let before = self.rows.keys().partition_point(|id| transcript.place_of(*id) <= own);
+        self.rows.choose(before.saturating_sub(1));
         self.choose_at(scene, focus);
     }
 

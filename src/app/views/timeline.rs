@@ -14,8 +14,8 @@ use window::{Scope, View};
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
-use crate::analysis::activity::Activity;
-use crate::analysis::timeline::{Ending, Paths, SpanId, Timeline, TimelineRow, What};
+use crate::analysis::activity::{self, Activity};
+use crate::analysis::timeline::{Ending, Lane, Paths, SpanId, Timeline, TimelineRow, What};
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::model::timestamp::Timestamp;
@@ -72,8 +72,9 @@ pub(crate) struct Lanes {
     is_sought: bool,
 }
 
-/// What the main agent has been doing since the last sign: what, and since when.
-type Growing = Option<(Class, Timestamp)>;
+/// What the main agent, or that of one of several sessions, has been doing since the last sign: what, since when, and in
+/// which lane.
+type Growing = Option<(Class, Timestamp, usize)>;
 
 impl Page for Lanes {
     fn needs(&self) -> Needs {
@@ -100,7 +101,7 @@ impl Page for Lanes {
         let gaps: Vec<(Timestamp, Timestamp)> = timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns);
         self.walk(timeline, range);
-        let growing = growing(scene).filter(|(_, from)| *from < range.1 && scene.now > range.0);
+        let growing = growing(scene).filter(|(_, from, _)| *from < range.1 && scene.now > range.0);
         let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least).count();
         let (height, foot) = scene.divide(1, FOOT + extra);
         let (keys, has_all_rows) = keys(timeline, range, view.now, growing, height);
@@ -289,9 +290,14 @@ fn no_farther(action: Action) -> &'static str {
     }
 }
 
-/// What the main agent has been doing since the last sign, if no call says it.
+/// What the agent has been doing since the last sign, if no call says it.
 fn growing(scene: &PageScene<'_>) -> Growing {
-    if !scene.is_at_work || scene.indexes.timeline.open(0).next().is_some() {
+    let timeline = &scene.indexes.timeline;
+    let session =
+        scene.transcript.is_joined().then(|| activity::foremost(scene.transcript, scene.now)).flatten();
+    let session = session.map(|(name, _)| name);
+    let lane = timeline.lanes().iter().position(|lane| lane.name.as_ref() == session)?;
+    if !scene.is_at_work || timeline.open(lane).next().is_some() {
         return None;
     }
     let class = match scene.activity {
@@ -300,7 +306,7 @@ fn growing(scene: &PageScene<'_>) -> Growing {
         Activity::Waiting { .. } => Class::Human,
         _ => return None,
     };
-    Some((class, scene.activity.since()?))
+    Some((class, scene.activity.since()?, lane))
 }
 
 /// The row in which a span is shown.
@@ -325,16 +331,19 @@ fn keys(
     let end = Timestamp(to.0.saturating_add(1));
     let is_seen = |row: &TimelineRow| !row.within(from, end, now).is_empty();
     let main = rows_in_order(timeline, 0, &is_seen);
-    let grows = growing.filter(|(class, _)| {
+    let grows = growing.filter(|(class, _, lane)| {
         let kind = if *class == Class::Model { MODEL } else { HUMAN };
-        !main.iter().any(|row| (row.kind, row.number) == (kind, 0))
+        *lane == 0 && !main.iter().any(|row| (row.kind, row.number) == (kind, 0))
     });
-    let grows = grows.map(|(class, _)| Key::Grows(class));
+    let grows = grows.map(|(class, ..)| Key::Grows(class));
     let mut keys: Vec<Key> = grows.into_iter().collect();
     keys.extend(main.into_iter().map(|row| Key::Row(row.id)));
     let lanes = timeline.lanes().iter().enumerate().skip(1);
+    let grows_in = |number: usize| growing.is_some_and(|(.., lane)| lane == number);
+    let is_at_work =
+        |number: usize, lane: &Lane| now.is_some() && is_open(timeline, lane) || grows_in(number);
     let lanes: Vec<usize> = lanes
-        .filter(|(_, lane)| is_within(lane, (from, end)) || now.is_some() && is_open(timeline, lane))
+        .filter(|(number, lane)| is_within(lane, (from, end)) || is_at_work(*number, lane))
         .map(|(number, _)| number)
         .collect();
     if keys.len() + lanes.len() <= room {
@@ -389,7 +398,7 @@ fn rows_in_order(timeline: &Timeline, lane: usize, is_seen: &impl Fn(&TimelineRo
 }
 
 /// Whether the call that started a lane, or one of its own, is waited for.
-fn is_open(timeline: &Timeline, lane: &crate::analysis::timeline::Lane) -> bool {
+fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
     let is_open = |id: SpanId| timeline.get(id).is_some_and(|(span, _)| span.ending == Ending::Open);
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
@@ -411,6 +420,11 @@ fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
     format!("{} {}", scene.theme.glyphs().list.bullet_inner, title.unwrap_or_default())
 }
 
+/// The row of what grows.
+fn what_grows(class: Class) -> What {
+    if class == Class::Model { What::Model } else { What::Human }
+}
+
 /// A row, and its span that is nearest to the cursor.
 fn write(
     painter: &Painter<'_>,
@@ -422,26 +436,27 @@ fn write(
     let (scene, theme) = (painter.scene, painter.scene.theme);
     let timeline = &scene.indexes.timeline;
     let mut cells = painter.cells();
-    let (title, style, what) = match key {
-        Key::Grows(Class::Model) => ("model".to_owned(), theme.voice.assistant, Some(What::Model)),
-        Key::Grows(_) => ("you".to_owned(), theme.voice.user, Some(What::Human)),
+    let (title, style, (in_lane, what)) = match key {
+        Key::Grows(Class::Model) => ("model".to_owned(), theme.voice.assistant, (0, Some(What::Model))),
+        Key::Grows(_) => ("you".to_owned(), theme.voice.user, (0, Some(What::Human))),
         Key::Row(number) => {
             let Some(row) = timeline.row(number) else { return (Line::default(), None) };
             painter.put(row, &mut cells);
             let is_named = row.number == 0 || above.is_none();
             let (title, style) = named(row, theme);
             let what = (row.number == 0).then(|| row.what.clone());
-            (if is_named { title } else { String::new() }, style, what)
+            (if is_named { title } else { String::new() }, style, (0, what))
         }
         Key::RowOf(lane, number) => {
             let Some(row) = timeline.row(number) else { return (Line::default(), None) };
             painter.put(row, &mut cells);
             let is_head = !matches!(above, Some(Key::RowOf(other, _)) if other == lane);
             let (title, style) = named(row, theme);
+            let what = (lane, (row.number == 0).then(|| row.what.clone()));
             match (is_head, row.number) {
-                (true, _) => (lane_title(scene, lane), theme.accent, None),
-                (false, 0) => (format!("  {title}"), style, None),
-                (false, _) => (String::new(), style, None),
+                (true, _) => (lane_title(scene, lane), theme.accent, what),
+                (false, 0) => (format!("  {title}"), style, what),
+                (false, _) => (String::new(), style, what),
             }
         }
         Key::Lane(number) => {
@@ -451,14 +466,14 @@ fn write(
                     painter.put(row, &mut cells);
                 }
             }
-            (lane_title(scene, number), theme.accent, None)
+            let what = growing.map(|(class, ..)| what_grows(class));
+            (lane_title(scene, number), theme.accent, (number, what))
         }
     };
-    if let Some((class, from)) = growing {
-        let own = if class == Class::Model { What::Model } else { What::Human };
-        if what == Some(own) {
-            painter.put_growing(class, from, scene.now, &mut cells);
-        }
+    if let Some((class, from, lane)) = growing
+        && (in_lane, what) == (lane, Some(what_grows(class)))
+    {
+        painter.put_growing(class, from, scene.now, &mut cells);
     }
     let mut spans = captions::fitted(&title, label, style, theme);
     spans.push(Span::raw(" "));

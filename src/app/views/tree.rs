@@ -11,7 +11,7 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 
 use foot::Whole;
-use nodes::{Node, Nodes, holder};
+use nodes::{Node, Nodes, Twig, holder};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
@@ -26,6 +26,7 @@ use crate::app::text::branches::head_of;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
+use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 use crate::model::turn::Turn;
 use crate::session::indexes::Needs;
@@ -120,7 +121,7 @@ impl Tree {
     fn whole(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
         let own = self.facts(scene, node);
         let below: Vec<Node> = self.nodes.below(node).iter().map(|twig| twig.node.clone()).collect();
-        let mut whole = Whole { branches: 0, agents: 0, facts: own };
+        let mut whole = Whole { branches: 0, sessions: 0, agents: 0, facts: own };
         for node in below {
             match &node {
                 Node::Branch(number) => {
@@ -130,6 +131,7 @@ impl Tree {
                     }
                     whole.branches += 1;
                 }
+                Node::Lane(name) if is_session(scene.transcript, name) => whole.sessions += 1,
                 Node::Lane(_) | Node::Call(_) => whole.agents += 1,
                 Node::Turn(_) | Node::Active => continue,
             }
@@ -172,15 +174,27 @@ impl Tree {
             n => format!("{n} branches left"),
         };
         let below = self.nodes.below(&Node::Active).iter();
-        let agents = match below.filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_))).count() {
+        let (sessions, agents): (Vec<&Twig>, Vec<&Twig>) = below
+            .filter(|twig| matches!(twig.node, Node::Lane(_) | Node::Call(_)))
+            .partition(|twig| matches!(&twig.node, Node::Lane(name) if is_session(transcript, name)));
+        let agents = match agents.len() {
             0 => "no sub-agents".to_owned(),
             n => count(n as u64, "sub-agent"),
         };
         let dot = theme.glyphs().dot;
-        let words =
-            format!("  {} {dot} {branches} {dot} {agents}", count(transcript.turns().len() as u64, "turn"));
+        let sessions = match sessions.len() {
+            0 => String::new(),
+            n => format!("{} {dot} ", count(n as u64, "session")),
+        };
+        let turns = count(transcript.turns().len() as u64, "turn");
+        let words = format!("  {sessions}{turns} {dot} {branches} {dot} {agents}");
         vec![Span::raw("TREE"), Span::styled(words, theme.dim)]
     }
+}
+
+/// Whether a lane is one of several sessions.
+fn is_session(transcript: &Transcript, name: &Name) -> bool {
+    transcript.lane(name).is_some_and(|lane| lane.is_session)
 }
 
 fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
@@ -188,21 +202,21 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
     let abandoned = &transcript.branches().abandoned;
     let of =
         |ids: &mut dyn Iterator<Item = &EntryId>| PathFacts::of(ids.filter_map(|id| transcript.get(*id)));
+    // What somebody said and got without the branches that were left; of several sessions each has its own.
+    let active = |lane: Option<&Name>| {
+        let is_of = |id: EntryId| transcript.main_lane_of(id) == lane;
+        let mut facts = account.path(lane);
+        let kept = |turn: &&Turn| is_of(turn.prompt) && !abandoned.contains(&turn.prompt);
+        facts.turns = transcript.turns().iter().filter(kept).count();
+        let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
+        let left = left.flat_map(|branch| &branch.entries).filter(|id| abandoned.contains(id));
+        facts.leave(&PathFacts { turns: 0, ..of(&mut left.filter(|id| is_of(**id))) });
+        facts
+    };
     match node {
-        Node::Active => {
-            let left = |turn: &&Turn| abandoned.contains(&turn.prompt);
-            let mut facts = account.path(None);
-            facts.turns = transcript.turns().iter().filter(|turn| !left(turn)).count();
-            let left = transcript.branches().list.iter().filter(|branch| !branch.is_active);
-            let mut left = left.flat_map(|branch| &branch.entries).filter(|id| abandoned.contains(id));
-            facts.leave(&PathFacts { turns: 0, ..of(&mut left) });
-            facts
-        }
-        Node::Lane(name) => {
-            let session = transcript.session_of_lane(name).filter(|(_, session)| session.name == *name);
-            let turns = session.map_or(0, |(number, _)| transcript.turns_of(number).len());
-            PathFacts { turns, ..account.path(Some(name)) }
-        }
+        Node::Active => active(None),
+        Node::Lane(name) if is_session(transcript, name) => active(Some(name)),
+        Node::Lane(name) => account.path(Some(name)),
         Node::Branch(number) => {
             let Some(branch) = rows::branch_of(scene, *number) else { return PathFacts::default() };
             of(&mut branch.entries.iter().filter(|id| branch.is_active || abandoned.contains(id)))

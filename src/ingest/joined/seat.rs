@@ -8,6 +8,7 @@ use crate::model::entry::{BlockKind, Entry};
 use crate::model::record::{FileId, Origin};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolResult, ToolState};
+use crate::model::transcript::key_of_session;
 
 /// A session among others.
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub(crate) struct Seat {
 
 /// What the session with a number calls something, among what all of them do.
 pub(crate) fn key_at(number: u32, key: &Key) -> Key {
-    if key.trim().is_empty() { key.clone() } else { Text::clean(&format!("{key}~{}", number + 1)) }
+    if key.trim().is_empty() { key.clone() } else { key_of_session(key, number) }
 }
 
 impl Seat {

@@ -134,7 +134,23 @@ impl Lanes {
     }
 }
 
+/// A key of one of several sessions, by its number: what two of them call the same is told apart.
+pub(crate) fn key_of_session(key: &Key, session: u32) -> Key {
+    Text::clean(&format!("{key}~{}", session + 1))
+}
+
+/// The same key as its file has it.
+pub(crate) fn recorded_key(key: &str, is_joined: bool) -> &str {
+    let own = key.rsplit_once('~').filter(|_| is_joined);
+    own.map_or(key, |(own, _)| own)
+}
+
 impl Transcript {
+    /// A key of an entry or a call as its file has it.
+    pub(crate) fn recorded_key<'k>(&self, key: &'k str) -> &'k str {
+        recorded_key(key, self.is_joined())
+    }
+
     /// The sub-agents.
     pub fn lanes(&self) -> &[LaneFacts] {
         &self.lanes.list

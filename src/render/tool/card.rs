@@ -8,6 +8,7 @@ use crate::model::change::{self, DiffLine};
 use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
+use crate::model::transcript::recorded_key;
 use crate::render::body::{Shown, body_rows, fetched, mark_away, of_server, prose, raw_rows};
 use crate::render::excerpt::{Detail, Extent};
 use crate::render::markdown::Manner;
@@ -46,6 +47,8 @@ pub(crate) struct Card<'a> {
     detail: Detail,
     width: usize,
     change: Option<Vec<DiffLine>>,
+    /// Its id, as the file has it.
+    id: &'a str,
     /// Whether a sub-agent's row says how far it is.
     has_lane: bool,
     /// Folds of the nodes of its input; those of its result have another root.
@@ -81,7 +84,8 @@ impl<'a> Card<'a> {
         let plan_before = sheet.plan_before();
         let (look, width, is_dim) = (sheet.look, sheet.room(), sheet.item.dim);
         let is_awaited = sheet.item.is_awaited;
-        Self { look, call, detail, width, change, has_lane, nodes, plan_before, is_dim, is_awaited }
+        let id = recorded_key(&call.key, sheet.item.is_joined);
+        Self { look, call, detail, width, change, id, has_lane, nodes, plan_before, is_dim, is_awaited }
     }
 
     /// Added and removed lines.
@@ -322,7 +326,7 @@ impl<'a> Card<'a> {
 
     fn raw(&self) -> Vec<Row> {
         let call = self.call;
-        let mut rows = vec![self.note(&format!("{} {}", call.name.as_str(), call.key.as_str()))];
+        let mut rows = vec![self.note(&format!("{} {}", call.name.as_str(), self.id))];
         let bodies = std::iter::once(&call.input).chain(
             call.state
                 .result()

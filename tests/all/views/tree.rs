@@ -206,3 +206,24 @@ fn thousands_of_sub_agents_are_fast() {
     assert!(chosen(&stage).contains("mate4990"), "{}", chosen(&stage));
     assert!(taken.as_millis() < 8_000, "{taken:?}");
 }
+
+#[test]
+fn a_sub_agent_that_is_not_here_says_so_and_not_how_long_it_took_to_start_it() {
+    let mut stage = Stage::made((140, 40));
+    let begun = match result_at("t", 1, "begun", Verdict::Done) {
+        Edit::Result { call, mut result, lane } => {
+            result.duration_ms = Some(44);
+            Edit::Result { call, result, lane }
+        }
+        other => other,
+    };
+    let spawn = calls("t", 1, "spawn_agent", ToolKind::Delegate, "look at the seams");
+    stage.add([prompt("p", "mend the hull"), spawn, lane("Gibbs", "t"), begun]);
+    stage.wait(300);
+    let picture = stage.picture();
+    assert!(picture.contains("Gibbs (not here)") && picture.contains("SUBAGENTS"), "{picture}");
+    open(&mut stage);
+    let rows = rows(&stage);
+    let own = rows.iter().find(|row| row.contains("Gibbs")).expect("it has a row");
+    assert!(own.contains("not here") && !own.contains("44ms"), "{own}");
+}

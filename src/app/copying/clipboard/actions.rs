@@ -121,8 +121,12 @@ fn path_of(session: &Session, focus: Focus) -> Option<String> {
 
 /// What opens the session at the entry.
 fn link_of(session: &Session, focus: Focus) -> Option<String> {
-    let entry = session.transcript.get(focus.entry)?;
-    Some(format!("{}#{}", session.file.address.as_ref()?, entry.key))
+    let transcript = &session.transcript;
+    let address = match transcript.session_of(focus.entry) {
+        Some((number, _)) => session.file.opened.as_ref()?.joined.get(number)?.address(),
+        None => session.file.address.clone()?,
+    };
+    Some(format!("{address}#{}", transcript.recorded_key(&transcript.get(focus.entry)?.key)))
 }
 
 fn copy_turns(text: &mut TextPane, scene: &mut Scene<'_>, times: usize) -> Vec<Effect> {
@@ -205,9 +209,13 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
         Form::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
                 let entry = scene.session.transcript.get(piece.focus.entry);
-                entry.map_or(Excerpt::Nothing("nothing is focused"), |entry| {
-                    excerpt::of(entry, piece.focus.block, what)
-                })
+                let excerpt = entry.map(|entry| excerpt::of(entry, piece.focus.block, what));
+                match excerpt.unwrap_or(Excerpt::Nothing("nothing is focused")) {
+                    Excerpt::Text(key) if what == What::Id => {
+                        Excerpt::Text(scene.session.transcript.recorded_key(&key).to_owned())
+                    }
+                    excerpt => excerpt,
+                }
             });
             let between = if matches!(what, What::Text | What::Result) { "\n\n" } else { "\n" };
             joined(each.collect(), between)

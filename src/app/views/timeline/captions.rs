@@ -104,8 +104,8 @@ impl Captions<'_> {
         let (from, to) = self.range;
         let sums = self.scene().indexes.account.time_within(None, from, to);
         let sum = |class: Class| {
-            let more = growing.filter(|(grows, _)| *grows == class);
-            let more = more.map_or(0, |(_, since)| self.scene().now.min(to).since(since.max(from)));
+            let more = growing.filter(|(grows, ..)| *grows == class);
+            let more = more.map_or(0, |(_, since, _)| self.scene().now.min(to).since(since.max(from)));
             (class, sums.of(class) + more)
         };
         Class::ALL.into_iter().map(sum).filter(|(_, ms)| *ms > 0).collect()

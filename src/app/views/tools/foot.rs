@@ -73,7 +73,7 @@ fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         placed.lane(scene).map(|lane| dim(lane.title())).unwrap_or_default(),
         left.map(|branch| dim(format!("on branch {}, which was left", branch.number))).unwrap_or_default(),
         if record > 0 { dim(format!("line {record}")) } else { Vec::new() },
-        dim(call.key.to_string()),
+        dim(scene.transcript.recorded_key(&call.key).to_owned()),
     ]
 }
 

@@ -32,6 +32,8 @@ pub(crate) const LINES: usize = 4;
 pub(crate) struct Whole {
     /// Branches.
     pub(crate) branches: usize,
+    /// Sessions that are read as one.
+    pub(crate) sessions: usize,
     /// Sub-agents.
     pub(crate) agents: usize,
     /// The node itself and they together.
@@ -178,6 +180,7 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
             let facts = facts.lines().next().map(|facts| format!(" {facts}")).unwrap_or_default();
             format!("started by #{number} {}{}{facts}", call.name, turn.unwrap_or_default())
         }
+        None if lane.is_session => "a session by itself".to_owned(),
         None => "no call in the session started it".to_owned(),
     };
     let asked = call.map_or_else(String::new, |(_, call)| call.headline.to_string());
@@ -228,6 +231,9 @@ pub(crate) fn of_whole(
     let text = |words: String| vec![Span::styled(words, theme.text)];
     let left = scene.transcript.branches().list.iter().filter(|branch| !branch.is_active).count();
     let mut parts = Vec::new();
+    if whole.sessions > 0 {
+        parts.push(count(whole.sessions as u64, "session"));
+    }
     if whole.branches > 0 {
         parts.push(format!("{} left", branches(whole.branches)));
     }
@@ -236,6 +242,10 @@ pub(crate) fn of_whole(
     }
     let below = if parts.is_empty() { "nothing hangs on it".to_owned() } else { parts.join(", ") };
     match node {
+        Node::Active if whole.sessions > 0 => vec![
+            line(scene, vec![labelled(scene, "in it", &below)]),
+            line(scene, vec![labelled(scene, "all of it", &figures(&whole.facts))]),
+        ],
         Node::Active => vec![
             line(scene, vec![labelled(scene, "active", &figures(own))]),
             line(scene, vec![labelled(scene, "beside it", &below)]),

@@ -204,10 +204,14 @@ fn branches(transcript: &Transcript) -> Vec<Hung> {
 fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     let order = |id: EntryId| transcript.place_of(id).unwrap_or(usize::MAX);
     let known: HashSet<&Key> = transcript.lanes().iter().filter_map(|lane| lane.call.as_ref()).collect();
+    let session = |lane: &LaneFacts| match transcript.session_of_lane(&lane.name) {
+        Some((_, session)) if session.name != lane.name => Node::Lane(session.name.clone()),
+        _ => Node::Active,
+    };
     let lanes = transcript.lanes().iter().map(|lane| {
         let (on, place) = match caller(transcript, lane) {
             Some(call) => (holder(transcript, call.entry), (order(call.entry), call.block)),
-            None => (Node::Active, (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0)),
+            None => (session(lane), (lane.entries.first().map_or(usize::MAX, |id| order(*id)), 0)),
         };
         Hung { node: Node::Lane(lane.name.clone()), on, place }
     });

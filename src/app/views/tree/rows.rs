@@ -117,6 +117,9 @@ pub(crate) fn line(
     dim_front(table.row(cells, theme), front, theme.dim)
 }
 
+/// A call that was answered sooner, in ms, only started its sub-agent.
+const AT_ONCE: u64 = 2_000;
+
 /// How long it took; of what is recorded elsewhere as long as its call took.
 fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let own = facts.work.took_ms().filter(|ms| *ms > 0).map(figures::duration);
@@ -126,7 +129,8 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
             Node::Active | Node::Turn(_) | Node::Branch(_) => return None,
         };
-        PlacedCall::at(scene, place)?.took().map(|took| took_words(took, scene.theme))
+        let took = PlacedCall::at(scene, place)?.took().filter(|took| took.ms >= AT_ONCE)?;
+        Some(took_words(took, scene.theme))
     };
     own.or_else(of_call).unwrap_or_default()
 }
