@@ -336,3 +336,41 @@ fn names_of_files_stay_on_one_line() {
     let missing = home.path().join("no\nsuch").display().to_string();
     assert_eq!(tv(home.path(), &["show", &missing]).2.lines().count(), 1);
 }
+
+/// What the beginning of a long document says of a run need not hold at its end.
+#[test]
+fn a_run_that_a_document_says_to_be_over_at_its_end_is_not_listed_as_live() {
+    let home = tempfile::tempdir().unwrap();
+    let mut events: Vec<Value> =
+        serde_json::from_str(&fs::read_to_string(fixture("opencode/events.json")).unwrap()).unwrap();
+    let status = |kind: &str| {
+        json!({"type": "session.status",
+            "properties": {"sessionID": "ses_0fixtevent1", "status": {"type": kind}}})
+    };
+    events.insert(2, status("busy"));
+    let beat = json!({"type": "server.heartbeat", "properties": {"of": "x".repeat(1_000)}});
+    events.extend(std::iter::repeat_n(beat, 200));
+    events.push(status("idle"));
+    let path = home.path().join("events.json");
+    fs::write(&path, serde_json::to_string_pretty(&events).unwrap()).unwrap();
+    let hour_ago = path.metadata().unwrap().modified().unwrap() - std::time::Duration::from_secs(3_600);
+    fs::File::options().append(true).open(&path).unwrap().set_modified(hour_ago).unwrap();
+    let listed = objects(&tv(home.path(), &["list", "--json", path.to_str().unwrap()]).1);
+    assert_eq!((listed.len(), &listed[0]["live"]), (1, &Value::Null));
+}
+
+#[test]
+fn formats_are_told_with_as_many_sessions_as_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    for name in [
+        "rollout-2026-10-02T11-00-00-01a0fbd7-8280-7000-8000-0000000000a1.jsonl",
+        "rollout-2026-10-02T11-00-20-01a0fbd7-d0a0-7000-8000-0000000000a2.jsonl",
+    ] {
+        let lies = home.path().join(".codex/sessions/2026/10/02").join(name);
+        copy(&fixtures::root().join("codex").join(name), &lies);
+    }
+    assert_eq!(objects(&tv(home.path(), &["list", "--json"]).1).len(), 1);
+    let formats = tv(home.path(), &["formats"]).1;
+    let line = formats.lines().find(|line| line.starts_with("codex ")).unwrap();
+    assert_eq!(line.split_whitespace().nth(1), Some("1"), "{line}");
+}
