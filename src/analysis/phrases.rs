@@ -13,6 +13,11 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 
+/// `1 needs you`, `3 need you`.
+pub(crate) fn needing(count: u64, whom: &str) -> String {
+    format!("{count} {} {whom}", if count == 1 { "needs" } else { "need" })
+}
+
 /// Money: `$1.84`, `$0.031`, `$0.0004`.
 pub fn usd(amount: f64) -> String {
     let sign = if amount < 0.0 { "-" } else { "" };

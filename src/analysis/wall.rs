@@ -130,6 +130,8 @@ pub enum Voice {
     Done,
     /// A call that failed.
     Failed,
+    /// A call that somebody did not allow.
+    Refused,
     /// A call of which nobody recorded how it ended.
     Unrecorded,
     /// A call without a result.

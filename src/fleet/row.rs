@@ -205,7 +205,8 @@ fn voice_of(call: &ToolCall) -> Voice {
     match call.state {
         ToolState::Done(_) if call.state.is_unrecorded() => Voice::Unrecorded,
         ToolState::Done(_) => Voice::Done,
-        ToolState::Failed(_) | ToolState::Refused(_) => Voice::Failed,
+        ToolState::Failed(_) => Voice::Failed,
+        ToolState::Refused(_) => Voice::Refused,
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => Voice::Open,
     }
 }

@@ -81,6 +81,11 @@ pub(crate) fn age(ms: u64) -> String {
     }
 }
 
+/// How long ago, in words: `just now`, `41m ago`.
+pub(crate) fn ago(ms: u64) -> String {
+    if ms < 60_000 { "just now".to_owned() } else { format!("{} ago", age(ms)) }
+}
+
 /// `1 line`, `212 lines`.
 pub fn count(number: u64, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
@@ -93,12 +98,13 @@ pub fn percent(part: u64, whole: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{age, bytes, count, duration, elapsed, exact, percent, tokens};
+    use super::{age, ago, bytes, count, duration, elapsed, exact, percent, tokens};
 
     #[test]
     fn ages_have_one_unit() {
         let ages = [0, 1, 59, 60, 1_439, 1_440, 525_599, 525_600].map(|minutes| age(minutes * 60_000));
         assert_eq!(ages, ["now", "1m", "59m", "1h", "23h", "1d", "364d", "1y"]);
+        assert_eq!([59_999, 60_000].map(ago), ["just now", "1m ago"]);
     }
 
     #[test]

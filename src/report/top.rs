@@ -264,7 +264,7 @@ fn sum(rows: &[SessionRow]) -> String {
     let cost = SessionRow::sum(rows.iter()).as_ref().and_then(phrases::cost);
     let parts = [
         Some(figures::count(rows.len() as u64, "session")),
-        (needing > 0).then(|| format!("{needing} {} somebody", if needing == 1 { "needs" } else { "need" })),
+        (needing > 0).then(|| phrases::needing(needing as u64, "somebody")),
         (working > 0).then(|| format!("{working} at work")),
         cost,
     ];

@@ -281,7 +281,7 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
 fn facts(reader: &Reader, found: &Found, preview: Option<&Preview>) -> Vec<String> {
     let dot = format!(" {} ", reader.screen.theme.glyphs().dot);
     let age = found.modified.map(|at| match found.live {
-        Some(true) => format!("written {} ago", figures::age(reader.screen.now.since(at))),
+        Some(true) => format!("written {}", figures::ago(reader.screen.now.since(at))),
         Some(false) | None => format!("{} {} {}", at.date(), at.minute(), at.zone()),
     });
     let counts = preview.and_then(|preview| preview.counts);

@@ -144,8 +144,7 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let hour = Cost::sum(wall.rows().filter_map(|row| row.hour.as_ref()));
     let mut parts: Vec<Span<'static>> = vec![Span::styled(figures::count(all, "session"), theme.dim)];
     if needing > 0 {
-        let verb = if needing == 1 { "needs" } else { "need" };
-        parts.push(Span::styled(format!("{needing} {verb} you"), theme.warn));
+        parts.push(Span::styled(phrases::needing(needing, "you"), theme.warn));
     }
     if working > 0 {
         parts.push(Span::styled(format!("{working} at work"), theme.good));
@@ -237,7 +236,7 @@ fn head_of_group(
 ) -> Line<'static> {
     let theme = &screen.theme;
     let dot = format!(" {} ", theme.glyphs().dot);
-    let needing = (needing > 0).then(|| format!("{needing} need you"));
+    let needing = (needing > 0).then(|| phrases::needing(needing as u64, "you"));
     let cost = cost.and_then(phrases::cost);
     let facts = [Some(figures::count(count as u64, "session")), needing, cost];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
@@ -363,6 +362,7 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
             Voice::Done => (if theme.ascii { "+" } else { "✓" }, theme.good, theme.tool),
             Voice::Unrecorded => (theme.glyphs().outcome.lost, theme.dim, theme.tool),
             Voice::Failed => (if theme.ascii { "x" } else { "✗" }, theme.bad, theme.tool),
+            Voice::Refused => (theme.glyphs().outcome.refused, theme.warn, theme.tool),
             Voice::Open => (if theme.ascii { "~" } else { "◌" }, theme.warn, theme.tool),
             Voice::Note => ("!", theme.warn, theme.dim),
         };
@@ -370,7 +370,9 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
         let manner = match voice {
             Voice::Agent => Some(Manner::Prose),
             Voice::User => Some(Manner::Typed),
-            Voice::Done | Voice::Unrecorded | Voice::Failed | Voice::Open | Voice::Note => None,
+            Voice::Done | Voice::Unrecorded | Voice::Failed | Voice::Refused | Voice::Open | Voice::Note => {
+                None
+            }
         };
         if let Some(manner) = manner {
             let look = Look::full(u16::try_from(width).unwrap_or(u16::MAX), theme, &screen.colours);

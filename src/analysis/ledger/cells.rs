@@ -86,15 +86,18 @@ pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
         minutes if minutes < 48 * 60 => format!("{} h", (minutes + 1) / 60),
         minutes => format!("{} d", (minutes + 1) / (24 * 60)),
     };
-    let age = |at: Timestamp| figures::age(now.since(at));
+    let ago = |at: Timestamp| figures::ago(now.since(at));
     let resets = limit.resets.map(|at| {
         if limit.is_over(now) {
-            format!(", began anew {} ago", age(at))
+            format!(", began anew {}", ago(at))
         } else {
-            format!(", begins anew in {}", figures::age(at.since(now)))
+            match at.since(now) {
+                0..60_000 => ", begins anew in a minute".to_owned(),
+                ms => format!(", begins anew in {}", figures::age(ms)),
+            }
         }
     });
-    let recorded = limit.recorded.map(|at| format!(", recorded {} ago", age(at))).unwrap_or_default();
+    let recorded = limit.recorded.map(|at| format!(", recorded {}", ago(at))).unwrap_or_default();
     format!("{agent} {span}: {}% used{}{recorded}", limit.used.round(), resets.unwrap_or_default())
 }
 

@@ -294,9 +294,24 @@ impl FromStr for Setting {
             "marks" => Ok(Self::Marks(is_on)),
             "clean" => Ok(Self::Clean(is_on)),
             "redact" => Ok(Self::Redact(is_on)),
-            _ => Err(format!("nothing to set is called {typed}")),
+            _ => Err(unknown_setting(typed)),
         }
     }
+}
+
+/// What can be set, or how.
+fn unknown_setting(typed: &str) -> String {
+    let settings = || FORMS.iter().filter(|form| form.name == "set").map(|form| form.argument);
+    let name_of = |argument: &'static str| {
+        let name = argument.trim_start_matches("[no]");
+        name.split_once('=').map_or(name, |(name, _)| name)
+    };
+    let name = typed.split([' ', '=']).next().unwrap_or_default();
+    if let Some(argument) = settings().find(|argument| name_of(argument) == name) {
+        return format!("{typed} cannot be set; {argument} can");
+    }
+    let names: Vec<&str> = settings().map(name_of).collect();
+    format!("nothing to set is called {typed}; {} are", names.join(", "))
 }
 
 impl fmt::Display for Setting {

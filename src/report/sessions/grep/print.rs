@@ -100,7 +100,7 @@ impl<'a> Printer<'a> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let project = found.cwd.as_deref().and_then(|cwd| cwd.rsplit('/').find(|name| !name.is_empty()));
         let age = |at: Timestamp| match self.now.since(at) {
-            ms @ 0..86_400_000 => format!("{} ago", figures::age(ms)),
+            ms @ 0..86_400_000 => figures::ago(ms),
             _ => at.calendar_day(),
         };
         let facts = [project.map(str::to_owned), Some(found.format.to_owned()), found.modified.map(age)];
