@@ -158,7 +158,7 @@ impl Account {
     }
 
     /// What the session cost.
-    pub(crate) fn cost(&self, transcript: &Transcript) -> Cost {
+    pub fn cost(&self, transcript: &Transcript) -> Cost {
         let parts: Vec<Cost> = transcript.parts().iter().map(|part| cost::of(&part.totals)).collect();
         let cost = Cost::sum(&parts).unwrap_or_else(|| cost::of(transcript.totals()));
         cost.lacking(self.lacks_agents(transcript))

@@ -18,7 +18,7 @@ pub mod counting;
 mod runs;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{self, BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,6 +50,10 @@ pub struct Spender {
     pub spent: Vec<Spent>,
     /// What it tells of limits.
     pub limits: Vec<Limit>,
+    /// The time of its newest record, if something of what was spent has none of its own.
+    pub newest: Option<Timestamp>,
+    /// Whether its agent recorded what all of it cost.
+    pub is_covered: bool,
 }
 
 /// One record of usage.
@@ -121,6 +125,10 @@ pub struct Ledger {
     /// Their ids, as their records tell them.
     ids: Vec<Text>,
     forks: HashSet<usize>,
+    /// The times of their newest records.
+    newest: Vec<Option<Timestamp>>,
+    /// Those whose cost is recorded as a whole, and of which no other one has a part.
+    covered: HashSet<usize>,
     runs: Vec<Run>,
     spent: Vec<(usize, Spent)>,
     /// The same as sums by session, day and model, once somebody has asked.
@@ -218,6 +226,8 @@ impl Ledger {
         }
         self.sessions.push(spender.found);
         self.forks.extend(spender.is_fork.then_some(session));
+        self.covered.extend(spender.is_covered.then_some(session));
+        self.newest.push(spender.newest);
         // They take much room: those of a long session are not to be moved again and again.
         self.spent.reserve(spender.spent.len());
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
@@ -237,7 +247,9 @@ impl Ledger {
                 let is_before = |one: usize, other: usize| self.precedence(one) < self.precedence(other);
                 let said_first = self.spent.get(place).filter(|(known, _)| !is_before(session, *known));
                 let owner = said_first.map_or(session, |(known, _)| *known);
+                self.covered.remove(&session);
                 if let Some((of, known)) = self.spent.get_mut(place) {
+                    self.covered.remove(of);
                     *of = owner;
                     complete(known, spent);
                 }
@@ -271,8 +283,13 @@ impl Ledger {
             if within.iter().any(|(by, group)| calendar.group(&[*by], found, spent) != *group) {
                 continue;
             }
+            // What is left of an estimate that was recorded to the cent is a mark, and no row.
+            let is_mark = spent.is_run && spent.amount.is_nothing();
             let group = calendar.group(by, found, spent);
-            rows.entry(group).or_default().add(*session, spent);
+            let row = if is_mark { rows.get_mut(&group) } else { Some(rows.entry(group).or_default()) };
+            if let Some(row) = row {
+                row.add(*session, spent);
+            }
             total.add(*session, spent);
         }
         let mut rows: Vec<Row> = rows.into_iter().map(|(group, row)| Row { group, ..row }).collect();
@@ -289,25 +306,52 @@ impl Ledger {
         let mut places: HashMap<(usize, Option<Arc<str>>, Name), usize> = HashMap::new();
         let mut calendar = Calendar::default();
         let beyond = self.beyond_requests();
+        let covered = self.covered_of_time(&beyond);
         for (place, (session, spent)) in self.spent.iter().enumerate() {
-            let amount = *beyond.get(&place).unwrap_or(&spent.amount);
-            if spent.is_run && amount.is_nothing() {
+            let mut amount = *beyond.get(&place).unwrap_or(&spent.amount);
+            let is_over = spent.is_run && amount.is_nothing() && amount.money.recorded == 0;
+            let at = self.when(*session, spent);
+            if is_over || !self.is_of_time(at) {
                 continue;
             }
-            let Some(at) = self.sessions.get(*session).map(|found| when(found, spent)) else { continue };
-            if !self.is_of_time(at) {
-                continue;
+            if covered.contains(session) {
+                amount.money = amount.money.covered();
             }
             let day = at.map(|at| calendar.period(By::Day, at));
             let place = *places.entry((*session, day, spent.model.clone())).or_insert(sums.len());
             if let Some((_, sum)) = sums.get_mut(place) {
                 sum.amount.plus(&amount);
                 sum.lacks_agents |= spent.lacks_agents;
+                sum.is_run &= spent.is_run;
             } else {
-                sums.push((*session, Spent { key: None, amount, ..spent.clone() }));
+                sums.push((*session, Spent { key: None, at, amount, ..spent.clone() }));
             }
         }
         sums
+    }
+
+    /// The sessions whose recorded cost is that of all of their charges, and all of these are of the time that counts.
+    fn covered_of_time(&self, beyond: &collections::HashMap<usize, Amount>) -> HashSet<usize> {
+        let mut covered = self.covered.clone();
+        if covered.is_empty() {
+            return covered;
+        }
+        let figures = |amount: &Amount| (amount.tokens().map(|tokens| tokens.total), amount.money.picos());
+        for (place, (session, spent)) in self.spent.iter().enumerate() {
+            let is_less = |left: &Amount| figures(left) != figures(&spent.amount);
+            let has_part_elsewhere = beyond.get(&place).is_some_and(is_less);
+            if has_part_elsewhere || !self.is_of_time(self.when(*session, spent)) {
+                covered.remove(session);
+            }
+        }
+        covered
+    }
+
+    /// When something was spent. If no copy of it says so, when its session came to its newest record; if none of these
+    /// has a time, when it was last written to.
+    fn when(&self, session: usize, spent: &Spent) -> Option<Timestamp> {
+        let newest = || self.newest.get(session).copied().flatten();
+        spent.at.or_else(newest).or_else(|| self.sessions.get(session)?.modified)
     }
 
     fn is_of_time(&self, at: Option<Timestamp>) -> bool {
@@ -323,11 +367,6 @@ fn complete(known: &mut Spent, copy: Spent) {
     if known.amount.output.total < copy.amount.output.total {
         known.amount = copy.amount;
     }
-}
-
-/// When something was spent: if no copy of it says so, when its session was last written to.
-fn when(found: &Found, spent: &Spent) -> Option<Timestamp> {
-    spent.at.or(found.modified)
 }
 
 /// What a row of other sums is of.
@@ -358,7 +397,7 @@ impl Calendar {
         for by in by {
             match by {
                 By::Day | By::Week | By::Month => {
-                    group.period = when(found, spent).map(|at| self.period(*by, at));
+                    group.period = spent.at.map(|at| self.period(*by, at));
                 }
                 By::Project => group.project = Some(found.cwd.clone().unwrap_or_default()),
                 By::Agent => group.agent = Some(found.format),
@@ -384,6 +423,7 @@ fn identity(spent: &Spent, session: &Text) -> Request {
 #[cfg(test)]
 mod tests {
     use super::{By, Ledger, Spender, Spent};
+    use crate::analysis::money::cost::{CostSource, Money};
     use crate::analysis::money::spending::amount::Amount;
     use crate::model::found::{Found, Place};
     use crate::model::text::Text;
@@ -406,7 +446,16 @@ mod tests {
     fn spender(id: &str, spent: Vec<Spent>) -> Spender {
         let place = Place { path: format!("/{id}").into(), session: None };
         let found = Found::new(place, "made", Text::clean(id));
-        Spender { found, id: Text::clean(id), is_fork: false, files: Vec::new(), spent, limits: Vec::new() }
+        Spender {
+            found,
+            id: Text::clean(id),
+            is_fork: false,
+            files: Vec::new(),
+            spent,
+            limits: Vec::new(),
+            newest: None,
+            is_covered: false,
+        }
     }
 
     /// Requests, input and output of sessions in their order, and how many were copies.
@@ -419,6 +468,45 @@ mod tests {
         let all: i64 = rows.iter().map(|row| row.amount.input.total).sum();
         assert_eq!(all, total.amount.input.total);
         (total.amount.requests, total.amount.input.total, total.amount.output.total, ledger.copies())
+    }
+
+    #[test]
+    fn what_has_no_time_was_spent_by_the_newest_record_of_its_session() {
+        for (newest, expected) in [(Some(Timestamp(70)), 0), (None, 1)] {
+            let mut ledger = Ledger::new(Some(Timestamp(90))..None);
+            let mut spender = Spender { newest, ..spender("a", vec![spent("", None, 10, 5)]) };
+            spender.found.modified = Some(Timestamp(100));
+            ledger.add(spender);
+            assert_eq!(ledger.rows(&[By::Day], &[]).1.amount.requests, expected);
+        }
+    }
+
+    #[test]
+    fn a_cost_that_is_recorded_as_a_whole_has_no_marks_of_estimates() {
+        let charges = || {
+            let mut one = spent("a1", Some(1), 10, 5);
+            one.amount.money = Money { estimated: 7, estimates: 1, partial: 1, ..Money::default() };
+            let money = Money { recorded: 7, estimated: -7, recordings: 1, ..Money::default() };
+            let amount = Amount { money, ..Amount::default() };
+            vec![
+                one,
+                Spent { key: None, at: Some(Timestamp(9)), is_run: true, amount, ..spent("", None, 0, 0) },
+            ]
+        };
+        let total = |since: Option<i64>, sessions: &[&str], is_covered| {
+            let mut ledger = Ledger::new(since.map(Timestamp)..None);
+            for id in sessions {
+                ledger.add(Spender { is_covered, ..spender(id, charges()) });
+            }
+            let cost = ledger.rows(&[By::Session], &[]).1.cost();
+            (cost.source, cost.is_partial)
+        };
+        assert_eq!(total(None, &["a"], true), (CostSource::Recorded, false));
+        // Of a part of it only the estimates tell, and a run that has not ended is not in it.
+        assert_eq!(total(Some(5), &["a"], true).0, CostSource::Mixed);
+        assert_eq!(total(None, &["a"], false), (CostSource::Mixed, true));
+        // Another session has a part of it.
+        assert_eq!(total(None, &["a", "b"], true), (CostSource::Mixed, true));
     }
 
     #[test]

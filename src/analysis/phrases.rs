@@ -122,7 +122,8 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
     let least = at_least(usage.is_partial, ascii);
     let output = usage.output.map(|n| format!(" {down}{least}{}", tokens(n))).unwrap_or_default();
     let price = cost(&cost::of_request(usage, model)).map(|price| format!("  {price}")).unwrap_or_default();
-    format!("{up}{}{cached}{output}{price}", tokens(prompt))
+    let prompt = if usage.has_prompt() { format!("{up}{}{cached}", tokens(prompt)) } else { String::new() };
+    format!("{prompt}{output}{price}").trim_start().to_owned()
 }
 
 /// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
@@ -261,5 +262,7 @@ mod tests {
         assert_eq!(spent(&usage, Some(&model), false), "↑118k (97% cached) ↓402  ~$0.085");
         assert_eq!(spent(&usage, None, true), "in 118k (97% cached) out 402");
         assert_eq!(spent(&Usage::default(), None, false), "");
+        let of_answer = Usage { output: Some(402), ..Usage::default() };
+        assert_eq!(spent(&of_answer, Some(&model), false), "↓402  ~$0.010+", "nobody says what it was asked");
     }
 }

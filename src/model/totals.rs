@@ -1,5 +1,7 @@
 //! Running sums of usage, kept for each model so that prices can be applied to sums.
 
+use std::borrow::Cow;
+
 use super::text::Name;
 use super::usage::{Scope, Usage};
 
@@ -59,6 +61,10 @@ pub struct Spent {
     pub priced: u32,
     /// Terms whose output is at least so much: they were counted before the answer was complete.
     pub(crate) partial: u32,
+    /// Terms without a recorded cost that say nothing of their prompt, …
+    pub(crate) without_prompt: u32,
+    /// … and those that say only what prompts came to.
+    pub(crate) of_prompts: u32,
     /// What the terms without a recorded cost are to be priced by.
     pub(crate) unpriced: Unpriced,
 }
@@ -133,12 +139,14 @@ impl Spent {
         self.reasoning.count(sign, usage.reasoning);
         sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
         sign.count(&mut self.partial, u32::from(usage.is_partial));
-        match usage.cost {
-            Some(usd) => {
-                sign.money(&mut self.recorded_nanos, nanos(usd));
-                sign.count(&mut self.priced, 1);
-            }
-            None => self.unpriced.count(sign, usage),
+        if let Some(usd) = usage.cost {
+            sign.money(&mut self.recorded_nanos, nanos(usd));
+            sign.count(&mut self.priced, 1);
+        } else {
+            let has_output = usage.output.is_some_and(|output| output > 0);
+            sign.count(&mut self.without_prompt, u32::from(has_output && !usage.has_prompt()));
+            sign.count(&mut self.of_prompts, u32::from(usage.output.is_none() && usage.input.is_some()));
+            self.unpriced.count(sign, usage);
         }
     }
 
@@ -153,6 +161,8 @@ impl Spent {
         sign.money(&mut self.recorded_nanos, other.recorded_nanos);
         sign.count(&mut self.priced, other.priced);
         sign.count(&mut self.partial, other.partial);
+        sign.count(&mut self.without_prompt, other.without_prompt);
+        sign.count(&mut self.of_prompts, other.of_prompts);
         self.unpriced.change(sign, &other.unpriced);
     }
 
@@ -203,6 +213,8 @@ pub struct Totals {
     requests: ByModel,
     runs: ByModel,
     fallback: ByModel,
+    /// Requests of a run that has not ended; they are among the requests, too.
+    open: ByModel,
 }
 
 /// Sums in the order of the models' names: there are few, and each page of entries keeps such a list, for which a
@@ -227,6 +239,12 @@ impl ByModel {
     fn values(&self) -> impl Iterator<Item = &Spent> {
         self.0.iter().map(|(_, spent)| spent)
     }
+
+    fn change(&mut self, sign: Sign, other: &Self) {
+        for (model, spent) in &other.0 {
+            self.of(model).change(sign, spent);
+        }
+    }
 }
 
 impl Totals {
@@ -248,22 +266,16 @@ impl Totals {
     /// Takes other sums away that were joined before; nothing is left of models that nothing was spent on.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.change(Sign::Minus, other);
-        for sums in [&mut self.requests, &mut self.runs, &mut self.fallback] {
+        for sums in [&mut self.requests, &mut self.runs, &mut self.fallback, &mut self.open] {
             sums.0.retain(|(_, spent)| *spent != Spent::default());
         }
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        let maps = [
-            (&mut self.requests, &other.requests),
-            (&mut self.runs, &other.runs),
-            (&mut self.fallback, &other.fallback),
-        ];
-        for (sums, terms) in maps {
-            for (model, spent) in &terms.0 {
-                sums.of(model).change(sign, spent);
-            }
-        }
+        self.requests.change(sign, &other.requests);
+        self.runs.change(sign, &other.runs);
+        self.fallback.change(sign, &other.fallback);
+        self.open.change(sign, &other.open);
     }
 
     fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
@@ -271,6 +283,7 @@ impl Totals {
             Scope::Request | Scope::Extra => &mut self.requests,
             Scope::Run => &mut self.runs,
             Scope::Fallback => &mut self.fallback,
+            Scope::Open => &mut self.open,
         };
         match model {
             Some(model) => map.of(model),
@@ -278,10 +291,16 @@ impl Totals {
         }
     }
 
-    /// What was spent, by model: run totals where the agent gives them, else the requests.
-    /// Requests are counted from the requests in any case. The key is empty for an unknown model.
-    pub fn by_model(&self) -> &[(Name, Spent)] {
+    /// What was spent, by model: run totals where the agent gives them, with what is spent of a run that has not
+    /// ended, else the requests. Requests are counted from the requests in any case. The key is empty for an unknown
+    /// model.
+    pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
         let has_tokens = |map: &ByModel| map.values().any(|s| s.input.recorded > 0 || s.output.recorded > 0);
+        if has_tokens(&self.runs) && self.is_open() {
+            let mut runs = self.runs.clone();
+            runs.change(Sign::Plus, &self.open);
+            return Cow::Owned(runs.0);
+        }
         let source = if has_tokens(&self.runs) {
             &self.runs
         } else if has_tokens(&self.requests) {
@@ -289,13 +308,28 @@ impl Totals {
         } else {
             &self.fallback
         };
-        &source.0
+        Cow::Borrowed(&source.0)
+    }
+
+    /// What was spent, by model, of a run that has not ended while others have.
+    pub(crate) fn open_by_model(&self) -> &[(Name, Spent)] {
+        &self.open.0
+    }
+
+    /// Whether something was spent behind the last run that ended.
+    fn is_open(&self) -> bool {
+        self.open.values().any(|spent| *spent != Spent::default())
+    }
+
+    /// Whether what the agent recorded as the cost of whole runs is the cost of all that was spent.
+    pub fn is_covered(&self) -> bool {
+        self.run_cost().is_some() && !self.is_open()
     }
 
     /// All models together.
     pub fn sum(&self) -> Spent {
         let mut sum = Spent::default();
-        for (_, spent) in self.by_model() {
+        for (_, spent) in self.by_model().iter() {
             sum.join(spent);
         }
         sum.requests = self.requests.values().map(|spent| spent.requests).sum();

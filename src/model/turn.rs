@@ -2,7 +2,7 @@
 
 use super::entry::{BlockKind, Break, Entry, EntryId};
 use super::timestamp::Timestamp;
-use super::tool::{ToolKind, ToolState};
+use super::tool::{ToolKind, ToolState, is_textual};
 use super::totals::Totals;
 
 /// A prompt with all that follows until the next one of its session.
@@ -25,7 +25,7 @@ pub struct TurnFacts {
     pub(crate) failed: u32,
     /// Failed calls and errors.
     pub(crate) errors: u32,
-    /// Calls without a result.
+    /// Calls without a result, but for those written as text, of which no results are recorded.
     pub(crate) open: u32,
     /// Calls that a sub-agent has done.
     pub(crate) delegated: u32,
@@ -93,7 +93,7 @@ impl TurnFacts {
                 let has_failed = matches!(call.state, ToolState::Failed(_));
                 self.failed += u32::from(has_failed);
                 self.errors += u32::from(has_failed);
-                self.open += u32::from(call.state.is_open());
+                self.open += u32::from(call.state.result().is_none() && !is_textual(&call.key));
                 let is_done = matches!(call.state, ToolState::Done(_));
                 self.delegated += u32::from(is_done && call.kind == ToolKind::Delegate);
                 let at = call.state.result().and_then(|result| result.at);

@@ -41,6 +41,8 @@ pub enum Scope {
     Run,
     /// A whole run, to be used only if no request records usage. Its cost always counts.
     Fallback,
+    /// A request once more, of a run that has not ended while others of the file have: it adds to what those count.
+    Open,
 }
 
 impl Scope {
@@ -55,6 +57,11 @@ impl Usage {
     pub(crate) fn prompt(&self) -> u64 {
         let parts = [self.input, self.cache_read, self.cache_write];
         parts.into_iter().flatten().fold(0, u64::saturating_add)
+    }
+
+    /// Whether anything is recorded of the prompt.
+    pub(crate) fn has_prompt(&self) -> bool {
+        self.input.is_some() || self.cache_read.is_some() || self.cache_write.is_some()
     }
 
     /// All tokens.

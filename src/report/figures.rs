@@ -198,7 +198,7 @@ pub(crate) struct PairingFigures {
     pub(crate) orphan_results: u64,
     /// Further results of a call.
     pub(crate) duplicate_results: u64,
-    /// Calls written into a text, which no other count holds.
+    /// Calls written into a text, which none of the other counts of pairs holds.
     pub(crate) textual_calls: u64,
 }
 

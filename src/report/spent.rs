@@ -35,8 +35,8 @@ pub(crate) struct CostFigures {
     pub(crate) source: &'static str,
     /// Models that spent tokens and have no price; `unknown` if no model is recorded.
     pub(crate) unpriced_models: Vec<String>,
-    /// Whether it cost at least so much: output was counted before answers were complete, or what sub-agents spent is
-    /// recorded in files that are not here.
+    /// Whether it cost at least so much: output was counted before answers were complete, nothing is recorded of
+    /// prompts, or what sub-agents spent is recorded in files that are not here.
     pub(crate) is_partial: bool,
 }
 
@@ -59,7 +59,7 @@ impl From<&Amount> for UsageFigures<i64> {
         Self {
             input: amount.input.known(),
             output: amount.output.known(),
-            output_is_partial: amount.money.partial > 0,
+            output_is_partial: amount.partial > 0,
             cache_read: amount.cache_read.known(),
             cache_write: amount.cache_write.known(),
             reasoning: amount.reasoning.known(),

@@ -257,11 +257,13 @@ fn write_table(
     writeln!(out, "\n{}", sum(rows))
 }
 
-/// `12 sessions, 3 need you, 4 at work, ~$12.40`
+/// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`: which of their requests are copies only the
+/// ledger knows.
 fn sum(rows: &[SessionRow]) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
     let cost = SessionRow::sum(rows.iter()).as_ref().and_then(phrases::cost);
+    let cost = cost.map(|cost| format!("rows add up to {cost}"));
     let parts = [
         Some(figures::count(rows.len() as u64, "session")),
         (needing > 0).then(|| phrases::needing(needing as u64, "somebody")),

@@ -246,6 +246,7 @@ fn usage(usage: &Usage) -> String {
         Scope::Extra => "extra ",
         Scope::Run => "run ",
         Scope::Fallback => "fallback ",
+        Scope::Open => "open ",
     };
     let parts = [
         ("in", usage.input),
@@ -276,7 +277,7 @@ fn sums(transcript: &Transcript) -> String {
         let why = branch.why.word();
         writeln!(out, "branch {} {why}{active}: {}", branch.number, keys.join(" ")).unwrap();
     }
-    for (model, spent) in transcript.totals().by_model() {
+    for (model, spent) in transcript.totals().by_model().iter() {
         if !is_nothing(spent) {
             writeln!(out, "spent {model:?} {}", self::spent(spent)).unwrap();
         }

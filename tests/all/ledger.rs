@@ -48,7 +48,16 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         }
     };
     let spent = requests.iter().enumerate().map(request).collect();
-    Spender { id: Text::clean(id), is_fork: false, files: Vec::new(), spent, limits: Vec::new(), found }
+    Spender {
+        id: Text::clean(id),
+        is_fork: false,
+        files: Vec::new(),
+        spent,
+        limits: Vec::new(),
+        newest: None,
+        is_covered: false,
+        found,
+    }
 }
 
 fn ledger() -> Ledger {

@@ -90,7 +90,7 @@ fn check_without_runs(name: &str, transcript: &Transcript, statement: &Statement
     for charge in &statement.charges {
         sums.entry(charge.model.clone()).or_default().plus(&charge.amount);
     }
-    for (model, spent) in by_model {
+    for (model, spent) in by_model.iter() {
         let sum = sums.remove(model).unwrap_or_default();
         assert_eq!(tokens(&sum), tokens_of(spent), "{name}: {model}");
         assert_eq!(sum.money.recorded, i128::from(spent.recorded_nanos) * 1_000, "{name}: {model}");

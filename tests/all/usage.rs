@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
+use tv::analysis::ledger::{By, Ledger};
+use tv::analysis::money::cost::Cost;
 use tv::ingest::{self, OpenError, Target};
 use tv::model::found::Found;
 use tv::report::reading::{self, Reading};
@@ -386,6 +388,75 @@ fn a_run_that_its_session_tells_of_counts_what_no_request_says() {
     let longer = claude("one", None, 5, &[2, 6, 8]);
     let rest = [("run.jsonl", run.as_str()), (live, &longer), (agent, &started)];
     assert_eq!(sums(&rest), expected(opus(4, &[2, 4, 6, 8])));
+}
+
+/// What `tv usage` says of a session alone is what all other reports say of it, and the rows of each grouping add up.
+#[test]
+fn a_session_alone_costs_what_its_own_account_says() {
+    let groupings = [
+        vec![By::Day],
+        vec![By::Model],
+        vec![By::Session],
+        vec![By::Day, By::Model],
+        By::ALL.map(|(by, _)| by).to_vec(),
+    ];
+    for corpus in crate::corpus::corpora() {
+        let (mut seen, mut differing) = (0, Vec::new());
+        let targets = corpus.files().into_iter().map(|path| Target { path, session: None });
+        for target in targets.flat_map(|target| reading::sessions(&target).unwrap_or_default()) {
+            let Ok(reading) = reading::read(&target, true) else { continue };
+            let found =
+                Found { session: target.session.clone(), ..crate::fixtures::session_at(&target.path) };
+            let mut ledger = Ledger::new(None..None);
+            ledger.add(spender(found, &reading));
+            let (_, total) = ledger.rows(&[By::Session], &[]);
+            seen += usize::from(total.sessions() > 0);
+            let name = target.path.display();
+            for by in &groupings {
+                let (rows, _) = ledger.rows(by, &[]);
+                let mut sum = [0; 6];
+                for row in &rows {
+                    sum.iter_mut().zip(row.amount.tokens()).for_each(|(sum, tokens)| *sum += tokens.total);
+                }
+                let usd: f64 = rows.iter().filter_map(|row| row.cost().usd).sum();
+                let is_same = (usd - total.cost().usd.unwrap_or(0.0)).abs() < 1e-9;
+                if sum != total.amount.tokens().map(|tokens| tokens.total) || !is_same {
+                    differing.push(format!("{name}: {by:?}: {usd} of {:?}", total.cost().usd));
+                }
+            }
+            let (of_all, own) = (total.cost(), reading.account.cost(&reading.transcript));
+            let is_same = (of_all.usd.unwrap_or(0.0) - own.usd.unwrap_or(0.0)).abs() < 1e-6;
+            let marks = |cost: &Cost| (cost.source, cost.lacks_some());
+            if total.sessions() > 0 && (!is_same || marks(&of_all) != marks(&own)) {
+                differing.push(format!("{name}: {of_all:?}, and {own:?}"));
+            }
+        }
+        assert!(seen > corpus.least(20, 200), "{seen}");
+        assert!(differing.is_empty(), "{differing:#?}");
+    }
+}
+
+/// A folder that the reader names has each session once, however many files tell of it.
+#[test]
+fn a_file_that_another_one_stands_for_counts_only_there() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let wire = include_str!("../fixtures/kimi-cli/wire.jsonl");
+    home.write("kimi/sessions/abc/0a-1/wire.jsonl", wire);
+    let alone = requests(&home, &["kimi"]);
+    home.write("kimi/sessions/abc/0a-1/subagents/ag1/wire.jsonl", &wire.replace('5', "6"));
+    assert_eq!((alone > 0, requests(&home, &["kimi"])), (true, alone));
+    let screen = json!([{"ts": 1_790_000_000_000_u64, "type": "say", "say": "text", "text": "Go"},
+        {"ts": 1_790_000_000_001_u64, "type": "say", "say": "api_req_started",
+            "text": json!({"request": "Go", "tokensIn": 10, "tokensOut": 5, "cost": 0.5}).to_string()},
+        {"ts": 1_790_000_000_002_u64, "type": "say", "say": "text", "text": "Done."}]);
+    let history = json!([{"role": "user", "content": [{"type": "text", "text": "<task>\nGo\n</task>"}],
+            "ts": 1_790_000_000_000_u64},
+        {"role": "assistant", "content": [{"type": "text", "text": "Done."}], "ts": 1_790_000_000_002_u64,
+            "metrics": {"tokens": {"prompt": 10, "completion": 5}, "cost": 0.5}}]);
+    home.write("roo/tasks/n1/ui_messages.json", &screen.to_string());
+    assert_eq!(requests(&home, &["roo"]), 1);
+    home.write("roo/tasks/n1/api_conversation_history.json", &history.to_string());
+    assert_eq!(requests(&home, &["roo"]), 1);
 }
 
 /// Sets when a file was written last.

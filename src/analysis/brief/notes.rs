@@ -16,7 +16,7 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::path::{BETWEEN, listed};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, ended};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, ended, is_textual};
 
 /// What a block says.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,8 +221,10 @@ impl Noted<'_> {
                 let (facts, word) = (result.facts.to_string(), call.state.word());
                 self.notes.push(Note::Failed(Box::new(Failed { what, facts, word, like })));
             }
+            // Of calls that are written as text no results are recorded.
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
-                self.notes.push(Note::Open(number, what));
+                let is_open = !is_textual(&call.key);
+                self.notes.extend(is_open.then_some(Note::Open(number, what)));
             }
         }
     }

@@ -209,7 +209,8 @@ impl Sources<'_> {
             Some(usd) => format!("{} {}", phrases::usd(usd), cost.source.word()),
             None => cost.source.word().to_owned(),
         };
-        let words = if cost.is_partial { format!("{words}, or more") } else { words };
+        let is_part = cost.usd.is_some() && cost.lacks_some();
+        let words = if is_part { format!("{words}, or more") } else { words };
         let times = Times::of(self.transcript, self.account);
         let parts = [
             Some(words),

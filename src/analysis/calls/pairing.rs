@@ -100,6 +100,7 @@ mod tests {
     use crate::model::tool::textual_key;
     use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
     use crate::model::transcript::Transcript;
+    use crate::model::turn::TurnFacts;
 
     fn prompt(out: &mut Batch, key: &str) {
         let mut entry = out.new_entry(Text::clean(key), Role::User, None);
@@ -144,7 +145,10 @@ mod tests {
         let mut transcript = Transcript::new();
         transcript.apply(batch);
         transcript.settle();
-        count(&transcript)
+        let counts = count(&transcript);
+        let open = TurnFacts::of(transcript.entries()).open;
+        assert_eq!(u64::from(open), counts.pending + counts.orphan_calls, "turns say the same");
+        counts
     }
 
     #[test]

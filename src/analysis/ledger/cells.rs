@@ -37,10 +37,11 @@ impl Row {
     /// The figures.
     pub fn figures(&self, manner: Manner) -> Vec<String> {
         let whole = |tokens: u64| if manner.is_rounded { figures::tokens(tokens) } else { exact(tokens) };
-        let tokens =
-            |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), |n| whole(n.max(0).unsigned_abs()));
+        // What a run counts may be less than its requests; with the sign rows add up.
+        let signed = |n: i64| format!("{}{}", if n < 0 { "-" } else { "" }, whole(n.unsigned_abs()));
+        let tokens = |tokens: Option<i64>| tokens.map_or_else(|| "?".to_owned(), signed);
         let amount = &self.amount;
-        let more = if amount.money.partial > 0 { "+" } else { "" };
+        let more = if amount.partial > 0 { "+" } else { "" };
         let cells = [
             exact(self.sessions() as u64),
             exact(amount.requests),

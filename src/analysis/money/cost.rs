@@ -14,8 +14,8 @@ pub struct Cost {
     pub source: CostSource,
     /// Models that spent tokens and have no price.
     pub(crate) unpriced_models: Vec<Name>,
-    /// Whether it is that of a part of the tokens: output was counted before answers were complete, or what a
-    /// sub-agent did is recorded in a file that is not here.
+    /// Whether it is that of a part of the tokens: output was counted before answers were complete, nothing is
+    /// recorded of prompts, or what a sub-agent did is recorded in a file that is not here.
     pub(crate) is_partial: bool,
     /// Whether some of it is tokens times prices.
     pub(crate) is_estimated: bool,
@@ -57,7 +57,7 @@ impl Cost {
     }
 
     /// Whether more was spent than it says.
-    pub(crate) fn lacks_some(&self) -> bool {
+    pub fn lacks_some(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
     }
 }
@@ -108,7 +108,8 @@ pub struct Money {
     pub(crate) estimates: u32,
     /// Records with tokens, without a recorded cost and without a price.
     pub(crate) unpriced: u32,
-    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete.
+    /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete, or say
+    /// nothing of the prompt.
     pub(crate) partial: u32,
     /// Recorded cost of records that could be estimated too, …
     pub(crate) compared: i128,
@@ -125,7 +126,7 @@ impl Money {
             ..Self::default()
         };
         if !spent.unpriced.is_nothing() {
-            money.partial = spent.partial;
+            money.partial = spent.partial.saturating_add(spent.without_prompt);
             match prices {
                 Some(prices) => {
                     money.estimated = estimate(prices, &spent.unpriced);
@@ -142,14 +143,23 @@ impl Money {
         self.recorded + self.estimated
     }
 
+    /// Whether some of it is recorded: also what is left when that of others was taken away.
+    fn is_recorded(&self) -> bool {
+        self.recordings > 0 || self.recorded != 0
+    }
+
+    fn is_estimated(&self) -> bool {
+        self.estimates > 0 || self.estimated != 0
+    }
+
     /// In USD; `None` if nothing is known.
     pub(crate) fn usd(&self) -> Option<f64> {
-        (self.recordings + self.estimates > 0).then(|| usd(self.picos()))
+        (self.is_recorded() || self.is_estimated()).then(|| usd(self.picos()))
     }
 
     /// Where it comes from, as for sessions; nothing spent is unpriced too, and has no unpriced record.
     pub fn source(&self) -> CostSource {
-        match (self.recordings > 0, self.estimates > 0, self.unpriced > 0) {
+        match (self.is_recorded(), self.is_estimated(), self.unpriced > 0) {
             (false, false, _) => CostSource::Unpriced,
             (true, false, false) => CostSource::Recorded,
             (false, true, false) => CostSource::Estimated,
@@ -160,7 +170,7 @@ impl Money {
     /// As a cost; an empty name stands for models without a price.
     pub fn cost(&self) -> Cost {
         let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
-        let (is_partial, is_estimated) = (self.partial > 0, self.estimates > 0);
+        let (is_partial, is_estimated) = (self.partial > 0, self.is_estimated());
         Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial, is_estimated }
     }
 
@@ -174,6 +184,11 @@ impl Money {
         self.estimates = self.estimates.saturating_add(other.estimates);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.partial = self.partial.saturating_add(other.partial);
+    }
+
+    /// The same of a part of what was recorded as a whole, without the marks of its estimates.
+    pub(crate) fn covered(&self) -> Self {
+        Self { estimates: 0, unpriced: 0, partial: 0, ..*self }
     }
 
     /// Takes away what another one comes to, but keeps its own sources.
@@ -193,19 +208,28 @@ pub(crate) fn estimate(prices: &Prices, tokens: &Unpriced) -> i128 {
     i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)
 }
 
-/// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests.
+/// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests; those of a run that has not
+/// ended come on top.
 pub fn of(totals: &Totals) -> Cost {
-    if let Some(usd) = totals.run_cost() {
-        let source = CostSource::Recorded;
-        let unpriced_models = Vec::new();
-        return Cost { usd: Some(usd), source, unpriced_models, is_partial: false, is_estimated: false };
-    }
+    let Some(usd) = totals.run_cost() else { return of_models(&totals.by_model()) };
+    let source = CostSource::Recorded;
+    let unpriced_models = Vec::new();
+    let recorded = Cost { usd: Some(usd), source, unpriced_models, is_partial: false, is_estimated: false };
+    if totals.is_covered() { recorded } else { recorded.with(&of_models(totals.open_by_model())) }
+}
+
+fn of_models(models: &[(Name, Spent)]) -> Cost {
     let mut money = Money::default();
     let mut unpriced_models = Vec::new();
-    for (model, spent) in totals.by_model() {
+    // The prompts of many requests may be recorded as one sum.
+    let has_prompts = models.iter().any(|(_, spent)| spent.of_prompts > 0);
+    for (model, spent) in models {
         let own = Money::of(spent, prices::of_model(model));
         unpriced_models.extend((own.unpriced > 0).then(|| model.clone()));
         money.plus(&own);
+        if has_prompts {
+            money.partial = money.partial.saturating_sub(spent.without_prompt);
+        }
     }
     Cost { unpriced_models, ..money.cost() }
 }
@@ -234,6 +258,35 @@ mod tests {
             let usage = Usage { is_partial, ..spent(10, cost) };
             assert_eq!(of_request(&usage, Some(&name)).lacks_some(), lacks_some);
         }
+    }
+
+    #[test]
+    fn output_alone_is_not_all_that_was_paid() {
+        let name = Text::clean("claude-opus-4-6");
+        let output = Usage { output: Some(100), ..Usage::default() };
+        let mut totals = Totals::default();
+        totals.add(&output, Some(&name));
+        assert!(of(&totals).is_partial);
+        let prompts = Usage { scope: Scope::Extra, input: Some(1_000), ..Usage::default() };
+        totals.add(&prompts, Some(&name));
+        assert!(!of(&totals).is_partial, "the prompts of all requests are recorded as one sum");
+    }
+
+    #[test]
+    fn a_run_that_has_not_ended_comes_on_top() {
+        let name = Text::clean("claude-opus-4-6");
+        let mut totals = Totals::default();
+        let run = |input, cost| Usage { scope: Scope::Run, ..spent(input, cost) };
+        let open = Usage { scope: Scope::Open, is_partial: true, ..spent(1_000_000, None) };
+        totals.add(&spent(1_000_000, None), Some(&name));
+        totals.add(&run(10, Some(4.0)), Some(&name));
+        assert_eq!((of(&totals).usd, totals.sum().input.total), (Some(4.0), 10));
+        totals.add(&open, Some(&name));
+        let cost = of(&totals);
+        assert_eq!((cost.usd, cost.source, cost.is_partial), (Some(9.0), CostSource::Mixed, true));
+        assert_eq!((totals.sum().input.total, totals.is_covered()), (1_000_010, false));
+        totals.remove(&open, Some(&name));
+        assert_eq!((of(&totals).usd, of(&totals).source), (Some(4.0), CostSource::Recorded));
     }
 
     fn spent(input: u64, cost: Option<f64>) -> Usage {

@@ -11,7 +11,7 @@ use crate::model::usage::{Scope, Usage};
 pub fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
     let Some(usage) = subject.entry.usage.as_deref() else { return };
     let scope = match usage.scope {
-        Scope::Request => "this request",
+        Scope::Request | Scope::Open => "this request",
         Scope::Extra => "besides the requests",
         Scope::Run => "the run, as the agent sums it",
         Scope::Fallback => "the run",

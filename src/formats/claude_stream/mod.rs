@@ -147,7 +147,7 @@ impl ClaudeStreamDecoder {
         let mut entry = assistant::read(line, &mut self.session, out);
         let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
         self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
-        self.run.hear(&entry);
+        self.run.hear(&entry, out);
         assistant::add_part(entry, &mut self.session, out)
     }
 
@@ -155,7 +155,7 @@ impl ClaudeStreamDecoder {
         let json = line.json;
         let event = if json.has("event") { json.get("event") } else { json.get("data") };
         if let Some((of, usage)) = self.partials.spent(line.lane.as_ref(), kind, event, out) {
-            self.run.spend(of, usage);
+            self.run.spend(of, usage, out);
         }
         self.partials.take(line.lane.as_ref(), kind, event, out).unwrap_or_else(|| {
             out.unknown(&format!("stream_event/{kind}"));

@@ -51,8 +51,10 @@ impl Run {
     }
 
     /// The model said something.
-    pub(crate) fn hear(&mut self, entry: &Entry) {
-        self.sums.add(entry);
+    pub(crate) fn hear(&mut self, entry: &Entry, out: &mut Batch) {
+        if let Some(usage) = entry.usage.as_deref() {
+            self.sums.spend(entry.key.clone(), usage.clone(), entry.model.clone(), out);
+        }
         let words = entry.blocks.iter().rev().find_map(|block| match &block.kind {
             BlockKind::Text(body) => Some((body.stub.clone(), body.bytes)),
             _ => None,
@@ -69,8 +71,8 @@ impl Run {
     }
 
     /// A message cost this.
-    pub(crate) fn spend(&mut self, of: Key, usage: Usage) {
-        self.sums.spend(of, usage);
+    pub(crate) fn spend(&mut self, of: Key, usage: Usage, out: &mut Batch) {
+        self.sums.spend(of, usage, self.model.clone(), out);
     }
 
     /// `result`.

@@ -10,8 +10,7 @@ use std::collections::HashMap;
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::Batch;
-use crate::model::entry::Entry;
+use crate::model::edit::{Batch, Edit};
 use crate::model::figures;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, Usage};
@@ -33,21 +32,21 @@ pub(crate) struct Count {
 pub struct Sums {
     messages: HashMap<Key, Usage>,
     last: Option<Count>,
+    is_behind_a_result: bool,
 }
 
 impl Sums {
-    /// A message was emitted. Its lines repeat its usage; the greatest output counts.
-    pub(crate) fn add(&mut self, entry: &Entry) {
-        if let Some(usage) = entry.usage.as_deref() {
-            self.spend(entry.key.clone(), usage.clone());
-        }
-    }
-
-    /// As [`Self::add`], of what is recorded beside it.
-    pub(crate) fn spend(&mut self, of: Key, usage: Usage) {
+    /// A message cost this. Its lines repeat its usage; the greatest output counts. Behind a result nothing else counts
+    /// it until the next one comes.
+    pub(crate) fn spend(&mut self, of: Key, usage: Usage, model: Option<Name>, out: &mut Batch) {
+        let open = open(&of);
         let known = self.messages.entry(of).or_default();
         if known.is_zero() || usage.output > known.output {
-            *known = usage;
+            *known = usage.clone();
+            if self.is_behind_a_result {
+                let usage = Box::new(Usage { scope: Scope::Open, is_partial: true, ..usage });
+                out.push(Edit::Usage { of: open, usage, model });
+            }
         }
     }
 
@@ -65,7 +64,12 @@ impl Sums {
         let (counted, before_sum) = (sum(count.models.iter().map(|(_, usage)| usage)), before.as_ref());
         let before_sum = before_sum.map(|last| sum(last.models.iter().map(|(_, usage)| usage)));
         let of_messages = sum(self.messages.values());
-        self.messages.clear();
+        let was_open = self.is_behind_a_result;
+        for of in self.messages.drain().map(|(of, _)| of).filter(|_| was_open) {
+            let usage = Box::new(Usage { scope: Scope::Open, ..Usage::default() });
+            out.push(Edit::Usage { of: open(&of), usage, model: None });
+        }
+        self.is_behind_a_result = true;
         if let Some(last) = before {
             count.key = last.key;
         }
@@ -109,6 +113,11 @@ fn models(recorded: &Json<'_>, out: &mut Batch) -> Vec<(Name, Usage)> {
         models.push((Text::clean(name), usage));
     }
     models
+}
+
+/// What names the usage of a message of a run that has not ended.
+fn open(message: &Key) -> Key {
+    Text::clean(&format!("{message}:open"))
 }
 
 /// Tokens of prompts, and of answers.

@@ -191,6 +191,22 @@ fn a_process_that_serves_several_turns_is_counted_once() {
 }
 
 #[test]
+fn what_a_run_without_an_end_spends_comes_on_top_of_those_that_ended() {
+    let open = r#"{"type":"assistant","message":{"id":"msg_0sOPEN","model":"claude-sonnet-4-5","content":[{"type":"text","text":"On it."}],"usage":{"input_tokens":1000,"output_tokens":50}}}"#;
+    let ended = read(TURNS);
+    let transcript = read(&format!("{}\n{open}\n{open}", TURNS.trim_end()));
+    let (before, now) = (ended.totals().sum(), transcript.totals().sum());
+    assert_eq!((now.input.total - before.input.total, now.output.total - before.output.total), (1000, 50));
+    assert_eq!(transcript.totals().run_cost(), ended.totals().run_cost());
+    assert!(ended.totals().is_covered() && !transcript.totals().is_covered());
+    // With its result it is a run like the others.
+    let result = r#"{"type":"result","subtype":"success","total_cost_usd":0.25,"modelUsage":{"claude-sonnet-4-5":{"inputTokens":1000,"outputTokens":60}}}"#;
+    let transcript = read(&format!("{}\n{open}\n{result}", TURNS.trim_end()));
+    assert_eq!(transcript.totals().sum().output.total - before.output.total, 60);
+    assert!(transcript.totals().is_covered());
+}
+
+#[test]
 fn a_run_that_counts_more_than_its_messages_says_so() {
     let transcript = read(TURNS);
     let notices: Vec<&str> =

@@ -230,8 +230,9 @@ impl Run {
         for (number, result) in rule.results.iter().enumerate() {
             self.results(result, &head, (scope, number), &mut results, out);
         }
+        let of_session = self.model().filter(|_| self.kind_of(site) != Kind::Companion);
         let of_entry = (&head.key, fields.role.is_some());
-        let whose = self.whose(site, &head);
+        let whose = (self.whose(site, &head), of_session.clone());
         let usage = self.counting.usage(&rule.usages, (scope, &self.runs), of_entry, whose, out);
         let is_entry = !blocks.is_empty() || usage.is_some();
         self.runs.is_used |= is_entry;
@@ -239,6 +240,10 @@ impl Run {
             let blocks = blocks.into_iter().map(|kind| Batch::block(piece, kind)).collect();
             let mut entry = self.entry(fields, head, blocks, site, out);
             entry.usage = usage.map(Box::new);
+            // Nobody says what a sub-agent runs on: on what its session does, as far as is known.
+            if entry.usage.is_some() && entry.role == Role::Assistant {
+                entry.model = entry.model.take().or(of_session);
+            }
             self.keep(&entry);
             out.entry(entry);
             is_shown = true;

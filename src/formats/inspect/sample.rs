@@ -104,7 +104,7 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
 }
 
 /// What the sample took, by model: also what its scorers asked for. Where that is not summed up its events say it, for
-/// beside sums nothing else counts.
+/// beside sums nothing else counts. Sums go by names with providers, answers by those that the providers give.
 fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     let place = &sample.place;
     let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {
@@ -112,8 +112,12 @@ fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
         out.push(Edit::Usage { of: Text::clean(&of), usage, model });
     };
     let sums = json.get("model_usage").members();
+    let answers =
+        || json.get("events").items().iter().filter(|event| event.get("event").str() == Some("model"));
+    let own_name = |event: &Json<'_>| event.at(&["output", "model"]).text();
     for (model, counts) in sums {
-        spent(format!("{place}:run:{model}"), counts, Some(Text::clean(model)));
+        let own = answers().filter(|event| event.get("model").str() == Some(model)).find_map(own_name);
+        spent(format!("{place}:run:{model}"), counts, own.or_else(|| Some(Text::clean(model))));
     }
     if !sums.is_empty() {
         return;
@@ -121,7 +125,8 @@ fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
     for (number, event) in json.get("events").items().iter().enumerate() {
         let counts = event.at(&["output", "usage"]);
         if event.get("event").str() == Some("model") && counts.is_object() {
-            spent(format!("{place}:run:{number}"), counts, event.get("model").text());
+            let model = own_name(event).or_else(|| event.get("model").text());
+            spent(format!("{place}:run:{number}"), counts, model);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::formats::decoder::{Confidence, Format, Place, Probe};
 use crate::formats::fed;
 use crate::formats::json;
 use crate::model::entry::{BlockKind, Entry};
+use crate::model::text::Text;
 use crate::model::tool::ToolState;
 
 const START: &str = r#"{"version":2,"eval":{"task":"mill","model":"openai/gpt-5-mini","dataset":{"samples":2}},"plan":{"steps":[]}}"#;
@@ -15,7 +16,7 @@ fn sample(id: u64) -> String {
         {"id":"a","role":"assistant","content":[{"type":"reasoning","reasoning":"hm"},{"type":"text","text":"I count."}],"model":"gpt-5-mini","tool_calls":[{"id":"call_1","function":"bash","arguments":{"cmd":"ls"}}]},
         {"id":"t","role":"tool","content":"two","tool_call_id":"call_1","function":"bash","error":ERROR}],
         "scores":{"match":{"value":"C","answer":"two","explanation":"as it should be"}},
-        "events":[{"event":"model","timestamp":"2026-10-05T09:00:01+00:00","completed":"2026-10-05T09:00:02+00:00","output":{"choices":[{"message":{"id":"a"}}],"usage":{"input_tokens":10,"output_tokens":2}}}],
+        "events":[{"event":"model","timestamp":"2026-10-05T09:00:01+00:00","completed":"2026-10-05T09:00:02+00:00","model":"openai/gpt-5-mini","output":{"model":"gpt-5-mini","choices":[{"message":{"id":"a"}}],"usage":{"input_tokens":10,"output_tokens":2}}}],
         "model_usage":{"openai/gpt-5-mini":{"input_tokens":30,"output_tokens":5}},"attachments":{"long":"How many stones?"}}"#;
     let error = if id == 1 { "null" } else { r#"{"type":"timeout","message":"too slow"}"# };
     text.replace("ID", &id.to_string()).replace("ERROR", error).replace('\n', " ")
@@ -40,6 +41,8 @@ fn samples_follow_one_another_and_each_has_its_own_calls() {
     let own: Vec<u64> =
         transcript.entries().filter_map(|entry| Some(entry.usage.as_ref()?.total())).collect();
     assert_eq!(own, [12, 12]);
+    let models: Vec<Text> = transcript.totals().by_model().iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(models, [Text::from("gpt-5-mini")], "sums are of the model that answered");
     assert_eq!((transcript.tally().shown, transcript.tally().merged), (3, 1));
     assert_eq!(transcript.turns().len(), 2);
 }

@@ -302,11 +302,23 @@ fn in_store(folder: &Path, names: &[String], databases: &mut Databases) -> Optio
     Some(sessions)
 }
 
+/// Whether a file of an agent is no session of its own: its place says so, or another file stands for it. What lies
+/// beside one that has an owner is that of the owner, if it is there.
+pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
+    let is_named = format.named(path).is_some() || format.owner(path).is_some();
+    !is_named || has_stand_in(format, path)
+}
+
+/// Whether another file tells of the same session, and more of it.
+pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
+    format.beside(path).instead.is_some_and(|other| other.exists())
+}
+
 fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
     let path = lying.path.clone();
     let named = format.map_or_else(|| Named::stem(&path), |format| format.named(&path))?;
-    let instead = format.and_then(|format| format.beside(&path).instead);
-    instead.is_none_or(|other| !other.exists()).then(|| candidate(lying, format, named))
+    let has_other = format.is_some_and(|format| has_stand_in(format, &path));
+    (!has_other).then(|| candidate(lying, format, named))
 }
 
 fn candidate(lying: Lying, format: Option<&'static dyn Format>, named: Named<'_>) -> Candidate {

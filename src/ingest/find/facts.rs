@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::asked::Asked;
-use super::candidates::Candidate;
+use super::candidates::{Candidate, is_beside};
 use super::glance::{self, Glance};
 use super::ids::goes_on_from_name;
 use crate::formats;
@@ -150,6 +150,7 @@ impl Facts {
         let is_other = is_started
             || owner.is_some_and(|owner| owner.exists())
             || listing.parent.is_some()
+            || (candidate.format.is_none() && is_beside(format, &candidate.path))
             || beside.instead.is_some_and(|path| path.exists());
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;

@@ -33,8 +33,10 @@ pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
     let may_lie_beside = |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
     let has_some = all.iter().any(may_lie_beside);
     let known = all.iter().filter(|_| has_some);
-    let beside =
-        known.filter_map(|Unread(candidate, format, _)| Some(sift::companions(&candidate.path, (*format)?)));
+    let beside = known.filter_map(|Unread(candidate, format, _)| {
+        let format = format.filter(|format| !candidates::has_stand_in(*format, &candidate.path))?;
+        Some(sift::companions(&candidate.path, format))
+    });
     let beside: HashSet<PathBuf> = beside.flatten().collect();
     let is_wanted = |unread: &Unread| match unread {
         unread if may_lie_beside(unread) => !beside.contains(unread.path()),
@@ -186,14 +188,14 @@ impl Reader {
             return Some(found);
         }
         // One that another one started, or a file beside one.
-        let is_agents = !unread.is_of_many() && (unread.0.format.is_some() || is_of_an_agent(unread.path()));
+        let is_named = unread.0.is_asked || unread.0.format.is_some();
+        let is_whole =
+            |format: &'static dyn Format| is_named || !candidates::is_beside(format, unread.path());
+        let format = || unread.0.format.or_else(|| format_of(unread.path()));
+        let is_agents = !unread.is_of_many() && format().is_some_and(is_whole);
         let asked = Candidate { is_asked: true, ..unread.0.clone() };
         is_agents.then(|| self.0.read(asked)).flatten()
     }
-}
-
-fn is_of_an_agent(path: &Path) -> bool {
-    format_of(path).is_some()
 }
 
 fn has_extension(path: &Path, wanted: &str) -> bool {

@@ -174,7 +174,7 @@ impl Transcript {
         }
     }
 
-    fn see_model(&mut self, entry: &Entry) {
+    pub(super) fn see_model(&mut self, entry: &Entry) {
         let Some(model) = &entry.model else { return };
         if entry.lane.is_none() && entry.role == Role::Assistant && self.meta.model.as_ref() != Some(model) {
             self.meta.model = Some(model.clone());

@@ -26,13 +26,19 @@ impl Transcript {
 
     pub(super) fn apply_usage(&mut self, of: Key, usage: Usage, model: Option<Name>, touched: &mut Touched) {
         if let Some(entry) = self.index.get(&of).and_then(|id| self.entries.get_mut(id.index())) {
-            if entry.usage.as_deref() == Some(&usage) {
+            let is_named = entry.model.is_none() && model.is_some();
+            let model = entry.model.clone().or(model);
+            if entry.usage.as_deref() == Some(&usage) && entry.model == model {
                 return;
             }
             self.ledger.remove(entry);
             entry.usage = Some(Box::new(usage));
+            entry.model = model;
             self.ledger.add(entry);
             entry.revision += 1;
+            if let Some(entry) = is_named.then(|| entry.clone()) {
+                self.see_model(&entry);
+            }
             touched.changed.extend(self.index.get(&of));
             return;
         }
@@ -42,10 +48,12 @@ impl Transcript {
         touched.meta = true;
     }
 
-    /// What was recorded of an entry before it came is that entry's. What it says itself is newer.
+    /// What was recorded of an entry before it came is that entry's, with the model if it names none. What it says itself
+    /// is newer.
     pub(super) fn adopt_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
         let Some(before) = self.ledger.take_aside(&entry.key) else { return };
         entry.usage.get_or_insert_with(|| Box::new(before.usage));
+        entry.model = entry.model.take().or(before.model);
         touched.meta = true;
     }
 

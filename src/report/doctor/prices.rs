@@ -9,6 +9,7 @@ use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::Totals;
+use crate::report::spent::CostFigures;
 
 /// An older table may not know the models of today.
 const OLD_DAYS: u64 = 90;
@@ -32,14 +33,16 @@ impl PriceLines {
         let (source, date) = prices::provenance();
         let cost = cost::of(totals);
         let named = cost.unpriced_models.iter().filter(|model| !model.is_blank());
-        let unpriced_models: Vec<String> = named.map(Text::to_string).collect();
+        let named: Vec<&str> = named.map(Text::as_str).collect();
+        let unpriced_models = CostFigures::from(&cost).unpriced_models;
         let days = prices::taken().map(|taken| now.since(taken) / DAY_MS);
-        let age = days.filter(|days| *days > OLD_DAYS && !unpriced_models.is_empty());
+        // No table knows a model without a name.
+        let age = days.filter(|days| *days > OLD_DAYS && !named.is_empty());
         let warning = age.map(|days| {
             format!(
                 "the prices are {} old and do not know {}; `tv manual money` tells how to put newer ones in their place",
                 count(days, "day"),
-                unpriced_models.join(", ")
+                named.join(", ")
             )
         });
         let is_of_interest = cost.is_estimated || !unpriced_models.is_empty();

@@ -58,6 +58,8 @@ pub struct Amount {
     pub cache_write: Tokens,
     /// How many of the cache writes live for an hour.
     pub(crate) cache_write_1h: Tokens,
+    /// Records whose output is at least so much: they were counted before the answer was complete.
+    pub(crate) partial: u32,
     /// Searches of the web.
     pub(crate) searches: u64,
     /// Money.
@@ -82,6 +84,7 @@ impl Amount {
             cache_read: spent.cache_read.into(),
             cache_write: spent.cache_write.into(),
             cache_write_1h: spent.cache_write_1h.into(),
+            partial: spent.partial,
             money: Money::of(spent, prices),
             ..Self::default()
         }
@@ -120,6 +123,7 @@ impl Amount {
     /// Adds another one.
     pub fn plus(&mut self, other: &Self) {
         self.requests += other.requests;
+        self.partial = self.partial.saturating_add(other.partial);
         self.searches = self.searches.saturating_add(other.searches);
         for (sum, term) in self.tokens_mut().into_iter().zip(other.tokens()) {
             sum.plus(term);
@@ -163,6 +167,20 @@ impl Amount {
             &mut self.cache_write,
             &mut self.cache_write_1h,
         ]
+    }
+
+    /// Whether it is of requests that say nothing of their prompts.
+    pub(crate) fn lacks_prompt(&self) -> bool {
+        self.output.total > 0 && !self.has_prompt()
+    }
+
+    /// Whether it says only what prompts came to.
+    pub(crate) fn is_of_prompts(&self) -> bool {
+        self.output.records == 0 && self.input.records > 0
+    }
+
+    fn has_prompt(&self) -> bool {
+        [self.input, self.cache_read, self.cache_write].iter().any(|tokens| tokens.records > 0)
     }
 
     /// Whether it counts tokens.

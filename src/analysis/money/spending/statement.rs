@@ -218,6 +218,12 @@ impl Statement {
 /// All charges of a session, of which these are those that entries carry.
 pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut charges = with_asides(own, transcript);
+    // The prompts of many requests may be recorded as one sum.
+    if charges.iter().any(|charge| charge.amount.is_of_prompts()) {
+        for charge in charges.iter_mut().filter(|charge| charge.amount.lacks_prompt()) {
+            charge.amount.money.partial = charge.amount.partial;
+        }
+    }
     let runs = runs(&charges, transcript);
     charges.extend(runs);
     charges
@@ -304,7 +310,7 @@ fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
 /// What runs of a part of the charges count beyond them.
 fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
-    for (model, spent) in totals.by_model() {
+    for (model, spent) in totals.by_model().iter() {
         let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices::of_model(model)) };
         by_model.insert(model.clone(), amount);
     }
@@ -326,11 +332,16 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     }
     if let Some(nanos) = totals.run_nanos() {
         let recorded = i128::from(nanos) * PICOS_IN_NANO;
+        // It says nothing of a run that has not ended.
+        let mut open = Money::default();
+        let of_open = totals.open_by_model().iter();
+        of_open.for_each(|(model, spent)| open.plus(&Money::of(spent, prices::of_model(model))));
         // Estimates of all models, and nothing recorded among them, can be held against it.
         let can_compare = sum.money.unpriced == 0 && sum.money.recorded == 0 && sum.money.estimates > 0;
+        let can_compare = can_compare && totals.is_covered();
         let money = Money {
-            recorded: recorded - sum.money.recorded,
-            estimated: -sum.money.estimated,
+            recorded: recorded + open.recorded - sum.money.recorded,
+            estimated: open.estimated - sum.money.estimated,
             recordings: 1,
             compared: if can_compare { recorded } else { 0 },
             expected: if can_compare { sum.money.picos() } else { 0 },

@@ -92,13 +92,13 @@ impl Counting {
         self.sums.clear();
     }
 
-    /// The usage of an entry; what is not its own goes out apart.
+    /// The usage of an entry; what is not its own goes out apart. What names no model is of that of the session.
     pub(super) fn usage(
         &mut self,
         rules: &[UsageRule],
         (scope, runs): (Scope<'_>, &Runs),
         (key, is_entry): (&Key, bool),
-        whose: Whose,
+        (whose, of_session): (Whose, Option<Name>),
         out: &mut Batch,
     ) -> Option<Usage> {
         let mut own = None;
@@ -129,7 +129,7 @@ impl Counting {
                     self.given.insert(of.clone());
                 }
                 part += 1;
-                let model: Option<Name> = model;
+                let model = model.or_else(|| of_session.clone());
                 out.push(Edit::Usage { of, usage: Box::new(usage), model });
             };
             match &rule.each {

@@ -273,7 +273,8 @@ impl Run {
         let fallback = EntryRule::default();
         let (fields, site) = (rule.entry.as_ref().unwrap_or(&fallback), owner.site());
         let in_runs = (site.scope, &self.runs);
-        let usage = self.counting.usage(&rule.usages, in_runs, (&key, true), Whose::Session, out);
+        let whose = (Whose::Session, self.model());
+        let usage = self.counting.usage(&rule.usages, in_runs, (&key, true), whose, out);
         let head = Head { key, ..self.head(fields, site, out) };
         let mut entry = self.entry(fields, head, blocks, site, out);
         entry.usage = usage.map(Box::new);

@@ -43,6 +43,8 @@ fn usage_is_counted_by_its_own_records() {
     assert_eq!(own, [17]);
     let sum = transcript.totals().sum();
     assert_eq!(sum.input.total + sum.output.total + sum.cache_read.total, 34);
+    let models: Vec<Text> = transcript.totals().by_model().iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(models, [Text::from("kimi-k2")], "the record of usage tells the model of the answer");
 }
 
 #[test]

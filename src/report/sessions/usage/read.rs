@@ -8,7 +8,7 @@ use crate::analysis::money::spending::statement::{charges, lacking};
 use crate::analysis::money::spending::{Charge, For, Spending};
 use crate::ingest::OpenError;
 use crate::ingest::find::{self, Unread};
-use crate::model::entry::Block;
+use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
 
@@ -66,6 +66,9 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
     } else {
         HashSet::new()
     };
+    // What has no time of its own was spent by then.
+    let is_timed = charges.iter().all(|charge| charge.at.is_some());
+    let newest = || transcript.entries().filter_map(Entry::end).max();
     let spent = |(number, charge): (usize, Charge)| {
         let lacks_agents = lacking.contains(&number);
         let entry = charge.entry.filter(|_| charge.is_own).and_then(|id| transcript.get(id));
@@ -79,6 +82,8 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
         files: reading.files.values().map(|path| path.to_path_buf()).collect(),
         spent: charges.into_iter().enumerate().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
+        newest: if is_timed { None } else { newest() },
+        is_covered: transcript.parts().iter().all(|part| part.totals.is_covered()),
         found,
     }
 }
