@@ -462,8 +462,7 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
         transcript.get(**id).is_some_and(|entry| {
             entry.role == Role::Assistant
                 && transcript.is_spoken_to(entry.lane.as_ref())
-                && !entry.marks.trace
-                && !entry.marks.copy
+                && !(entry.marks.trace || entry.marks.quiet || entry.marks.copy)
                 && texts(entry).any(|body| !body.text_or_stub().trim().is_empty())
                 && !transcript.branches().abandoned.contains(id)
         })

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::inline;
 use super::json::{Json, Str};
 use super::tools;
 use crate::model::body::written::is_blank;
@@ -78,7 +79,7 @@ pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
 /// A `tool_use` block.
 pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
     let input = block.get("input");
-    let kind = tools::kind_of(block.get("name").str_or_empty());
+    let kind = tools::kind_of_call(block.get("name").str_or_empty(), input);
     let headline = tools::headline(kind, input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
     body.flags.broken_off = tools::breaks_off(input);
@@ -176,7 +177,7 @@ pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let address = [source.get("url"), source.get("file_id"), source.get("path")];
     Image {
         mime: mime.iter().find_map(|name| name.text()).unwrap_or_default(),
-        bytes: data.map(|data| data.len() as u64 / 4 * 3),
+        bytes: data.map(inline::decoded_size),
         source: address.iter().find_map(|name| name.text()),
         origin: out.origin(),
     }

@@ -86,10 +86,9 @@ pub trait Format: Sync {
         None
     }
 
-    /// Whether a text may come in pieces, each a member `delta` of a record of its own. No record of it tells then what is
-    /// in it.
-    fn has_deltas(&self) -> bool {
-        false
+    /// What records have, in quotes, in which pieces of texts come. No record tells then what is in such a text.
+    fn pieces(&self) -> Option<&'static str> {
+        None
     }
 
     /// What the file at `path` may be called once its agent has put it aside.

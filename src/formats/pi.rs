@@ -73,8 +73,8 @@ impl Format for Pi {
         Some(counting::of_pi(copies::is_known_by_usage))
     }
 
-    fn has_deltas(&self) -> bool {
-        true
+    fn pieces(&self) -> Option<&'static str> {
+        Some("\"delta\"")
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use super::json::{self, Json};
 use crate::model::path::BETWEEN;
 use crate::model::text::Text;
-use crate::model::tool::ToolKind;
+use crate::model::tool::{self, ToolKind};
 
 /// Characters of a headline.
 const HEADLINE_CHARS: usize = 200;
@@ -28,45 +28,51 @@ static NAMES: &[(ToolKind, &str)] = &[
         "bash sh zsh shell exec execute cmd command terminal powershell process run runcommand executecommand \
          runterminalcmd runterminalcommand runinterminal runshellcommand shellcommand localshell \
          localshellcall containerexec runcommands execcommand executebash writestdin bashoutput \
-         killbash killshell python ipython executeipythoncell codeinterpreter executecode eval repl",
+         killbash killshell python ipython executeipythoncell codeinterpreter executecode eval repl \
+         readbash writebash stopbash readpowershell writepowershell stoppowershell joboutput jobkill \
+         commandstatus sendcommandinput readcommandoutput",
     ),
     (
         ToolKind::Read,
         "read readfile readfiles readmanyfiles view viewfile viewimage cat open openfile notebookread \
-         image pdf memoryget getfilecontents readmcpresource accessmcpresource readmediafile",
+         image pdf memoryget getfilecontents readmcpresource accessmcpresource readmediafile \
+         readfilerange viewcodeitem viewcontentchunk viewfileoutline showfile lookat analyze",
     ),
     (
         ToolKind::Edit,
         "edit editfile editfiles multiedit applypatch applydiff patch strreplace strreplaceeditor \
          strreplacebasededittool editor replace replaceinfile searchreplace searchandreplace \
          insertcontent inserteditintofile replacestringinfile multireplacestringinfile notebookedit \
-         editnotebook filechange",
+         editnotebook filechange texteditor strreplacefile replacefilecontent multireplacefilecontent \
+         editexistingfile singlefindandreplace",
     ),
-    (ToolKind::Write, "write writefile writetofile createfile newfile savefile create"),
+    (ToolKind::Write, "write writefile writetofile createfile createnewfile newfile savefile create"),
     (
         ToolKind::Search,
         "grep find ls glob rg search list tree listfiles listdir listdirectory listdirectorytree \
          searchfiles searchfilecontent searchcodebase codebasesearch grepsearch filesearch \
          globfilesearch findfiles findbyname listcodedefinitionnames semanticsearch memorysearch \
-         toolsearch lsp",
+         toolsearch lsp fileglobsearch viewsubdirectory findfile searchdir searchfile sourcegraph \
+         codesearch sessionsearch",
     ),
     (
         ToolKind::Fetch,
         "webfetch websearch fetch fetchurl fetchcontent fetchwebpage fetchwebcontent googlewebsearch \
          searchweb readurlcontent browser browseraction browse httprequest curl urlfetch \
-         openbrowserpage",
+         openbrowserpage openpage readwebpage webextract webscrape fetchurlcontent agenticfetch download \
+         browsernavigate",
     ),
     (
         ToolKind::Delegate,
         "task agent agents subagent sessionsspawn spawn spawnagent sendinput spawnsubagent \
          delegate delegatetask dispatchagent newtask startsubagent usesubagents runsubagent handoff \
-         oracle",
+         oracle finder librarian createsubagent executetask createtask browsersubagent",
     ),
     (
         ToolKind::Plan,
         "todo todos todowrite todoread todolist settodolist updatetodolist managetodolist writetodos \
          updateplan plan exitplanmode enterplanmode taskcreate taskupdate tasklist taskget focuschain \
-         tasktracker planmoderespond updatetodos",
+         tasktracker planmoderespond updatetodos updatetodo checklist",
     ),
 ];
 
@@ -81,16 +87,38 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
     KINDS.get(bare_name(name).as_str()).copied().unwrap_or(ToolKind::Other)
 }
 
-/// The name without its server or namespace, in lower case, without separators.
+/// What a call does. Of an editor with several commands the command says whether it only looks, or makes a file.
+pub(crate) fn kind_of_call(name: &str, input: &Json<'_>) -> ToolKind {
+    match (kind_of(name), input.get("command").str()) {
+        (ToolKind::Edit, Some("view")) => ToolKind::Read,
+        (ToolKind::Edit, Some("create" | "write")) => ToolKind::Write,
+        (kind, _) => kind,
+    }
+}
+
+/// The name without its server or namespace, in lower case, without separators. Editors call their own tools
+/// `builtin_…`, so that they differ from those of servers.
 fn bare_name(name: &str) -> String {
     let last = name.rsplit("__").next().unwrap_or(name);
     let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
+    let last = last.strip_prefix("builtin_").unwrap_or(last);
     last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether two names are spellings of one: `VIEW_FILE`, `view_file`.
-pub(crate) fn is_same(one: &str, other: &str) -> bool {
-    bare_name(one) == bare_name(other)
+/// Steps of a log that have other names than the tools whose they are.
+const STEPS: [(&str, &str); 5] = [
+    ("listdirectory", "listdir"),
+    ("find", "findbyname"),
+    ("codeaction", "writetofile"),
+    ("codeaction", "replacefilecontent"),
+    ("codeaction", "multireplacefilecontent"),
+];
+
+/// Whether a step is that of a tool: another spelling of its name, as `VIEW_FILE` is of `view_file`, or what the agent
+/// calls it.
+pub(crate) fn is_step_of(step: &str, tool: &str) -> bool {
+    let (step, tool) = (bare_name(step), bare_name(tool));
+    step == tool || STEPS.contains(&(&step, &tool))
 }
 
 /// The part that says most of a tool's input on one line: the command, the path, the pattern, the prompt.
@@ -98,7 +126,10 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
     let headline = match kind {
         ToolKind::Run => command(input),
         ToolKind::Read => path(input).map(|path| path + &range(input)),
-        ToolKind::Edit | ToolKind::Write => path(input).or_else(|| patched_paths(input)),
+        // What is changed is no name, so where none is written there is none.
+        ToolKind::Edit | ToolKind::Write => path(input)
+            .or_else(|| patched_paths(input))
+            .or_else(|| tool::EDITS.iter().any(|(old, _)| input.has(old)).then(String::new)),
         ToolKind::Search => search(input),
         ToolKind::Fetch => fetched(input),
         ToolKind::Delegate => delegated(input),
@@ -129,7 +160,7 @@ fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
 
 /// The command that an input asks for.
 pub(crate) fn command(input: &Json<'_>) -> Option<String> {
-    let command = first(input, &["command", "cmd", "script", "code", "input"]);
+    let command = first(input, &["command", "cmd", "script", "code", "input", "CommandLine"]);
     command.or_else(|| words(input.get("command"))).or_else(|| words(input.get("cmd"))).or_else(|| {
         let each = input.get("commands").items().iter().filter_map(|one| one.filled().map(str::to_owned));
         let all = each.collect::<Vec<_>>().join(" ; ");
@@ -177,9 +208,12 @@ fn path(input: &Json<'_>) -> Option<String> {
 /// The lines that are asked for: `:40-80`, `:40` if it is open, nothing for the whole file.
 fn range(input: &Json<'_>) -> String {
     let number = |names: &[&str]| names.iter().find_map(|name| input.get(name).int());
-    let start = number(&["offset", "start_line", "startLine", "line_start", "from"]).map(|line| line.max(1));
+    let both = input.get("view_range").items();
+    let start = number(&["offset", "start_line", "startLine", "line_start", "from", "StartLine"]);
+    let start = start.or_else(|| both.first()?.int()).map(|line| line.max(1));
     let limit = number(&["limit", "max_lines", "lines"]);
-    let end = number(&["end_line", "endLine", "line_end"])
+    let end = number(&["end_line", "endLine", "line_end", "EndLine"])
+        .or_else(|| both.get(1)?.int().filter(|end| *end > 0))
         .or_else(|| limit.map(|limit| start.unwrap_or(1).saturating_add(limit).saturating_sub(1)));
     match (start, end) {
         (None, None) => String::new(),
@@ -204,8 +238,21 @@ fn patched_paths(input: &Json<'_>) -> Option<String> {
 }
 
 fn search(input: &Json<'_>) -> Option<String> {
-    let what = first(input, &["pattern", "query", "regex", "glob_pattern", "glob", "search", "q"]);
-    let names = ["path", "directory", "dir_path", "dir", "target_directory", "file_path"];
+    let what = first(
+        input,
+        &["pattern", "query", "regex", "glob_pattern", "glob", "search", "q", "Query", "Pattern"],
+    );
+    let names = [
+        "path",
+        "directory",
+        "dir_path",
+        "dir",
+        "target_directory",
+        "file_path",
+        "DirectoryPath",
+        "SearchPath",
+        "SearchDirectory",
+    ];
     match (what, first(input, &names)) {
         (Some(what), Some(place)) => Some(format!("{what} in {place}")),
         (what, place) => what.or(place),
@@ -213,7 +260,7 @@ fn search(input: &Json<'_>) -> Option<String> {
 }
 
 fn fetched(input: &Json<'_>) -> Option<String> {
-    let target = first(input, &["url", "targetUrl", "uri", "query", "q", "search_term"])
+    let target = first(input, &["url", "targetUrl", "uri", "query", "q", "search_term", "Url"])
         .or_else(|| words(input.get("urls")))
         .or_else(|| words(input.get("queries")));
     match (first(input, &["action"]), target) {
@@ -302,7 +349,7 @@ fn first_string(input: &Json<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{headline, kind_of};
+    use super::{headline, is_step_of, kind_of, kind_of_call};
     use crate::formats::json::parse;
     use crate::model::tool::ToolKind;
 
@@ -316,11 +363,43 @@ mod tests {
             ("TodoWrite", ToolKind::Plan),
             ("web_search", ToolKind::Fetch),
             ("sessions_spawn", ToolKind::Delegate),
+            ("StrReplaceFile", ToolKind::Edit),
+            ("multi_replace_file_content", ToolKind::Edit),
+            ("builtin_read_file", ToolKind::Read),
+            ("builtin_run_terminal_command", ToolKind::Run),
+            ("developer__text_editor", ToolKind::Edit),
             ("frobnicate", ToolKind::Other),
             ("", ToolKind::Other),
         ] {
             assert_eq!(kind_of(name), kind, "{name}");
         }
+    }
+
+    #[test]
+    fn the_command_of_an_editor_says_what_it_does() {
+        for (input, kind, about) in [
+            (r#"{"command":"view","path":"a.py","view_range":[1,20]}"#, ToolKind::Read, "a.py:1-20"),
+            (r#"{"command":"view","path":"a.py","view_range":[5,-1]}"#, ToolKind::Read, "a.py:5"),
+            (r#"{"command":"create","path":"a.py","file_text":"x"}"#, ToolKind::Write, "a.py"),
+            (r#"{"command":"str_replace","path":"a.py","old_str":"x"}"#, ToolKind::Edit, "a.py"),
+        ] {
+            let input = parse(input).unwrap();
+            let kind_of = kind_of_call("str_replace_editor", &input);
+            assert_eq!((kind_of, headline(kind_of, &input).as_str()), (kind, about));
+        }
+        assert_eq!(kind_of_call("bash", &parse(r#"{"command":"view"}"#).unwrap()), ToolKind::Run);
+    }
+
+    #[test]
+    fn steps_are_those_of_their_tools() {
+        for (step, tool) in [
+            ("VIEW_FILE", "view_file"),
+            ("LIST_DIRECTORY", "list_dir"),
+            ("CODE_ACTION", "replace_file_content"),
+        ] {
+            assert!(is_step_of(step, tool), "{step}");
+        }
+        assert!(!is_step_of("CODE_ACTION", "run_command"));
     }
 
     #[test]
@@ -338,7 +417,9 @@ mod tests {
                 "a.rs ; b.rs",
             ),
             (ToolKind::Search, r#"{"pattern":"fn main","path":"src"}"#, "fn main in src"),
+            (ToolKind::Edit, r#"{"search":"    return None","replace":"    return 0"}"#, ""),
             (ToolKind::Search, r#"{"path":"."}"#, "."),
+            (ToolKind::Search, r#"{"Query":"fn","SearchPath":"/w"}"#, "fn in /w"),
             (ToolKind::Fetch, r#"{"action":"open","targetUrl":"https://a.b"}"#, "open https://a.b"),
             (ToolKind::Delegate, r#"{"task":"count the files","agentId":"scout"}"#, "scout: count the files"),
             (

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memchr::memchr;
+
 use super::emitter::body_of_fault;
 use super::files::{Files, Kind};
 use super::joined::of_file;
@@ -13,7 +15,7 @@ use crate::formats::decoder::feed;
 use crate::formats::details::Detailing;
 use crate::formats::json;
 use crate::model::body::{Body, Held, Tree};
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::{Batch, Edit, saturating_u32};
 use crate::model::entry::details::Details;
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::{Text, prefix};
@@ -164,14 +166,23 @@ impl Pager {
         if self.is_fault(record.origin, path, kind) {
             return vec![body_of_fault(record.bytes, &mut Batch::default()).held];
         }
-        contents(&self.batch(record, path, kind))
+        let batch = self.batch(record, path, kind);
+        // Of what spans several lines only that is meant which comes from all of them.
+        let is_several = is_several(record.bytes, kind);
+        contents(&batch, |body| !is_several || body.from == record.origin)
     }
 
     /// What a record says by itself.
     fn batch(&self, record: Record<'_>, path: &Path, kind: Kind) -> Batch {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder();
-        feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
+        if is_several(record.bytes, kind) {
+            for line in lines_of(record) {
+                feed(&mut *decoder, line, kind.place(path, line.origin.line), &mut batch);
+            }
+        } else {
+            feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
+        }
         decoder.finish(&mut batch);
         batch
     }
@@ -206,10 +217,11 @@ impl Pager {
         let origin = self.own(origin);
         let known = self.window.take().filter(|window| window.record(origin).is_some());
         let Some(window) = known.or_else(|| self.window_at(origin)) else { return Vec::new() };
-        let bytes = window.record(origin).filter(|bytes| is_worth(bytes));
-        let held = bytes.and_then(|bytes| {
+        let held = window.record(origin).and_then(|bytes| {
             let (path, kind) = self.files.get(origin.file)?;
-            Some(self.decode(Record { origin, bytes }, &path, kind))
+            // What is sought may be torn apart between lines.
+            let is_worth = is_worth(bytes) || is_several(bytes, kind);
+            is_worth.then(|| self.decode(Record { origin, bytes }, &path, kind))
         });
         self.window = Some(window);
         held.unwrap_or_default()
@@ -334,10 +346,30 @@ fn whole(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
 }
 
-/// The contents of all bodies that a record brought, by slot; [`Held::Stub`] where a stub is all there is.
-pub fn contents(batch: &Batch) -> Vec<Held> {
+/// Whether bytes are those of several lines, in which a body came piece by piece.
+fn is_several(bytes: &[u8], kind: Kind) -> bool {
+    matches!(kind, Kind::Lines | Kind::CompanionLines) && memchr(b'\n', bytes).is_some()
+}
+
+/// The lines of a record that has several.
+fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {
+    let Record { mut origin, bytes } = record;
+    bytes.split_inclusive(|byte| *byte == b'\n').map(move |line| {
+        let here = Origin { len: saturating_u32(line.trim_ascii_end().len()), ..origin };
+        origin.at += line.len() as u64;
+        origin.line += 1;
+        Record { origin: here, bytes: line.trim_ascii_end() }
+    })
+}
+
+/// The contents of bodies that a record brought, of those that are meant, by slot; [`Held::Stub`] where a stub is all
+/// there is.
+pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
     let mut held = Vec::new();
     let mut put = |body: &Body| {
+        if !is_meant(body) {
+            return;
+        }
         let slot = usize::from(body.slot);
         if held.len() <= slot {
             held.resize(slot + 1, Held::Stub);

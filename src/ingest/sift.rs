@@ -7,6 +7,7 @@
 //! Invariant: no line is passed over because of where a block ends, and no more than a block and a line are held.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -14,13 +15,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::line_file::emit_line;
 use super::plan::Plan;
+use crate::formats;
 use crate::formats::decoder::{Format, Pattern};
 use crate::formats::roots::file_name;
 use crate::model::edit::{Feed, Stage, saturating_u32};
@@ -85,7 +87,9 @@ pub(crate) fn sift(
     agents: &[PathBuf],
     sieve: Sieve<'_>,
 ) -> io::Result<Sifted> {
-    let may_grow = format.is_none_or(Format::has_deltas);
+    let of_all = || formats::registry().filter_map(Format::pieces).collect();
+    let pieces: BTreeSet<&str> = format.map_or_else(of_all, |format| format.pieces().into_iter().collect());
+    let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let mut is_whole = false;
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
@@ -96,7 +100,7 @@ pub(crate) fn sift(
     for file in &own {
         let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));
         let opened = if file == path { regular::open_stamped(file) } else { within() };
-        let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, may_grow)) {
+        let found = match opened.and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces)) {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
             Err(_) => continue,
@@ -158,18 +162,18 @@ enum Found {
     Something,
 }
 
-fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
+fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
     let middle = if len > WORTH_A_THREAD { line_from(file, len / 2, len)? } else { len };
     let (first, second) = thread::scope(|scope| {
-        let second = || sift_part(file, middle..len, sieve, may_grow);
+        let second = || sift_part(file, middle..len, sieve, pieces);
         let second = (middle < len).then(|| scope.spawn(second));
-        let first = sift_part(file, 0..middle, sieve, may_grow);
+        let first = sift_part(file, 0..middle, sieve, pieces);
         let second =
             second.map(|second| second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         Ok::<_, io::Error>((first?, second.transpose()?.unwrap_or_default()))
     })?;
     if let Some(packing) = first.packing {
-        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve, may_grow);
+        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve, pieces);
     }
     if first.grows || second.grows {
         return Ok(Found::Something);
@@ -247,13 +251,16 @@ fn count_in(file: &File, part: Range<u64>) -> io::Result<u32> {
     Ok(count)
 }
 
-/// Whether a text may hold pieces of others: in all formats with deltas these have a member of this name.
-fn has_deltas(text: &[u8]) -> bool {
-    memmem::find(text, b"\"delta\"").is_some()
+/// What records have in which pieces of texts come.
+type Pieces<'p> = &'p [Finder<'p>];
+
+/// Whether a text may hold pieces of others.
+fn has_pieces(text: &[u8], pieces: Pieces<'_>) -> bool {
+    pieces.iter().any(|piece| piece.find(text).is_some())
 }
 
 /// Looks through the lines that begin in a part of a file.
-fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Part> {
+fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Part> {
     let mut found = Part { counted: part.start, ..Part::default() };
     let mut room = ROOM.take();
     room.resize(BLOCK, 0);
@@ -277,7 +284,7 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, may_grow: bool) ->
         let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
         let whole = if is_end { text.len() } else { memrchr(b'\n', text).map_or(0, |end| end + 1) };
         let lines = text.get(..whole).unwrap_or_default();
-        found.grows = may_grow && has_deltas(lines);
+        found.grows = has_pieces(lines, pieces);
         if found.grows || found.packing.is_some() {
             break;
         }
@@ -302,7 +309,7 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, may_grow: bool) ->
 
 /// Looks through the text of an archive up to the first line that may hold what is sought. One that breaks off has
 /// what came.
-fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, may_grow: bool) -> io::Result<Found> {
+fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io::Result<Found> {
     let mut held = Vec::new();
     loop {
         let from = held.len();
@@ -315,7 +322,7 @@ fn sift_packed(mut text: Box<dyn Read>, sieve: Sieve<'_>, may_grow: bool) -> io:
             memrchr(b'\n', &held).map_or(0, |end| end + 1)
         };
         let lines = held.get(..whole).unwrap_or_default();
-        if (may_grow && has_deltas(lines)) || !sieve(lines).is_empty() {
+        if has_pieces(lines, pieces) || !sieve(lines).is_empty() {
             return Ok(Found::Something);
         }
         held.drain(..whole);
@@ -381,7 +388,7 @@ pub(crate) fn lines_within(path: &Path, part: Range<u64>, sieve: Sieve<'_>) -> i
     let len = Stamp::of_file(&file)?.len;
     let start = if part.start == 0 { 0 } else { line_from(&file, part.start, len)? };
     let end = line_from(&file, part.end, len)?.max(start);
-    Ok(sift_part(&file, start..end, sieve, false)?.lines)
+    Ok(sift_part(&file, start..end, sieve, &[])?.lines)
 }
 
 #[cfg(test)]

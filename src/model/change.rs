@@ -157,10 +157,7 @@ pub(crate) fn written(call: &ToolCall) -> Option<&Text> {
     if call.kind != ToolKind::Write {
         return None;
     }
-    let input = call.input.tree()?;
-    ["content", "contents", "file_text", "text", "data", "new_content"]
-        .iter()
-        .find_map(|name| input.get(name).and_then(Tree::as_text))
+    tool::content_of(call.input.tree()?)
 }
 
 #[cfg(test)]
@@ -190,11 +187,21 @@ mod tests {
                 (Text::from(new), Tree::Text("b\n".into())),
             ])
         };
-        for (old, new) in [("old_string", "new_string"), ("oldText", "newText"), ("old_str", "new_str")] {
+        for (old, new) in [
+            ("old_string", "new_string"),
+            ("oldText", "newText"),
+            ("old_str", "new_str"),
+            ("TargetContent", "ReplacementContent"),
+        ] {
             assert_eq!(counts(&of_input(&edit(old, new)).unwrap()), (1, 1));
             let several = Tree::Map(vec![("edits".into(), Tree::List(vec![edit(old, new), edit(old, new)]))]);
             assert_eq!(counts(&of_input(&several).unwrap()), (2, 2));
         }
+        let only = Tree::Map(vec![("edit".into(), edit("old", "new"))]);
+        assert_eq!(counts(&of_input(&only).unwrap()), (1, 1), "one edit without its list");
+        let blocks = "<<<<<<< SEARCH\na\n=======\nb\nc\n>>>>>>> REPLACE";
+        let blocks = Tree::Map(vec![("content".into(), Tree::Text(blocks.into()))]);
+        assert_eq!(counts(&of_input(&blocks).unwrap()), (2, 1));
         assert!(of_input(&edit("path", "text")).is_none());
     }
 }

@@ -256,7 +256,7 @@ pub(crate) fn is_textual(call: &Key) -> bool {
 const TEXTUAL: &str = "text:";
 
 /// Names of an old and a new string.
-const NAMES: [(&str, &str); 8] = [
+pub(crate) const EDITS: [(&str, &str); 9] = [
     ("old_string", "new_string"),
     ("oldString", "newString"),
     ("old_text", "new_text"),
@@ -265,21 +265,25 @@ const NAMES: [(&str, &str); 8] = [
     ("old", "new"),
     ("search", "replace"),
     ("find", "replace"),
+    ("TargetContent", "ReplacementContent"),
 ];
-/// Lists of edits.
-const LISTS: [&str; 4] = ["edits", "changes", "replacements", "diffs"];
+/// Lists of edits; some agents write a single one without its list.
+const LISTS: [&str; 6] = ["edits", "edit", "changes", "replacements", "diffs", "ReplacementChunks"];
 /// Texts that may be patches.
 const PATCHES: [&str; 5] = ["patch", "diff", "patchText", "input", "patch_text"];
 
 /// The pairs of old and new strings that a tool's input asks for, in order.
 pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
-    let lists = LISTS.iter().flat_map(|name| input.get(name).map(Tree::items).unwrap_or_default());
+    let lists = LISTS.iter().filter_map(|name| input.get(name)).flat_map(|list| match list {
+        Tree::Map(_) => std::slice::from_ref(list),
+        list => list.items(),
+    });
     pair_of(input).into_iter().chain(lists.filter_map(pair_of)).collect()
 }
 
 /// The old and the new string of one edit.
 fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
-    NAMES.iter().find_map(|(old, new)| {
+    EDITS.iter().find_map(|(old, new)| {
         let text = |name: &str| edit.get(name).and_then(Tree::as_text).map(Text::as_str);
         match (text(old), text(new)) {
             (Some(old), new) => Some((old, new.unwrap_or_default())),
@@ -289,9 +293,19 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
     })
 }
 
+/// What a tool's input has a file written with.
+pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
+    ["content", "contents", "file_text", "text", "data", "new_content", "CodeContent"]
+        .iter()
+        .find_map(|name| input.get(name).and_then(Tree::as_text))
+}
+
 /// The text of a tool's input that is a patch, if any of it is.
 pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
-    let text = PATCHES.iter().find_map(|name| input.get(name).and_then(Tree::as_text)).or(input.as_text());
+    let text = |name: &str| input.get(name).and_then(Tree::as_text);
+    // What a file is written with is seldom a patch, but some agents hand their blocks over under that name.
+    let blocks = || text("content").filter(|text| text.trim_start().starts_with("<<<<<<< SEARCH"));
+    let text = PATCHES.iter().find_map(|name| text(name)).or_else(blocks).or(input.as_text());
     text.map(Text::as_str).or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
 }
 

@@ -9,6 +9,7 @@ use crossbeam_channel::Sender;
 
 use super::editor::as_argument;
 use crate::app::update::Event;
+use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
 use crate::ingest::Pager;
 use crate::model::body::Image;
@@ -61,8 +62,7 @@ fn data(pager: &mut Pager, image: &Image) -> Result<Vec<u8>, String> {
     let value = json::parse(&text).map_err(|_damage| "its record is broken")?;
     let mut found = Vec::new();
     encoded(&value, &mut found);
-    let size = |text: &&str| text.len() as u64 / 4 * 3;
-    let same = found.iter().find(|text| image.bytes.is_some_and(|bytes| size(text).abs_diff(bytes) < 4));
+    let same = found.iter().find(|text| image.bytes == Some(decoded_size(text)));
     let text = same.or(found.first()).ok_or("its data is not in the record")?;
     let text: String = text.split_ascii_whitespace().collect();
     STANDARD.decode(text).map_err(|error| format!("its data is broken: {error}"))

@@ -513,6 +513,35 @@ fn what_stands_in_pieces_over_several_records_is_found() {
     assert!(found.len() > 1 && found.values().sum::<usize>() > 5, "{found:?}");
 }
 
+/// Arguments of a call come in pieces, too, and are left on disk as those of other calls are.
+#[test]
+fn what_stands_in_pieces_of_arguments_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("wire.jsonl");
+    let line =
+        |kind: &str, payload: Value| json!({"timestamp": 1.0, "message": {"type": kind, "payload": payload}});
+    let begun = json!({"type": "function", "id": "a",
+        "function": {"name": "WriteFile", "arguments": "{\"path\": \"a.rs\", \"content\": \"the kee"}});
+    let lines = [
+        json!({"type": "metadata", "protocol_version": "1.6"}),
+        line("TurnBegin", json!({"user_input": "w"})),
+        line("StepBegin", json!({"n": 1})),
+        line("ToolCall", begun),
+        line("ToolCallPart", json!({"arguments_part": "lson\\n"})),
+        line("ToolCallPart", json!({"arguments_part": "of oak\"}"})),
+    ];
+    fs::write(&path, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    for (word, expected) in [("keelson", 1), ("of oak", 1), ("birch", 0)] {
+        let (hits, _) = hits(&options(word, &path, None));
+        assert_eq!(hits.len(), expected, "{word}");
+    }
+    let target = Target { path: path.clone(), session: None };
+    let mut read = fixtures::read(&target);
+    let input =
+        read.transcript.entries().flat_map(tv::model::entry::Entry::calls).next().unwrap().input.clone();
+    assert_eq!(read.pager.read(input.from).get(usize::from(input.slot)), Some(&input.held));
+}
+
 /// What a call puts out while it runs is a state of the call, and a summary is a part of its compaction: alone they
 /// would be entries of their own.
 #[test]

@@ -60,6 +60,10 @@ fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
         });
         let record = record.into_inner();
         assert_eq!(record, pager.bytes(origin).unwrap_or_default(), "read ahead or alone");
+        if record.contains(&b'\n') {
+            // A body that came piece by piece is decoded whatever its lines say: a word may be torn apart between them.
+            continue;
+        }
         *asked += words.len();
         let lost = words.iter().take(MOST).filter(|word| !prefilter(word, true).may_be_in(&record));
         missed.extend(lost.map(|word| format!("{}: {word} at {origin:?}", target.path.display())));

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::analysis::calls::Place;
-use crate::model::body::{Held, Tree};
+use crate::model::body::Held;
 use crate::model::change::{self, DiffLine, Sign};
 use crate::model::entry::Entry;
 use crate::model::text::Name;
@@ -161,8 +161,7 @@ fn print_of(call: &ToolCall, op: Op, path: &str) -> Option<Print> {
         return None;
     }
     let Held::Tree(input) = &call.input.held else { return None };
-    let content = ["content", "contents", "text", "file_text"].iter().find_map(|name| input.get(name));
-    if let Some(content) = content.and_then(Tree::as_text).filter(|_| op == Op::Write) {
+    if let Some(content) = tool::content_of(input).filter(|_| op == Op::Write) {
         return Some(Print::Content(hash_of(content)));
     }
     let pairs = tool::replacements_of(input);

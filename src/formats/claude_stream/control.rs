@@ -128,7 +128,7 @@ fn request(line: &Line<'_>, request: &Json<'_>, requests: &mut Requests, out: &m
         "can_use_tool" => {
             let input = if request.has("input") { request.get("input") } else { request.get("tool_input") };
             let tool = text("tool_name");
-            let headline = tools::headline(tools::kind_of(tool), input);
+            let headline = tools::headline(tools::kind_of_call(tool, input), input);
             let about = format!("{tool}: {headline}");
             let waiting = Text::clean(&format!("permission for {about}"));
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);

@@ -47,8 +47,8 @@ impl Format for ClaudeStream {
         sniff::sniff(probe)
     }
 
-    fn has_deltas(&self) -> bool {
-        true
+    fn pieces(&self) -> Option<&'static str> {
+        Some("\"delta\"")
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

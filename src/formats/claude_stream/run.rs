@@ -154,7 +154,8 @@ fn facts(json: &Json<'_>) -> Vec<String> {
 /// `not allowed: Bash rm -rf build`
 fn denied(denial: &Json<'_>) -> Text {
     let tool = denial.get("tool_name").str_or_empty();
-    let headline = tools::headline(tools::kind_of(tool), denial.get("tool_input"));
+    let input = denial.get("tool_input");
+    let headline = tools::headline(tools::kind_of_call(tool, input), input);
     Text::stub(&format!("not allowed: {tool} {headline}"), 200)
 }
 

@@ -67,13 +67,13 @@ fn spoken(name: &str) -> Option<&'static str> {
 /// Tools of servers are of the kind that their own name says.
 pub(super) fn kind_of(name: &str, input: &Json<'_>) -> ToolKind {
     match name {
-        "use_mcp_tool" => tools::kind_of(server_tool(input).1),
+        "use_mcp_tool" => tools::kind_of_call(server_tool(input).1, input.get("arguments")),
         "newFileCreated" => ToolKind::Write,
         "editedExistingFile" | "appliedDiff" | "fileDeleted" | "insertContent" => ToolKind::Edit,
         "listFilesTopLevel" | "listFilesRecursive" => ToolKind::Search,
         "team_run_task" | "team_spawn_teammate" => ToolKind::Delegate,
         "task_progress" => ToolKind::Plan,
-        other => tools::kind_of(other),
+        other => tools::kind_of_call(other, input),
     }
 }
 

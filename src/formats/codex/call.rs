@@ -77,7 +77,7 @@ fn name(payload: &Json<'_>) -> String {
 
 /// What a call does and what it asks for. Of code that calls tools, what those do.
 fn asked(name: &str, input: &Json<'_>) -> (ToolKind, Text) {
-    let kind = tools::kind_of(name);
+    let kind = tools::kind_of_call(name, input);
     let patched = || patched(input).filter(|_| kind == ToolKind::Run);
     let usual =
         || patched().map_or_else(|| (kind, tools::headline(kind, input)), |paths| (ToolKind::Edit, paths));

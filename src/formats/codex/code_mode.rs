@@ -40,10 +40,10 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
         if name.is_empty() {
             continue;
         }
-        let kind = tools::kind_of(&name);
         let text = argument(arguments);
         let source = relaxed(text);
         let value = source.as_deref().and_then(|source| json::parse(source).ok());
+        let kind = tools::kind_of_call(&name, value.as_ref().unwrap_or(&Json::Null));
         let headline = match &value {
             Some(value) => tools::headline(kind, value),
             // A patch is mostly put together before it is applied.

@@ -67,7 +67,7 @@ impl Deed {
     pub(crate) fn read(line: &Line<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
         let subject = subject(json.get("type").str_or_empty())?;
         let (name, input) = asked(subject, json);
-        let kind = tools::kind_of(&name);
+        let kind = tools::kind_of_call(&name, &input);
         let headline = tools::headline(kind, &input);
         let tree = out.tree(&headline, input.weight(), || input.to_tree());
         let output = output(subject, json);

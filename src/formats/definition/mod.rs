@@ -76,7 +76,7 @@ impl Format for &'static Definition {
     }
 
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(Run::at(self, self.home(path)))
+        Box::new(Run::at(self, self.home(path), self.project(path)))
     }
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
@@ -93,7 +93,8 @@ impl Format for &'static Definition {
     }
 
     fn home(&self, path: &Path) -> PathBuf {
-        let above = if self.folder.is_some() && self.is_at_home(path) { self.named.max(1) } else { 1 };
+        let above =
+            if self.folders.records.is_some() && self.is_at_home(path) { self.named.max(1) } else { 1 };
         path.ancestors().nth(above).unwrap_or(path).to_owned()
     }
 
@@ -112,14 +113,16 @@ impl Format for &'static Definition {
         // Of the files of a folder the first one is listed.
         let is_number = |c: char| c.is_ascii_digit();
         let number = file_name(path).split(|c| !is_number(c)).find(|part| !part.is_empty());
-        if self.folder.is_some() && number.is_some_and(|number| !number.trim_start_matches('0').is_empty()) {
+        if self.folders.records.is_some()
+            && number.is_some_and(|number| !number.trim_start_matches('0').is_empty())
+        {
             return None;
         }
         path.ancestors().nth(self.named).map(|folder| Named::id(file_name(folder)))
     }
 
     fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {
-        let folder = self.folder.as_ref().and_then(|_| path.parent());
+        let folder = self.folders.records.as_ref().and_then(|_| path.parent());
         folder.map(|folder| Pattern(folder.join("*.json"))).into_iter().collect()
     }
 

@@ -13,7 +13,9 @@ use toml::de::DeTable;
 use self::rules::Defaults;
 use self::table::{Reader, Span};
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Joined, Kind, Mark, Needs, Rule, Store};
+use super::rule::{
+    Definition, Detect, FACTS, Fact, FactRule, Folders, Joined, Kind, Mark, Needs, Rule, Store,
+};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -68,7 +70,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
     let instead = template(reader, "instead");
     let beside = template(reader, "beside");
-    let folder = template(reader, "folder");
+    let folders = Folders { records: template(reader, "folder"), within: template(reader, "within") };
     let companions =
         table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
     let repeats: Vec<&'static str> =
@@ -84,7 +86,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
     let by_order = rules.iter().any(Rule::is_by_order);
     let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
-    if asks && (beside.is_some() || folder.is_some()) {
+    if asks && (beside.is_some() || folders.records.is_some()) {
         let what =
             "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
         reader.mistake(0..0, what.to_owned());
@@ -97,7 +99,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         file,
         shapes,
         store,
-        folder,
+        folders,
         roots,
         named,
         instead,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use super::path::Path;
 use super::when::When;
 use crate::formats::fields::Fields;
-use crate::formats::roots::{Root, folder_name};
+use crate::formats::roots::{Root, file_name, folder_name};
 use crate::model::entry::Role;
 use crate::model::record::Shape;
 use crate::model::text::Name;
@@ -27,8 +27,7 @@ pub struct Definition {
     pub(super) shapes: Vec<Shape>,
     /// The tables of a database that hold them.
     pub(super) store: Option<Store>,
-    /// The name of a folder of which each file is a record of one session.
-    pub(super) folder: Option<String>,
+    pub(super) folders: Folders,
     /// Where they lie.
     pub(super) roots: &'static [Root],
     /// How many folders above its file the name of a session stands; 0 is the file.
@@ -77,6 +76,15 @@ pub(super) struct Numbered {
     pub(super) over: When,
 }
 
+/// Names of folders that say something.
+#[derive(Debug)]
+pub(super) struct Folders {
+    /// Of which each file is a record of one session.
+    pub(super) records: Option<String>,
+    /// With sessions about the folder that holds it.
+    pub(super) within: Option<String>,
+}
+
 /// How records change a state.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -119,7 +127,14 @@ pub(super) enum PartOf {
 impl Definition {
     /// Whether the file at this path is a record of a session that is a folder.
     pub(super) fn is_record(&self, path: &FilePath) -> bool {
-        self.folder.as_deref() == Some(folder_name(path))
+        self.folders.records.as_deref() == Some(folder_name(path))
+    }
+
+    /// The folder that a session is about, of agents that keep sessions within it.
+    pub(super) fn project<'p>(&self, path: &'p FilePath) -> Option<&'p FilePath> {
+        let within = self.folders.within.as_deref()?;
+        let own = path.ancestors().find(|folder| file_name(folder) == within)?;
+        own.parent().filter(|project| project.is_absolute())
     }
 
     /// The name of the member by which records name files of sub-agents, if they do.
@@ -129,7 +144,7 @@ impl Definition {
 
     /// Whether a file lies where the agent puts it, with others around it.
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
-        self.folder.is_none() || self.is_record(path)
+        self.folders.records.is_none() || self.is_record(path)
     }
 }
 
@@ -292,6 +307,8 @@ pub(super) struct EntryRule {
     pub(super) lane: Option<Path>,
     pub(super) stop: Option<Path>,
     pub(super) title: Option<Path>,
+    /// The first one is the prompt of the session, which has no other.
+    pub(super) once: bool,
     pub(super) prompt: Option<Flag>,
     pub(super) quiet: Option<Flag>,
     pub(super) trace: Option<Flag>,
@@ -362,6 +379,8 @@ pub(super) struct ResultRule {
     pub(super) text: Option<Path>,
     pub(super) failed: Option<Flag>,
     pub(super) refused: Option<Flag>,
+    /// It has not ended: what is there is what it has put out so far.
+    pub(super) running: Option<Flag>,
     pub(super) exit: Option<Path>,
     pub(super) patch: Option<Path>,
     pub(super) at: Option<Path>,

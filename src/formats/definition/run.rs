@@ -48,9 +48,13 @@ const TITLE: usize = 120;
 /// A session that is read by a definition.
 pub(super) struct Run {
     definition: &'static Definition,
+    /// The folder that the session is about, until that is told.
+    project: Option<Text>,
     /// Facts as they were last.
     facts: Vec<Option<Text>>,
-    has_prompt: bool,
+    has_title: bool,
+    /// The first prompt.
+    asked_first: Option<Key>,
     /// Calls without ids, by lane: files of lanes are read in any order, and followed at once.
     waiting: HashMap<Option<Name>, Waiting>,
     /// All of them so far.
@@ -112,8 +116,10 @@ impl Run {
     pub(super) fn new(definition: &'static Definition) -> Self {
         Self {
             definition,
+            project: None,
             facts: vec![None; definition.facts.len()],
-            has_prompt: false,
+            has_title: false,
+            asked_first: None,
             waiting: HashMap::new(),
             asked: HashSet::new(),
             unrecorded: HashSet::new(),
@@ -129,9 +135,10 @@ impl Run {
         }
     }
 
-    /// The same for a session in this folder.
-    pub(super) fn at(definition: &'static Definition, home: PathBuf) -> Self {
-        Self { files: Asked::at(home), ..Self::new(definition) }
+    /// The same for a session in this folder, about that project.
+    pub(super) fn at(definition: &'static Definition, home: PathBuf, project: Option<&FilePath>) -> Self {
+        let project = project.map(|project| Text::clean(&project.to_string_lossy()));
+        Self { files: Asked::at(home), project, ..Self::new(definition) }
     }
 
     fn kind_of(&self, site: Site<'_>) -> Kind {
@@ -284,7 +291,9 @@ impl Run {
         let scope = site.scope;
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(scope));
         let flag = |flag: &Option<Flag>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-        let role = fields.role.as_ref().map_or(Role::Harness, |role| role.of(scope));
+        let is_later = fields.once && self.asked_first.as_ref().is_some_and(|first| *first != head.key);
+        let role = fields.role.as_ref().filter(|_| !is_later);
+        let role = role.map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
         let parent = fields.parent.as_ref().and_then(|parent| self.runs.id(parent, scope));
         entry.parent = parent.map(|parent| within_lane(site, parent));
@@ -305,7 +314,7 @@ impl Run {
         };
         let marks = entry.marks;
         entry.marks.prompt = match &fields.prompt {
-            Some(prompt) => prompt.holds(scope),
+            Some(prompt) => prompt.holds(scope) && !is_later,
             None => is_asked() && !(marks.quiet || marks.trace || marks.copy),
         };
         entry.blocks = blocks;
@@ -313,14 +322,17 @@ impl Run {
             // What was asked for before the prompt has no results any more.
             self.waiting.remove(&entry.lane);
         }
-        if entry.marks.prompt && entry.lane.is_none() && !self.has_prompt {
+        if entry.marks.prompt && entry.lane.is_none() {
+            self.asked_first.get_or_insert_with(|| entry.key.clone());
+        }
+        if entry.marks.prompt && entry.lane.is_none() && !self.has_title {
             let text = entry.blocks.iter().find_map(|block| match &block.kind {
                 BlockKind::Text(body) => Some(Text::stub(&body.stub, TITLE)),
                 _ => None,
             });
             let text = word(&fields.title).map(|title| Text::stub(&title, TITLE)).or(text);
             if let Some(title) = text {
-                self.has_prompt = true;
+                self.has_title = true;
                 out.meta(MetaEdit::Title { rank: 0, title });
             }
         }
@@ -543,6 +555,9 @@ impl Kept {
 
 impl Decoder for Run {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        if let Some(project) = self.project.take() {
+            out.meta(MetaEdit::Cwd(project));
+        }
         if let Some(fate) = self.journal(input, out) {
             return fate;
         }

@@ -7,10 +7,10 @@ use crate::formats::decoder::{Confidence, Format, Place, Probe, feed};
 use crate::formats::fed;
 use crate::formats::json::{self, Json};
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry};
+use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::record::{Origin, Record};
 use crate::model::text::Text;
-use crate::model::tool::ToolCall;
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 
 /// An agent of which nobody knows anything.
@@ -154,6 +154,59 @@ fn calls_without_ids_pair_within_their_lanes() {
     let reread = outputs([&ask[0], &answer[0], &ask[1], &answer[1]]);
     assert_eq!(outputs([&ask[0], &ask[1], &answer[0], &answer[1]]), reread);
     assert_eq!(reread, [("a".to_owned(), "a".to_owned()), ("b".to_owned(), "b".to_owned())]);
+}
+
+#[test]
+fn sessions_within_a_project_are_about_it() {
+    let definition = definition(&HOME_MADE.replace("[detect]", "within = \".agent\"\n[detect]"));
+    let cwd = |path: &str, line: &str| {
+        let mut decoder = definition.decoder_of(FilePath::new(path));
+        let mut out = Batch::default();
+        let record = Record { origin: Origin::default(), bytes: line.as_bytes() };
+        feed(&mut *decoder, record, Place::Line, &mut out);
+        let mut transcript = Transcript::new();
+        transcript.apply(out);
+        transcript.meta().cwd.as_ref().map(ToString::to_string)
+    };
+    let said = r#"{"who":"me","step":1,"say":"hello"}"#;
+    assert_eq!(cwd("/home/mira/boats/.agent/db/s.jsonl", said).as_deref(), Some("/home/mira/boats"));
+    assert_eq!(cwd("/home/mira/boats/s.jsonl", said), None);
+    let own = r#"{"who":"me","step":1,"say":"hello","dir":"/tmp"}"#;
+    assert_eq!(cwd("/home/mira/boats/.agent/s.jsonl", own).as_deref(), Some("/tmp"));
+}
+
+#[test]
+fn lists_within_strings_are_lists() {
+    let definition = HOME_MADE.replace("input = \"with\"", "input = \"with:unquoted\"");
+    let line = r#"{"who":"bot","step":1,"do":[{"n":"c","tool":"t","with":{"a":"\"x\"","b":"[{\"c\":\"[1]\"}]","d":"7","e":"{cut"}}]}"#;
+    let (transcript, _) = read_lines(&definition, &[line]);
+    let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
+    let expected = json::parse(r#"{"a":"x","b":[{"c":"[1]"}],"d":"7","e":"{cut"}"#).unwrap().to_tree();
+    assert_eq!(call.input.tree(), Some(&expected));
+}
+
+#[test]
+fn a_call_that_goes_on_has_no_result_yet() {
+    let definition = HOME_MADE.replace("failed = \"ok=false\"", "failed = \"ok=false\", running = \"now\"");
+    let call = r#"{"who":"bot","step":1,"do":[{"n":"c1","tool":"bash"}]}"#;
+    let state = |lines: &[&str]| {
+        let (transcript, _) = read_lines(&definition, &[&[call], lines].concat());
+        transcript.entries().flat_map(Entry::calls).next().unwrap().state.clone()
+    };
+    assert_eq!(state(&[r#"{"step":2,"did":"c1","now":true}"#]), ToolState::Running);
+    let so_far = r#"{"step":2,"did":"c1","now":true,"got":"one"}"#;
+    assert_eq!(state(&[so_far]).live().map(|body| body.stub.as_str()), Some("one"));
+    let ended = state(&[so_far, r#"{"step":2,"did":"c1","got":"one two"}"#]);
+    assert_eq!(ended.result().map(|result| result.body.stub.as_str()), Some("one two"));
+}
+
+#[test]
+fn a_session_may_have_one_prompt_only() {
+    let definition = HOME_MADE.replace("role = \"user\"", "role = \"user\", once = true");
+    let said = |say: &str| format!(r#"{{"who":"me","step":1,"say":"{say}"}}"#);
+    let (transcript, _) = read_lines(&definition, &[&said("task"), &said("what was seen")]);
+    let roles: Vec<_> = transcript.entries().map(|entry| (entry.role, entry.marks.prompt)).collect();
+    assert_eq!(roles, [(Role::User, true), (Role::Harness, false)]);
 }
 
 #[test]

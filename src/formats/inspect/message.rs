@@ -99,7 +99,7 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
     let id = json.get("id").str_or_empty();
     let name = json.get("function").str_or_empty();
     let input = json.get("arguments");
-    let kind = tools::kind_of(name);
+    let kind = tools::kind_of_call(name, input);
     let headline = tools::headline(kind, input);
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
     body.flags.broken_off = json.get("parse_error").filled().is_some();

@@ -9,7 +9,7 @@ use crate::model::fingerprint::Seen;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::usage::Usage;
 
 /// Characters of a title that is made from a prompt.
@@ -144,17 +144,18 @@ impl Agent {
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> ToolCall {
-        let headline = tools::headline(tools::kind_of(names.1), input);
+        let kind = tools::kind_of_call(names.1, input);
+        let headline = tools::headline(kind, input);
         let mut body = out.tree(&headline, input.weight(), || input.to_tree());
         body.flags.broken_off = tools::breaks_off(input);
-        self.call_with(names, (headline, body), at)
+        self.call_with(names, (kind, headline, body), at)
     }
 
     /// A call whose input is told already.
     pub(crate) fn call_with(
         &mut self,
         (id, name): (&str, &str),
-        (headline, input): (Text, Body),
+        (kind, headline, input): (ToolKind, Text, Body),
         at: Option<Timestamp>,
     ) -> ToolCall {
         let key = Text::clean(id);
@@ -164,7 +165,7 @@ impl Agent {
         ToolCall {
             key,
             name: Text::clean(name),
-            kind: tools::kind_of(name),
+            kind,
             headline,
             input,
             state: ToolState::Pending,

@@ -2,14 +2,15 @@
 //! inside.
 //!
 //! **Arguments are streamed.** A call may be written before its arguments are whole; the parts that follow are put
-//! behind them. Other events may stand between: only the next call or step of the agent ends them. No record holds the
-//! whole, so it stays in its stub, and comes from all the lines that it was written in.
+//! behind them. Other events may stand between: only the next call or step of the agent ends them. No line holds the
+//! whole: it comes from all the lines that it was written in, which are read again together.
 
 mod result;
 mod sniff;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
@@ -25,7 +26,7 @@ use crate::model::record::Origin;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, identifies};
+use crate::model::tool::{ToolCall, ToolKind, identifies};
 use crate::model::usage::Usage;
 
 /// The format.
@@ -50,6 +51,10 @@ impl Format for KimiCli {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(KimiCliDecoder::default())
+    }
+
+    fn pieces(&self) -> Option<&'static str> {
+        Some("\"ToolCallPart\"")
     }
 
     /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.
@@ -79,10 +84,17 @@ struct KimiCliDecoder {
     agents: BTreeMap<Lane, Agent>,
     /// Calls whose arguments are still being written.
     streams: BTreeMap<Lane, Stream>,
-    /// Questions that wait for an answer, with the call that they are about.
-    asked: HashMap<Key, (Key, Text)>,
+    /// Questions that wait for an answer, by their own id or that of the call that asks.
+    asked: BTreeMap<Key, Asked>,
     lanes: HashSet<Name>,
     counted: HashSet<Key>,
+}
+
+/// A question that waits for an answer.
+struct Asked {
+    lane: Lane,
+    entry: Key,
+    words: Text,
 }
 
 /// A call whose arguments are still being written.
@@ -98,20 +110,36 @@ struct Stream {
     is_changed: bool,
 }
 
-/// What is there of the arguments of a call, as its headline and its input.
-fn put_together(name: &str, text: &str, from: Origin) -> (Text, Body) {
+/// What is there of the arguments of a call: what it does, its headline and its input.
+fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
     let parsed = json::parse(text.trim()).ok();
     let bare = Json::Str(text.into());
-    let input = Body {
-        stub: Text::clean(text),
-        bytes: saturating_u32(text.len()),
-        lines: saturating_u32(text.lines().count()),
-        from,
-        slot: 0,
-        flags: BodyFlags { broken_off: parsed.is_none(), ..BodyFlags::default() },
-        held: Held::Stub,
+    let value = parsed.as_ref().unwrap_or(&bare);
+    let kind = tools::kind_of_call(name, value);
+    let headline = tools::headline(kind, value);
+    let flags = BodyFlags { broken_off: parsed.is_none(), ..BodyFlags::default() };
+    // It is told between the bodies of other records, whose places it must not shift.
+    let input = match parsed.filter(Json::is_object) {
+        Some(input) => Body {
+            stub: headline.clone(),
+            bytes: saturating_u32(input.weight()),
+            lines: 1,
+            from,
+            slot: 0,
+            flags,
+            held: if out.stubs_only { Held::Away } else { Held::Tree(Arc::new(input.to_tree())) },
+        },
+        None => Body {
+            stub: Text::clean(text),
+            bytes: saturating_u32(text.len()),
+            lines: saturating_u32(text.lines().count()),
+            from,
+            slot: 0,
+            flags,
+            held: Held::Stub,
+        },
     };
-    (tools::headline(tools::kind_of(name), parsed.as_ref().unwrap_or(&bare)), input)
+    (kind, headline, input)
 }
 
 /// What a record tells.
@@ -189,6 +217,7 @@ impl KimiCliDecoder {
             }
             "StepInterrupted" => {
                 self.agent(lane).lose(out);
+                self.settle(|_| true, lane, out);
                 self.agent(lane).line(Break::Interrupted(Text::default()), at, out)
             }
             "StepRetry" => self.retry(event, lane, out),
@@ -256,7 +285,7 @@ impl KimiCliDecoder {
             agent.call(names, input, at, out)
         } else {
             let (text, from) = (written.str_or_empty(), out.origin());
-            let call = agent.call_with(names, put_together(names.1, text, from), at);
+            let call = agent.call_with(names, put_together(names.1, text, from, out), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
             let stream =
                 Stream { entry, piece, call: call.clone(), text, origin: from, from, is_changed: false };
@@ -298,7 +327,7 @@ impl KimiCliDecoder {
             return;
         }
         let Stream { call, text, from, .. } = stream;
-        (call.headline, call.input) = put_together(&call.name, text, *from);
+        (call.kind, call.headline, call.input) = put_together(&call.name, text, *from, out);
         let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
         let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
@@ -310,7 +339,7 @@ impl KimiCliDecoder {
     fn result(&mut self, event: Event<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let Event { payload, at, .. } = event;
         let call = Text::clean(payload.get("tool_call_id").str_or_empty());
-        self.settle(&call, lane, out);
+        self.settle(|asked| *asked == call, lane, out);
         let is_known = self.agent(lane).end_call(&call);
         let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
         let key = Text::clean(&format!("result of {call}{place}"));
@@ -353,7 +382,7 @@ impl KimiCliDecoder {
         let names =
             if event.kind == "ApprovalRequest" { ["id", "tool_call_id"] } else { ["tool_call_id", "id"] };
         if let Some(id) = names.iter().find_map(|name| payload.get(name).text()) {
-            self.asked.insert(id, (key, words));
+            self.asked.insert(id, Asked { lane: lane.cloned(), entry: key, words });
         }
         Fate::Shown
     }
@@ -363,19 +392,24 @@ impl KimiCliDecoder {
         let id = payload.get("request_id").str_or_empty();
         let response = payload.get("response").str_or_empty().replace('_', " ");
         match self.asked.remove(id) {
-            Some((key, words)) => {
+            Some(Asked { entry, words, .. }) => {
                 let words = Text::clean(&format!("{words}  {response}"));
-                self.agent(lane).line_of(key, Break::Setting(words), None, out);
+                self.agent(lane).line_of(entry, Break::Setting(words), None, out);
                 Fate::Merged
             }
             None => self.agent(lane).line(Break::Setting(Text::clean(&response)), event.at, out),
         }
     }
 
-    /// A call has its result: nobody waits for an answer about it any more.
-    fn settle(&mut self, call: &str, lane: Option<&Name>, out: &mut Batch) {
-        if let Some((key, words)) = self.asked.remove(call) {
-            self.agent(lane).line_of(key, Break::Setting(words), None, out);
+    /// A call has its result, or the step with it was broken off: nobody waits for an answer about it any more.
+    fn settle(&mut self, is_over: impl Fn(&Key) -> bool, lane: Option<&Name>, out: &mut Batch) {
+        let lane = lane.cloned();
+        let (over, rest) = std::mem::take(&mut self.asked)
+            .into_iter()
+            .partition(|(id, asked)| asked.lane == lane && is_over(id));
+        self.asked = rest;
+        for Asked { entry, words, .. } in BTreeMap::into_values(over) {
+            self.agent(lane.as_ref()).line_of(entry, Break::Setting(words), None, out);
         }
     }
 

@@ -53,8 +53,8 @@ impl Format for Opencode {
         sniff(probe)
     }
 
-    fn has_deltas(&self) -> bool {
-        true
+    fn pieces(&self) -> Option<&'static str> {
+        Some("\"delta\"")
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

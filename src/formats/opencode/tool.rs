@@ -17,9 +17,9 @@ use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockKind> {
     let state = json.get("state");
     let tool = json.get("tool").str_or_empty();
-    let kind = tools::kind_of(tool);
     let empty = Json::Object(Vec::new());
     let input = input(state, &empty);
+    let kind = tools::kind_of_call(tool, input);
     let mut headline = tools::headline(kind, input);
     if headline.is_blank() {
         headline = Text::stub(state.get("title").str_or_empty(), 200);

@@ -121,11 +121,11 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
 /// The kind of a call and what it asks for. OpenClaw's `tool_call` names the true tool in its input.
 fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
     if let ("tool_call", Some(inner)) = (name, arguments.get("id").filled()) {
-        let kind = tools::kind_of(inner);
+        let kind = tools::kind_of_call(inner, arguments.get("args"));
         let headline = tools::headline(kind, arguments.get("args"));
         return (kind, Text::clean(format!("{inner} {headline}").trim_end()));
     }
-    let kind = tools::kind_of(name);
+    let kind = tools::kind_of_call(name, arguments);
     (kind, tools::headline(kind, arguments))
 }
 

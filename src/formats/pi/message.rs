@@ -251,8 +251,7 @@ pub(crate) fn custom(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry 
 /// What an abandoned branch was about.
 pub(crate) fn branch_summary(line: &Line, record: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(Role::Harness, out);
-    let from =
-        record.get("fromId").filled().map_or_else(String::new, |id| format!("left the branch of {id}"));
+    let from = record.get("fromId").filled().map_or_else(String::new, |id| format!("at {id}"));
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Branch(Text::clean(&from)))));
     summary(&mut entry, record, out);
     entry

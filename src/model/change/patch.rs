@@ -73,11 +73,23 @@ struct Reader {
     new: Option<u32>,
     /// Which side of a search-and-replace block the lines belong to.
     side: Option<Sign>,
+    head: BlockHead,
     /// The file whose head is being read.
     file: Option<File>,
     /// Whether a model wrote the patch, which may leave out the blank before a line that stays.
     is_loose: bool,
     found: Vec<DiffLine>,
+}
+
+/// How far the head of a search-and-replace block is read, as Roo Code writes it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum BlockHead {
+    /// Its first line is next.
+    Begins,
+    /// Lines of it were read.
+    Places,
+    #[default]
+    Ended,
 }
 
 /// A file as its head describes it.
@@ -95,11 +107,28 @@ impl Reader {
             self.hunk(line);
         } else if let Some((_, sign)) = SIDES.iter().find(|(mark, _)| line.trim_end() == *mark) {
             self.side = *sign;
+            self.head = if self.side == Some(Sign::Removed) { BlockHead::Begins } else { BlockHead::Ended };
         } else if let Some(side) = self.side {
-            self.push(DiffLine::plain(side, line));
+            if !self.is_block_head(line) {
+                self.push(DiffLine::plain(side, line));
+            }
         } else if !self.is_head(line) {
             self.content(line);
         }
+    }
+
+    /// Takes a line of the head of a block, which says where it begins, and which a line of dashes ends.
+    fn is_block_head(&mut self, line: &str) -> bool {
+        let is_place = [":start_line:", ":end_line:"].iter().any(|start| line.starts_with(start));
+        self.head = match self.head {
+            BlockHead::Begins | BlockHead::Places if is_place => BlockHead::Places,
+            BlockHead::Places if line.trim_end() == "-------" => {
+                self.head = BlockHead::Ended;
+                return true;
+            }
+            _ => BlockHead::Ended,
+        };
+        self.head == BlockHead::Places
     }
 
     /// Takes a line of the head of a file.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pulldown_cmark::{HeadingLevel, Tag, TagEnd};
+use pulldown_cmark::{HeadingLevel, LinkType, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
@@ -141,6 +141,11 @@ impl<'a> Inline<'a> {
                 let marks = source.bytes().take_while(|byte| *byte == b'~').count();
                 self.marked(Modifier::CROSSED_OUT, source, marks);
             }
+            // A tag with a namespace reads like an address.
+            Tag::Link { link_type: LinkType::Autolink, dest_url, .. } if !is_web(&dest_url) => {
+                self.text("<");
+                self.begin_link(String::new(), "", self.style());
+            }
             Tag::Link { dest_url, title, .. } => {
                 let address = safe(&dest_url).into_owned();
                 let style = if is_web(&address) {
@@ -170,7 +175,14 @@ impl<'a> Inline<'a> {
                 let marks = source.bytes().rev().take_while(|byte| *byte == b'~').count();
                 self.unmarked(source, marks);
             }
-            TagEnd::Link => self.end_link(),
+            TagEnd::Link => {
+                let is_tag =
+                    source.starts_with('<') && self.open.last().is_some_and(|link| link.address.is_empty());
+                self.end_link();
+                if is_tag {
+                    self.text(">");
+                }
+            }
             TagEnd::Image => {
                 self.end_link();
                 self.push("]".to_owned(), self.look.theme.dim);

@@ -29,6 +29,13 @@ fn typed_text_keeps_its_markers() {
 }
 
 #[test]
+fn a_tag_with_a_namespace_is_no_link() {
+    assert_eq!(shown("a <qwen:context> b", Manner::Prose, 40), ["a <qwen:context> b"]);
+    assert_eq!(shown("a <qwen:context> b", Manner::Typed, 40), ["a <qwen:context> b"]);
+    assert_eq!(shown("a <https://a.b> c", Manner::Prose, 40), ["a https://a.b c"]);
+}
+
+#[test]
 fn typed_lists_stay_as_they_were_typed() {
     assert_eq!(shown("a:\n- b\n* c\n\nd", Manner::Typed, 40), ["a:", "- b", "* c", "", "d"]);
 }

@@ -61,9 +61,14 @@ pub(crate) struct Card<'a> {
     is_awaited: bool,
 }
 
-/// The change that a call made, as far as it is one of files.
+/// The change that a call made, as far as it is one of files. Of a tool that nothing is known of, what its agent recorded
+/// is one; what those that look and run put out may read like one.
 fn change_of(call: &ToolCall) -> Option<Vec<DiffLine>> {
-    matches!(call.kind, ToolKind::Edit | ToolKind::Write).then(|| change::of_call(call)).flatten()
+    match call.kind {
+        ToolKind::Edit | ToolKind::Write => change::of_call(call),
+        ToolKind::Other | ToolKind::Delegate | ToolKind::Plan => change::recorded(call),
+        ToolKind::Run | ToolKind::Read | ToolKind::Search | ToolKind::Fetch => None,
+    }
 }
 
 /// Added and removed lines of a call.
@@ -129,6 +134,15 @@ impl<'a> Card<'a> {
             return if whole { vec![self.away("input", self.call.input.bytes)] } else { Vec::new() };
         }
         let Some(input) = self.call.input.tree() else { return self.text_input() };
+        let mut rows = self.asked(input, whole);
+        if self.change.is_some() && !matches!(self.call.kind, ToolKind::Edit | ToolKind::Write) {
+            rows.extend(self.written_rows());
+        }
+        rows
+    }
+
+    /// The named arguments, in the form of the kind.
+    fn asked(&self, input: &Tree, whole: bool) -> Vec<Row> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
@@ -385,20 +399,36 @@ fn rest_of(body: &Body) -> String {
 
 /// The change that a call made or asks for, as a patch; else the file that it writes.
 pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
-    match call.kind {
-        ToolKind::Edit | ToolKind::Write => change::of_call(call)
-            .map(|lines| change::text(lines.iter()))
-            .or_else(|| change::written(call).cloned()),
-        ToolKind::Run
-        | ToolKind::Read
-        | ToolKind::Search
-        | ToolKind::Fetch
-        | ToolKind::Delegate
-        | ToolKind::Plan
-        | ToolKind::Other => None,
-    }
+    let change = change_of(call).map(|lines| change::text(lines.iter()));
+    change.or_else(|| change::written(call).cloned())
 }
 
 fn images(result: &ToolResult, detail: Detail, is_dim: bool, width: usize, look: &Look<'_>) -> Vec<Row> {
     result.images.iter().flat_map(|image| image_rows(image, detail, is_dim, width, look)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change_text, changed_by};
+    use crate::model::edit::Batch;
+    use crate::model::samples;
+    use crate::model::tool::{ToolKind, ended};
+
+    #[test]
+    fn what_an_agent_records_is_a_change_of_any_tool_but_of_those_that_look() {
+        let out = &mut Batch::default();
+        let mut call = samples::call(out, "c");
+        let mut result = samples::result(out, "r", None);
+        result.patch = Some(out.output("--- a.rs\n+++ a.rs\n@@ -1 +1,2 @@\n-x\n+y\n+z\n"));
+        call.state = ended(result);
+        for (kind, expected) in [
+            (ToolKind::Edit, Some((2, 1))),
+            (ToolKind::Other, Some((2, 1))),
+            (ToolKind::Read, None),
+            (ToolKind::Run, None),
+        ] {
+            call.kind = kind;
+            assert_eq!((changed_by(&call), change_text(&call).is_some()), (expected, expected.is_some()));
+        }
+    }
 }

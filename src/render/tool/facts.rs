@@ -4,7 +4,7 @@ use super::styled;
 use crate::model::entry::Entry;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
-use crate::model::tool::{Clocked, Took, ToolCall, ToolKind, ToolResult, ToolState};
+use crate::model::tool::{Clocked, Took, ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::render::sheet::Sheet;
 use crate::render::wrap::{self, Piece};
 
@@ -72,6 +72,8 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
     }
     let body = &result.body;
     match call.kind {
+        // Lines of an error are none of the file.
+        ToolKind::Read | ToolKind::Search if result.verdict != Verdict::Done => String::new(),
         ToolKind::Read | ToolKind::Search if body.bytes > 0 => figures::count(u64::from(body.lines), "line"),
         ToolKind::Run | ToolKind::Fetch | ToolKind::Other if body.bytes >= 1_000 => {
             figures::bytes(u64::from(body.bytes))

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::formats::json::Json;
+use crate::formats::json::{self, Json};
 
 /// Names with more dots are not taken apart further.
 const DEEPEST_NAME: u8 = 8;
@@ -123,11 +123,12 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     (inner, left.join("\n\n"))
 }
 
-/// An object of which strings are JSON once more: `"\"a\""` is `a`.
+/// An object of which strings are JSON once more: `"\"a\""` is `a`, `"[1]"` a list.
 pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
     let once = |value: &Json<'a>| match value {
-        Json::Str(text) => serde_json::from_str::<String>(text)
-            .map_or_else(|_| value.clone(), |inner| Json::Str(inner.into())),
+        Json::Str(text) if text.starts_with(['"', '[', '{']) => {
+            json::parse(text).map_or_else(|_| value.clone(), |inner| owned(&inner))
+        }
         other => other.clone(),
     };
     match value {
@@ -135,5 +136,22 @@ pub(super) fn unquoted<'a>(value: &Json<'a>) -> Json<'a> {
             Json::Object(members.iter().map(|(name, value)| (name.clone(), once(value))).collect())
         }
         other => once(other),
+    }
+}
+
+/// A value that holds on to no text.
+fn owned(value: &Json<'_>) -> Json<'static> {
+    match value {
+        Json::Null => Json::Null,
+        Json::Bool(flag) => Json::Bool(*flag),
+        Json::Integer(number) => Json::Integer(*number),
+        Json::Number(number) => Json::Number(*number),
+        Json::Str(text) => Json::Str(text.as_str().to_owned().into()),
+        Json::Deep(source) => Json::Str((*source).to_owned().into()),
+        Json::Array(items) => Json::Array(items.iter().map(owned).collect()),
+        Json::Object(members) => {
+            let each = members.iter().map(|(name, value)| (name.clone().into_owned().into(), owned(value)));
+            Json::Object(each.collect())
+        }
     }
 }

@@ -122,16 +122,16 @@ impl Run {
         let (scope, number) = at;
         let word = |path: &Path| path.word(scope);
         let name = word(&rule.name).unwrap_or_default();
-        let kind = tools::kind_of(&name);
         let null = Json::Null;
         let mut input = |input: &Json<'_>| {
+            let kind = tools::kind_of_call(&name, input);
             let headline = tools::headline(kind, input);
             let mut body = out.tree(&headline, input.weight(), || input.to_tree());
             body.flags.broken_off = tools::breaks_off(input);
-            (headline, body)
+            (kind, headline, body)
         };
         let read = rule.input.as_ref().and_then(|path| path.first(scope, &mut input));
-        let (headline, input) = read.unwrap_or_else(|| input(&null));
+        let (kind, headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
             CallId::Path(path) => self.runs.id(path, scope).unwrap_or_default(),
             CallId::PathOrOrder(path) => {
@@ -224,6 +224,13 @@ impl Run {
         // It takes the place of what says that there is none.
         let key = if self.unrecorded.contains(&call) { key_within(&call) } else { key };
         let mut result = of_rule(rule, key, scope, out);
+        if rule.running.as_ref().is_some_and(|flag| flag.holds(scope)) && !call.is_blank() {
+            let state = match result.body.bytes {
+                0 => ToolState::Running,
+                _ => ToolState::Streaming(Box::new(result.body)),
+            };
+            return Some(Edit::State { call, state });
+        }
         if rule.once && !self.once.is_answer(&call, &head.key) {
             return None;
         }
@@ -243,7 +250,7 @@ impl Run {
         if let Some(call) = self.answered.get(result) {
             return call.clone();
         }
-        let same = |name: &Text| tool.is_some_and(|tool| tools::is_same(tool, name));
+        let same = |name: &Text| tool.is_some_and(|tool| tools::is_step_of(tool, name));
         let next = self.waiting.get_mut(&head.lane).and_then(|waiting| {
             let place = waiting.open.iter().position(|(_, name)| same(name)).unwrap_or(0);
             waiting.open.remove(place)

@@ -3,9 +3,10 @@
 use super::KimiCli;
 use crate::formats::decoder::Place;
 use crate::formats::fed;
+use crate::model::change;
 use crate::model::entry::{BlockKind, Break, Entry};
 use crate::model::text::Text;
-use crate::model::tool::ToolState;
+use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 fn transcript(records: &[(&str, &str)]) -> Transcript {
@@ -24,6 +25,25 @@ const CALL: (&str, &str) = (
     r#"{"type":"function","id":"a","function":{"name":"Shell","arguments":"{\"command\": \"ec"}}"#,
 );
 
+fn command(call: &ToolCall) -> Option<&str> {
+    call.input.tree()?.get("command")?.as_text().map(Text::as_str)
+}
+
+#[test]
+fn streamed_arguments_are_what_they_are_in_one_piece() {
+    let whole = r#"{"type":"function","id":"b","function":{"name":"StrReplaceFile","arguments":"{\"path\": \"a.rs\", \"edit\": {\"old\": \"x\", \"new\": \"y\"}}"}}"#;
+    let begun = whole.replace(r#", \"edit\": {\"old\": \"x\", \"new\": \"y\"}}"#, "");
+    let part = r#"{"arguments_part":", \"edit\": {\"old\": \"x\", \"new\": \"y\"}}"}"#;
+    assert_ne!(begun, whole);
+    let call =
+        |records: &[(&str, &str)]| transcript(records).entries().flat_map(Entry::calls).next().cloned();
+    let (one, pieces) = (call(&[("ToolCall", whole)]), call(&[("ToolCall", &begun), ("ToolCallPart", part)]));
+    let pieces = pieces.unwrap();
+    assert_eq!(pieces, one.unwrap());
+    assert_eq!(pieces.kind, ToolKind::Edit);
+    assert_eq!(change::of_call(&pieces).map(|lines| change::counts(&lines)), Some((1, 1)));
+}
+
 #[test]
 fn streamed_arguments_are_put_together() {
     let parts = [
@@ -33,7 +53,7 @@ fn streamed_arguments_are_put_together() {
     let whole = transcript(&[CALL, parts[0], parts[1]]);
     let call = whole.entries().flat_map(Entry::calls).next().unwrap();
     assert_eq!(call.headline.as_str(), "echo mill");
-    assert_eq!(call.input.text().map(Text::as_str), Some(r#"{"command": "echo mill"}"#));
+    assert_eq!(command(call), Some("echo mill"));
     assert!(!call.input.flags.broken_off);
     let cut = transcript(&[CALL, parts[0], ("StepInterrupted", "{}")]);
     let call = cut.entries().flat_map(Entry::calls).next().unwrap();
@@ -66,7 +86,7 @@ fn other_events_stand_between_the_parts_of_arguments() {
     for between in [result, ask, ("SubagentEvent", inner), ("StatusUpdate", "{}")] {
         let whole = transcript(&[CALL, first, between, last]);
         let call = whole.entries().flat_map(Entry::calls).next().unwrap();
-        assert_eq!(call.input.text().map(Text::as_str), Some(r#"{"command": "echo mill"}"#), "{between:?}");
+        assert_eq!(command(call), Some("echo mill"), "{between:?}");
     }
     let late = transcript(&[CALL, first, ("StepBegin", "{}"), last]);
     let shown = late.entries().flat_map(|entry| &entry.blocks);
@@ -93,6 +113,7 @@ fn a_permission_waits_until_it_is_answered() {
     assert_eq!(waits(&transcript(&[CALL, ask, answer])), 0);
     assert_eq!(waits(&transcript(&[CALL, question])), 1);
     assert_eq!(waits(&transcript(&[CALL, question, result])), 0);
+    assert_eq!(waits(&transcript(&[CALL, question, ("StepInterrupted", "{}")])), 0);
 }
 
 #[test]

@@ -43,6 +43,22 @@ fn patches_with_heads_and_search_blocks() {
     assert_eq!(shown.iter().map(|line| line.0).collect::<Vec<_>>(), [Sign::Removed, Sign::Added]);
 }
 
+/// Roo Code says where a block begins.
+#[test]
+fn the_head_of_a_block_is_no_line_of_the_file() {
+    let head = ":start_line:12\n:end_line:13\n-------\n";
+    let block = |head: &str| format!("<<<<<<< SEARCH\n{head}old\n-------\n=======\nnew\n>>>>>>> REPLACE\n");
+    let lines = |text: &str| parsed(text).into_iter().map(|line| (line.0, line.2)).collect::<Vec<_>>();
+    let shown = lines(&format!("{}{}", block(head), block(":start_line:20\n-------\n")));
+    let one = [
+        (Sign::Removed, "old".to_owned()),
+        (Sign::Removed, "-------".to_owned()),
+        (Sign::Added, "new".to_owned()),
+    ];
+    assert_eq!(shown, [one.clone(), one].concat());
+    assert_eq!(lines(&block("")).len(), 3);
+}
+
 #[test]
 fn heads_say_what_became_of_a_file() {
     let git = "diff --git a/old.rs b/new.rs\nsimilarity index 100%\nrename from old.rs\nrename to new.rs\n\
