@@ -2,9 +2,9 @@
 
 use tv::model::edit::Feed;
 use tv::model::entry::Role;
-use tv::model::tool::{ToolKind, Verdict};
+use tv::model::tool::Verdict;
 
-use crate::made::{call, calls, prompt, result, says, with};
+use crate::made::{call, prompt, result, says, with};
 use crate::stage::Stage;
 
 #[test]
@@ -36,18 +36,4 @@ fn what_nobody_writes_any_more_was_broken_off() {
     stage.wait(1_000);
     let picture = stage.picture();
     assert!(picture.contains("broken off") && !picture.contains("writing"), "{picture}");
-}
-
-#[test]
-fn a_call_that_has_lost_its_result_is_an_error_to_go_to() {
-    let mut stage = Stage::made((120, 40));
-    stage.add([
-        prompt("p", "go"),
-        calls("c", 1, "bash", ToolKind::Run, "make"),
-        says("q", 5, Role::User, "and now"),
-        says("a", 6, Role::Assistant, "nothing"),
-    ]);
-    stage.feed(Feed::CaughtUp);
-    stage.wait(1_000).press("g g e");
-    assert_eq!(stage.focused_key(), "c", "{}", stage.picture());
 }

@@ -45,17 +45,10 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: Kind, way: Way) -> Option<
                 let first = text.places.news.as_ref().map(|news| news.first);
                 first == Some(focus.entry) && is_first_shown(text, focus)
             }
-            Kind::Error if is_orphan(scene, focus) => true,
             kind => is_kind(&scene.session.transcript, focus, entry, kind),
         };
         is_wanted && text.find.shows(focus)
     })
-}
-
-/// Whether the lint finds that a call or a result has lost its other half, as far as it was asked.
-fn is_orphan(scene: &Scene<'_>, focus: Focus) -> bool {
-    let found = scene.session.indexes.findings.of_entry(focus.entry);
-    found.iter().any(|finding| finding.is_orphan() && finding.block == focus.block)
 }
 
 /// Prompts of turns that cost twice the average, and of the most expensive one.
