@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 
 use super::agents::{self, Fate};
+use super::calls::asking::asks;
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
@@ -172,19 +173,6 @@ pub(crate) const IDLE_AFTER_MS: u64 = 60 * 60 * 1000;
 
 /// What is waited for between turns.
 const NEXT_PROMPT: &str = "the next prompt";
-
-/// Tools that ask the user, without case and punctuation.
-const ASKING: &[&str] = &[
-    "askuserquestion",
-    "askfollowupquestion",
-    "askuser",
-    "question",
-    "requestuserinput",
-    "exitplanmode",
-    "planmoderespond",
-    "askquestion",
-    "attemptcompletion",
-];
 
 /// When the files of a session were written to last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -480,13 +468,6 @@ fn last_answer<'t>(transcript: &'t Transcript, lane: Option<&'t Name>) -> Option
     let stops = |entry: &Entry| entry.marks.prompt || Boundary::of(entry) == Boundary::Cut;
     let newest_turn = transcript.lane_backwards(lane).take_while(|entry| !stops(entry));
     newest_turn.into_iter().find(|entry| entry.role == Role::Assistant)
-}
-
-/// Whether a call asks the user, so that its time is the user's.
-pub(crate) fn asks(call: &ToolCall) -> bool {
-    let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
-    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-    ASKING.contains(&name.as_str())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! How sub-agents fare: by the call that started them, and by their own end where that came first.
 
-use super::activity::asks;
+use super::calls::asking::asks;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::meta::LaneFacts;
 use crate::model::tool::{ToolCall, ToolState};

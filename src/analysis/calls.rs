@@ -4,6 +4,7 @@
 //! Invariant: an entry costs its own calls when it comes or changes; a question about a call costs as
 //! much in a long session as in a short one, but for the distinct durations of its tool.
 
+pub(crate) mod asking;
 pub(crate) mod awaited;
 mod durations;
 pub mod flights;

@@ -1,7 +1,6 @@
 //! The thread that follows a session: preview, whole, and then every change as it comes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -55,18 +54,8 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 /// Follows a session of files until asked to stop.
 pub fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let course = Course::begin(plan, files.clone(), outlet);
-    let watcher = watcher_of(&course.plan.path, native, outlet);
+    let watcher = course.plan.watcher(native, outlet);
     Follow { course, outlet, stop, watcher }.run();
-}
-
-/// What waits for changes of a file. Says why it looks at it a few times a second, if it does.
-pub(crate) fn watcher_of(path: &Path, native: bool, outlet: Outlet<'_>) -> Watcher {
-    let mut watcher = Watcher::new(native);
-    let kind = watcher.distrust(path);
-    if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
-        outlet(Feed::Polled(why));
-    }
-    watcher
 }
 
 struct Follow<'f> {

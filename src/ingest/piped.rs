@@ -24,7 +24,6 @@ use crossbeam_channel::{Receiver, TryRecvError};
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
-use super::live::watcher_of;
 use super::plan::Plan;
 use super::probe::{self, HEAD};
 use super::reader;
@@ -50,7 +49,7 @@ pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBo
 /// As [`run`], but an archive may be written again.
 pub(crate) fn follow(plan: Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     if plan.packing == Some(Packing::Zip) {
-        let watcher = watcher_of(&plan.path, native, outlet);
+        let watcher = plan.watcher(native, outlet);
         return rewritten::follow(Piped::new(plan, files, outlet).of_pipe(), watcher, stop);
     }
     run(plan, files, outlet, stop);

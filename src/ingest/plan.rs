@@ -3,17 +3,19 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::emitter::Outlet;
 use super::probe::{self, HEAD};
 use crate::formats::Detection;
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Decoder, Format, Place, Verdict};
 use crate::formats::survey::{Sums, Surveyed};
-use crate::model::edit::Opened;
+use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::packed::{self, Packing};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
+use crate::source::watch::Watcher;
 
 /// How a session will be read.
 #[derive(Clone)]
@@ -42,6 +44,16 @@ pub(crate) struct Plan {
 pub(crate) type Verdicts = Vec<(&'static str, Verdict)>;
 
 impl Plan {
+    /// What waits for changes of the file. Says why it looks at it a few times a second, if it does.
+    pub(crate) fn watcher(&self, native: bool, outlet: Outlet<'_>) -> Watcher {
+        let mut watcher = Watcher::new(native);
+        let kind = watcher.distrust(&self.path);
+        if let Some(why) = if native { kind.map(Polled::Unsure) } else { Some(Polled::Asked) } {
+            outlet(Feed::Polled(why));
+        }
+        watcher
+    }
+
     /// A plan after a detection, and what the formats that were asked said.
     pub(crate) fn of(path: &Path, session: String, mut detection: Detection) -> (Self, Verdicts) {
         let verdicts = std::mem::take(&mut detection.others);

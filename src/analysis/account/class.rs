@@ -1,6 +1,6 @@
 //! What time is spent on, and sums of it.
 
-use crate::analysis::activity::asks;
+use crate::analysis::calls::asking::asks;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
