@@ -205,20 +205,28 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
         bodies(&away).zip(bodies(whole)).filter(|(away, _)| away.is_away()).collect();
     assert_eq!(bodies(&away).count(), bodies(whole).count());
     for (away, kept) in gone.iter().skip(chance % (gone.len() + 1)).take(3) {
-        let its = |line: &&Kept| {
-            (line.origin.at..=line.origin.at + u64::from(line.origin.len)).contains(&away.from.at)
-        };
-        let line = lines.iter().find(its).expect("a body has a record");
-        let start = usize::try_from(away.from.at - line.origin.at).expect("small");
-        let len = usize::try_from(away.from.len).expect("small");
-        // As the pager does: the bytes of the body's own record, which may be a part of its line.
-        let bytes = line.bytes[start..start + len].to_vec();
-        let record = Kept { origin: away.from, bytes };
+        let end = |origin: Origin| origin.at + u64::from(origin.len);
+        let its = |line: &&Kept| (line.origin.at..=end(line.origin)).contains(&away.from.at);
+        let first = lines.iter().position(|line| its(&line)).expect("a body has a record");
+        let line = &lines[first];
         let mut decoder = format.decoder();
         let mut batch = Batch::default();
-        feed(&mut *decoder, record.record(), Place::Line, &mut batch);
+        let is_several = end(away.from) > end(line.origin);
+        if is_several {
+            // It came piece by piece: all lines of it tell it.
+            for line in lines[first..].iter().take_while(|line| line.origin.at < end(away.from)) {
+                feed(&mut *decoder, line.record(), Place::Line, &mut batch);
+            }
+        } else {
+            let start = usize::try_from(away.from.at - line.origin.at).expect("small");
+            let len = usize::try_from(away.from.len).expect("small");
+            // As the pager does: the bytes of the body's own record, which may be a part of its line.
+            let bytes = line.bytes[start..start + len].to_vec();
+            feed(&mut *decoder, Kept { origin: away.from, bytes }.record(), Place::Line, &mut batch);
+        }
         decoder.finish(&mut batch);
-        let same = contents(&batch).into_iter().nth(usize::from(away.slot));
+        let of_all = |body: &Body| !is_several || body.from == away.from;
+        let same = contents(&batch, of_all).into_iter().nth(usize::from(away.slot));
         assert_eq!(same.as_ref(), Some(&kept.held), "{away:?}");
     }
 }
