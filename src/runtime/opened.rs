@@ -18,6 +18,7 @@ use crate::app::panes::{Pane, Panes};
 use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::{App, CameFrom};
+use crate::app::text::folds::Folds;
 use crate::app::text::places::{Left, Marks};
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
@@ -131,6 +132,7 @@ impl Aside {
 pub struct Kept {
     marks: Marks,
     left: Option<Left>,
+    folds: Folds,
     seen: Option<Seen>,
     filter: Option<Filter>,
     /// Alarms; none of its own, so those of the settings.
@@ -143,6 +145,7 @@ impl Kept {
     pub fn of(reader: &mut Reader) -> Self {
         Self {
             left: Left::of(&reader.text.view, &reader.session.transcript),
+            folds: std::mem::take(&mut reader.text.folds).again(),
             marks: std::mem::take(&mut reader.text.places.marks),
             seen: reader.text.places.seen.take(),
             filter: reader.text.find.next_filter.take().or_else(|| reader.text.find.filter.take()),
@@ -157,7 +160,7 @@ impl Kept {
         self.left.iter_mut().for_each(|left| left.rename(name));
         self.marks.values_mut().for_each(|(key, _)| *key = name(key));
         // What was seen of one says nothing of several.
-        Self { seen: None, ..self }
+        Self { seen: None, folds: self.folds.renamed(name), ..self }
     }
 
     /// As the reader left it another time.
@@ -169,6 +172,7 @@ impl Kept {
     fn give_back(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
         reader.text.places.left = self.left;
+        reader.text.folds = self.folds;
         reader.text.places.seen = self.seen;
         reader.text.find.filter = self.filter.map(Filter::emptied);
         reader.alarms = self.alarms.unwrap_or_else(|| std::mem::take(&mut reader.alarms));

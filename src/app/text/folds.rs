@@ -90,6 +90,20 @@ impl Folds {
         }
     }
 
+    /// The same for another reading of the session, in which entries may have other numbers.
+    #[must_use]
+    pub(crate) fn again(self) -> Self {
+        Self { runs: Runs::default(), ..self }
+    }
+
+    /// The same for entries that have other keys; their branches have other numbers, too.
+    #[must_use]
+    pub(crate) fn renamed(self, name: impl Fn(&Key) -> Key) -> Self {
+        let by_hand = self.by_hand.into_iter().map(|(key, folds)| (name(&key), folds)).collect();
+        let nodes = self.nodes.into_iter().map(|(key, folds)| (name(&key), folds)).collect();
+        Self { by_hand, nodes, ..Self::default() }
+    }
+
     /// Forgets all folds.
     pub(crate) fn clear(&mut self) {
         self.by_hand.clear();

@@ -49,6 +49,25 @@ fn a_session_that_is_read_anew_stands_where_it_stood() {
 }
 
 #[test]
+fn what_was_opened_stays_open_when_the_session_is_read_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = session(folder.path());
+    let lines: Vec<String> = (0..60).map(|number| format!("LINE {number}.")).collect();
+    append(&path, &line("assistant", &lines.join("\\n"), 3));
+    let mut console = Console::start(&[path.to_str().expect("a plain path")], &[]);
+    console.wait_for("LINE 59.");
+    console.send("-");
+    console.wait("one row each", |console| !console.text().contains("LINE 30."));
+    console.send("\r");
+    console.wait_for("LINE 30.");
+    console.send("R");
+    console.wait_for("read anew");
+    console.wait_for("LINE 30.");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+}
+
+#[test]
 fn joining_and_reading_anew_keep_filter_alarms_and_place() {
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let (one, two) = (long(folders[0].path()), session(folders[1].path()));
