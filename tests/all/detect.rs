@@ -10,7 +10,7 @@ use super::corpus::{Cut, corpora};
 use super::fixtures;
 
 /// Formats whose files lie in corpus folders of the same name.
-const OURS: [&str; 31] = [
+const OURS: [&str; 33] = [
     "amp",
     "antigravity-cli",
     "atif",
@@ -30,6 +30,8 @@ const OURS: [&str; 31] = [
     "hermes",
     "kimi-cli",
     "kimi-code",
+    "kiro",
+    "kiro-cli",
     "messages",
     "mini-swe-agent",
     "mistral-vibe",

@@ -38,6 +38,8 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("goose.toml", include_str!("../../../assets/formats/goose.toml")),
     ("grok-cli.toml", include_str!("../../../assets/formats/grok-cli.toml")),
     ("hermes.toml", include_str!("../../../assets/formats/hermes.toml")),
+    ("kiro.toml", include_str!("../../../assets/formats/kiro.toml")),
+    ("kiro-cli.toml", include_str!("../../../assets/formats/kiro-cli.toml")),
     ("mini-swe-agent.toml", include_str!("../../../assets/formats/mini-swe-agent.toml")),
     ("mistral-vibe.toml", include_str!("../../../assets/formats/mistral-vibe.toml")),
     ("openhands-events.toml", include_str!("../../../assets/formats/openhands-events.toml")),
