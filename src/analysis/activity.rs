@@ -333,7 +333,8 @@ fn judge_end(entry: &Entry, block: &BlockKind, silence: Silence, agents: impl Fn
         BlockKind::Call(_) | BlockKind::Result(_) | BlockKind::Thinking(_) if !is_last_answer(entry) => {
             working()
         }
-        _ if entry.marks.open || (entry.role == Role::User && !is_aside(entry)) => working(),
+        _ if entry.marks.open || entry.from.is_some() => working(),
+        _ if entry.role == Role::User && !is_aside(entry) => working(),
         BlockKind::Text(_) if entry.stop == Stop::Calls => working(),
         BlockKind::Text(body) if goes_on(body) => Activity::Model { since },
         _ => awaits_prompt(entry, silence, &agents),

@@ -321,6 +321,7 @@ impl Batch {
             at,
             ended: None,
             role,
+            from: None,
             model: None,
             blocks: Vec::new(),
             usage: None,

@@ -13,10 +13,12 @@ use super::text::{Name, Text};
 use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolResult, ToolState};
 use super::usage::Usage;
+use sender::Sender;
 
 pub mod details;
 pub mod glance;
 pub(crate) mod rewording;
+pub mod sender;
 mod set;
 
 pub(crate) use set::EntrySet;
@@ -47,6 +49,8 @@ pub struct Entry {
     pub ended: Option<Timestamp>,
     /// Who speaks.
     pub role: Role,
+    /// Who that is by kind and name, if it stands where a prompt could and no human wrote it.
+    pub from: Option<Box<Sender>>,
     /// The model that answered.
     pub model: Option<Name>,
     /// What it holds, in order.
@@ -72,6 +76,11 @@ impl Entry {
             BlockKind::Raw(raw) => raw.body.from,
             BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) => self.origin,
         }
+    }
+
+    /// Who speaks, in a word for the reader.
+    pub(crate) fn speaker(&self) -> &str {
+        self.from.as_deref().map_or(self.role.speaker(), Sender::word)
     }
 
     /// When it was complete, as far as anybody tells.

@@ -16,7 +16,7 @@ use super::source::Of;
 use super::wrap::{self, Piece};
 use super::{body, tool};
 use crate::model::body::Body;
-use crate::model::entry::{Block, BlockKind, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::without_sgr;
@@ -157,7 +157,7 @@ fn air(sheet: &mut Sheet<'_>) {
     let is_prose = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
     let speaks = !is_quiet(sheet) && entry.blocks.iter().any(is_prose);
     let is_list = sheet.look.level == Level::Outline;
-    let is_talk = speaks && matches!(entry.role, Role::User | Role::Assistant);
+    let is_talk = speaks && !is_aside(entry);
     let has_several = sheet.at() > 1 || sheet.item.blocks.0 > 0;
     if !is_list && sheet.at() > 0 && (is_talk || (sheet.is_wide() && has_several)) {
         sheet.gap();
@@ -231,16 +231,17 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
     if is_blank(body) && detail != Detail::Raw {
         return;
     }
-    let is_aside = matches!(sheet.item.entry.role, Role::System | Role::Harness);
+    let is_aside = is_aside(sheet.item.entry);
     let in_row = detail == Detail::Closed
         || (detail == Detail::Preview && (is_quiet(sheet) || (is_aside && is_brief(sheet, body))));
     let right = (right_of(sheet, speaks_first), is_for_focus(sheet));
     if in_row {
-        let text = if is_aside || is_quiet(sheet) {
-            vec![Span::styled(on_one_line(body), sheet.look.theme.dim)]
+        let mut text = sender(sheet, speaks_first);
+        if is_aside || is_quiet(sheet) {
+            text.push(Span::styled(on_one_line(body), sheet.look.theme.dim));
         } else {
-            first_row(sheet, body)
-        };
+            text.extend(first_row(sheet, body));
+        }
         let mut head = head_of(sheet, text);
         (head.right, head.on_focus) = right;
         head.is_away = body.is_away();
@@ -249,12 +250,25 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
         return;
     }
     if speaks_first || sheet.is_at_top() {
-        let mut head = head_of(sheet, Vec::new());
+        let mut head = head_of(sheet, sender(sheet, speaks_first));
         (head.right, head.on_focus) = right;
         sheet.head(head);
     }
     let rows = prose_rows(sheet, body, detail, is_aside);
     sheet.body(rows);
+}
+
+/// Whether what an entry says is none of the conversation: notes of the program, and what is no message of anybody.
+fn is_aside(entry: &Entry) -> bool {
+    let is_message = entry.from.as_deref().is_some_and(|from| from.kind.is_message());
+    matches!(entry.role, Role::System | Role::Harness) && !is_message
+}
+
+/// Who wrote what no human wrote, before the first words of it.
+fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
+    let from = sheet.item.entry.from.as_deref().filter(|_| speaks_first);
+    let words = from.map(|from| format!("{}  ", without_sgr(&from.words())));
+    words.map(|words| Span::styled(words, sheet.look.theme.dim)).into_iter().collect()
 }
 
 /// Whether an aside is shown as one row: system prompts always, notes if they fit.
@@ -430,7 +444,10 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     sheet.head(Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
-        word: Span::styled(if is_aside { "note" } else { "raw" }, theme.dim),
+        word: Span::styled(
+            if is_aside || sheet.item.entry.from.is_some() { "note" } else { "raw" },
+            theme.dim,
+        ),
         text,
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },

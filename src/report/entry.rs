@@ -11,6 +11,7 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::details::{Details, Of};
+use crate::model::entry::sender::Sender;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
@@ -29,6 +30,8 @@ pub struct EntryLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<String>,
     role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<FromLine<'a>>,
     model: Option<&'a str>,
     blocks: Vec<DetailedLine<'a>>,
     usage: Option<UsageLine>,
@@ -36,6 +39,19 @@ pub struct EntryLine<'a> {
     origin: OriginLine,
     active: bool,
     branch: Option<usize>,
+}
+
+/// Who wrote an entry that no human wrote.
+#[derive(Serialize)]
+pub(crate) struct FromLine<'a> {
+    kind: &'static str,
+    name: Option<&'a str>,
+}
+
+impl<'a> From<&'a Sender> for FromLine<'a> {
+    fn from(sender: &'a Sender) -> Self {
+        Self { kind: sender.kind.word(), name: sender.name.as_deref() }
+    }
 }
 
 /// A block, with what its record holds besides.
@@ -158,6 +174,7 @@ pub fn of<'a>(
         at: entry.at.map(Timestamp::to_rfc3339),
         ended: entry.ended.map(Timestamp::to_rfc3339),
         role: entry.role.word(),
+        from: entry.from.as_deref().map(Into::into),
         model: entry.model.as_deref(),
         blocks,
         usage: entry.usage.as_deref().map(usage_line),

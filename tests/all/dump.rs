@@ -80,6 +80,12 @@ pub(crate) fn entry(entry: &Entry, transcript: &Transcript) -> String {
             write!(out, " {mark}").unwrap();
         }
     }
+    if let Some(from) = &entry.from {
+        write!(out, " by {}", from.kind.word()).unwrap();
+        if let Some(name) = &from.name {
+            write!(out, "={name}").unwrap();
+        }
+    }
     if let Some(model) = &entry.model {
         write!(out, " {model}").unwrap();
     }

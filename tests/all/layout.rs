@@ -41,6 +41,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         at: Some(Timestamp(AT)),
         ended: None,
         role,
+        from: None,
         model: None,
         blocks: kinds.into_iter().map(|kind| Batch::block(Piece::default(), kind)).collect(),
         usage: None,

@@ -41,21 +41,25 @@ pub(crate) fn markdown(transcript: &Transcript, entries: &[EntryId]) -> Result<S
             continue;
         }
         let prompt = entry.marks.prompt;
-        if speaker != Some((entry.role, prompt)) || prompt {
+        if speaker != Some((entry.role, &entry.from, prompt)) || prompt {
             parts.push(format!("## {}{}", name(entry), at(entry)));
         }
-        speaker = Some((entry.role, prompt));
+        speaker = Some((entry.role, &entry.from, prompt));
         parts.extend(own);
     }
     Ok(parts.join("\n\n"))
 }
 
-fn name(entry: &Entry) -> &'static str {
-    match entry.role {
+fn name(entry: &Entry) -> String {
+    let role = match entry.role {
         Role::User => "User",
         Role::Assistant => "Assistant",
         Role::System => "System",
         Role::Harness => "Note",
+    };
+    match &entry.from {
+        Some(from) => format!("{role}: {}", without_sgr(&from.words())),
+        None => role.to_owned(),
     }
 }
 

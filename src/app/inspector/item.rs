@@ -6,6 +6,7 @@ use ratatui::text::Span;
 use super::page::{Page, Take};
 use super::subject::Subject;
 use super::{call, context, facts, timing};
+use crate::model::entry::sender::Sender;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 
@@ -47,6 +48,9 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 fn word_of(entry: &Entry, block: Option<&BlockKind>) -> String {
     let word = match block {
         Some(BlockKind::Text(_)) if entry.marks.prompt => "prompt",
+        Some(BlockKind::Text(_)) if entry.from.is_some() => {
+            return entry.from.as_deref().map(Sender::words).unwrap_or_default();
+        }
         Some(BlockKind::Text(_)) => match entry.role {
             crate::model::entry::Role::Assistant => "answer",
             crate::model::entry::Role::User => "said by the user",

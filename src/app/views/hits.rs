@@ -13,6 +13,7 @@ use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures::count;
+use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolKind;
 use crate::render::theme::Theme;
@@ -88,7 +89,7 @@ fn who(entry: &Entry, kind: &BlockKind, theme: &Theme) -> Span<'static> {
         BlockKind::Result(_) => Span::styled("stray", theme.warn),
         BlockKind::Thinking(_) => Span::styled("think", theme.voice.thinking),
         BlockKind::Text(_) | BlockKind::Image(_) | BlockKind::Break(_) | BlockKind::Raw(_) => {
-            Span::styled(entry.role.speaker(), theme.dim)
+            Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim)
         }
     }
 }

@@ -43,9 +43,8 @@ struct Waiting {
 
 impl Queue {
     /// An attachment records what was given to the agent.
-    pub(crate) fn attach(&mut self, line: &Line<'_>, prompt: &Json<'_>, out: &mut Batch) {
+    pub(crate) fn attach(&mut self, line: &Line<'_>, words: Piece, out: &mut Batch) {
         self.has_attachments = true;
-        let words = words_of(prompt);
         let key = self.given.remove(&words).or_else(|| {
             let waiting = self.take_with(words)?;
             self.unannounced += 1;
@@ -143,8 +142,11 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
         lanes.link(task, call, Trust::Progress, out);
     }
     let words = words_of(line.json.get("content"));
-    let is_said =
-        !content.trim().is_empty() && matches!(voice_of(content), Voice::Own { .. } | Voice::Typed(_));
+    let is_said = !content.trim().is_empty()
+        && matches!(
+            voice_of(content),
+            Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. }
+        );
     let body = if is_said { out.prose(content.trim()) } else { out.output(content.trim()) };
     queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, is_said);
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
@@ -156,7 +158,7 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
 }
 
 /// What distinguishes the words of one prompt from those of another.
-fn words_of(prompt: &Json<'_>) -> Piece {
+pub(super) fn words_of(prompt: &Json<'_>) -> Piece {
     let text =
         |block: &Json<'_>| block.str().or_else(|| block.get("text").str()).map(|text| Piece::of(text.trim()));
     prompt.blocks().iter().find_map(text).unwrap_or_default()

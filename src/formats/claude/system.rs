@@ -150,7 +150,9 @@ fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mu
             })
         }
         Voice::Program(note) => show_text(line, note.title, &note.text, note.quiet, out),
-        Voice::Own { .. } | Voice::Interrupted(_) => show_text(line, "command", content, false, out),
+        Voice::Own { .. } | Voice::Relayed { .. } | Voice::Interrupted(_) => {
+            show_text(line, "command", content, false, out)
+        }
     }
 }
 

@@ -4,16 +4,19 @@
 use super::command::{self, Command};
 use super::lanes::Trust;
 use super::line::Line;
+use super::queue::words_of;
 use super::session::Session;
 use super::system::bookkeeping;
-use super::voice::{Note, Voice, voice_of};
+use super::voice::author::{Author, author_of};
+use super::voice::{Note, TASK_TITLE, Voice, voice_of, voice_of_human, words_of_other};
 use super::{outcome, stored};
 use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Break, Raw, Role};
+use crate::model::entry::sender::{Sender, SenderKind};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::ToolResult;
@@ -23,8 +26,10 @@ use crate::model::tool::ToolResult;
 pub(crate) struct InputEvent {
     /// What the user said or typed.
     pub(crate) own: Vec<BlockKind>,
-    /// What the program wrote.
+    /// What the program wrote, or somebody else who is no human.
     pub(crate) program: Vec<BlockKind>,
+    /// Who that is.
+    pub(crate) from: Option<Sender>,
     /// Whether all of what the program wrote matters only to the model.
     pub(crate) is_quiet: bool,
     /// Whether it is a command that the user typed.
@@ -48,12 +53,11 @@ pub(crate) struct Returned {
     file: Option<String>,
 }
 
-/// Reads the blocks of a user message. `by_program` says that no block is the user's own, `details` is
-/// the structured copy of a result.
+/// Reads the blocks of a user message. `details` is the structured copy of a result.
 pub(crate) fn hear(
     content: &Json<'_>,
     site: Site<'_>,
-    by_program: bool,
+    author: &Author<'_>,
     details: &Json<'_>,
     out: &mut Batch,
 ) -> InputEvent {
@@ -64,11 +68,13 @@ pub(crate) fn hear(
     for (place, block) in blocks.iter().enumerate() {
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
-            hear_text(text, by_program, &mut heard, out);
+            hear_text(text, author, &mut heard, out);
             continue;
         }
         match anthropic::content(block, Site { place, ..site }, out) {
-            Content::Part(kind) if by_program => heard.program.push(kind),
+            Content::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
+                heard.program.push(kind);
+            }
             Content::Part(kind) => heard.own.push(kind),
             Content::Result(call, mut result) => {
                 // A line that is nothing but a result is known as a link between others: it is that result.
@@ -87,10 +93,17 @@ pub(crate) fn hear(
     heard
 }
 
-fn hear_text(text: &str, by_program: bool, heard: &mut InputEvent, out: &mut Batch) {
-    match voice_of(text) {
+fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut Batch) {
+    let voice = match author {
+        Author::Other(sender, body) => return hear_other(sender, *body, text, heard, out),
+        Author::Human => voice_of_human(text),
+        Author::InTurnOf(_) | Author::Program | Author::Unknown => voice_of(text),
+    };
+    match voice {
         Voice::Own { words, asides } => {
-            if by_program {
+            if let Author::InTurnOf(sender) = author {
+                say(sender.clone(), words, heard, out);
+            } else if *author == Author::Program {
                 let note = Note { title: "note to the model", text: words.into(), quiet: true };
                 hear_note(&note, heard, out);
             } else if !words.trim().is_empty() {
@@ -101,7 +114,20 @@ fn hear_text(text: &str, by_program: bool, heard: &mut InputEvent, out: &mut Bat
                 hear_note(&aside, heard, out);
             }
         }
-        Voice::Typed(command) if by_program => {
+        Voice::Relayed { from, words, advice } => {
+            if let Some(from) = from {
+                say(from, &words, heard, out);
+            } else {
+                heard.words.get_or_insert_with(|| words.clone().into_owned());
+                heard.own.push(BlockKind::Text(out.prose(&words)));
+            }
+            if let Some(advice) = advice {
+                let is_quiet = heard.is_quiet;
+                hear_note(&advice, heard, out);
+                heard.is_quiet = is_quiet;
+            }
+        }
+        Voice::Typed(command) if *author == Author::Program => {
             let note = Note { title: "command", text: command.into(), quiet: true };
             hear_note(&note, heard, out);
         }
@@ -122,12 +148,36 @@ fn hear_text(text: &str, by_program: bool, heard: &mut InputEvent, out: &mut Bat
     }
 }
 
+/// What somebody wrote who is no human: `body` is the exact text, `text` what the model saw of it.
+fn hear_other(sender: &Sender, body: Option<&str>, text: &str, heard: &mut InputEvent, out: &mut Batch) {
+    if let Voice::Program(note) = voice_of(text) {
+        hear_note(&note, heard, out);
+        heard.from = Some(sender.clone());
+    } else if let Some(body) = body.filter(|_| heard.from.is_none()) {
+        say(sender.clone(), body, heard, out);
+    } else {
+        say(sender.clone(), &words_of_other(text), heard, out);
+    }
+}
+
+/// Adds a message of somebody who is no human.
+fn say(from: Sender, words: &str, heard: &mut InputEvent, out: &mut Batch) {
+    if !words.trim().is_empty() {
+        heard.is_quiet = false;
+        heard.program.push(BlockKind::Text(out.prose(words.trim())));
+    }
+    heard.from = Some(from);
+}
+
 fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
     heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
     }
     heard.is_quiet &= note.quiet;
+    if note.title == TASK_TITLE {
+        heard.from.get_or_insert(Sender::of(SenderKind::Task));
+    }
     let body = out.output(&note.text);
     heard.program.push(BlockKind::Raw(Raw { title: Text::clean(note.title), body }));
 }
@@ -142,12 +192,14 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     if content.is_null() {
         return show_raw(line.input, "user", out);
     }
-    let by_program =
+    let is_meta =
         ["isMeta", "isSynthetic", "isVisibleInTranscriptOnly"].iter().any(|mark| json.get(mark).is_true());
+    let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
+    let author = author_of(json, json.get("origin"), is_meta, is_main);
     let details =
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(content, site, by_program, details, out);
+    let heard = hear(content, site, &author, details, out);
     if let [returned] = heard.results.as_slice() {
         session.lanes.link(details.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
         if details.get("status").str() == Some("teammate_spawned") {
@@ -155,18 +207,23 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
     }
     if !heard.own.is_empty() {
-        session.queue.begin_turn();
+        // What was handed on within a turn is recorded here, and not by the queue alone.
+        match heard.words.as_deref().filter(|_| is_meta && line.lane.is_none()) {
+            Some(words) => session.queue.attach(line, Piece::of(words.trim()), out),
+            None => session.queue.begin_turn(),
+        }
     }
     show(line, heard, session, out)
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.
 pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let by_program =
-        attachment.get("commandMode").str() == Some("task-notification") || line.json.get("isMeta").is_true();
+    let is_notice = attachment.get("commandMode").str() == Some("task-notification");
+    let is_meta = is_notice || [line.json, attachment].iter().any(|json| json.get("isMeta").is_true());
+    let author = author_of(&Json::Null, attachment.get("origin"), is_meta, true);
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(attachment.get("prompt"), site, by_program, &Json::Null, out);
-    session.queue.attach(line, attachment.get("prompt"), out);
+    let heard = hear(attachment.get("prompt"), site, &author, &Json::Null, out);
+    session.queue.attach(line, words_of(attachment.get("prompt")), out);
     show(line, heard, session, out)
 }
 
@@ -214,6 +271,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         let key = if is_said { line.sub_key("notes") } else { line.id.clone() };
         let mut entry = line.entry(key, Role::Harness, out);
         entry.marks.quiet = heard.is_quiet;
+        entry.from = heard.from.filter(|_| !is_said).map(Box::new);
         entry.blocks = program;
         out.entry(entry);
     }

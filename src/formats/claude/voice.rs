@@ -3,7 +3,13 @@
 //!
 //! Invariant: a text of its user is never taken for one of the program unless it begins like one.
 
+pub(crate) mod author;
+
+use std::borrow::Cow;
+
 use crate::model::entry::Raw;
+use crate::model::entry::sender::{Sender, SenderKind};
+use crate::model::text::Name;
 
 /// Who speaks in a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +20,15 @@ pub(crate) enum Voice<'a> {
         words: &'a str,
         /// The additions.
         asides: Vec<Note<'a>>,
+    },
+    /// Somebody's message that the program handed on, under words of its own; without a sender the user's.
+    Relayed {
+        /// Who wrote it.
+        from: Option<Sender>,
+        /// The message without the words of the program.
+        words: Cow<'a, str>,
+        /// What the program added for the model.
+        advice: Option<Note<'a>>,
     },
     /// The user, by a command: `/compact args`, `!ls`.
     Typed(String),
@@ -29,7 +44,7 @@ pub(crate) struct Note<'a> {
     /// What it is.
     pub(crate) title: &'static str,
     /// The text without its tags.
-    pub(crate) text: std::borrow::Cow<'a, str>,
+    pub(crate) text: Cow<'a, str>,
     /// Whether it matters only to the model.
     pub(crate) quiet: bool,
 }
@@ -59,19 +74,59 @@ const PROGRAM: [(&str, &str, bool); 8] = [
     ("local-command-caveat", "caveat", true),
     ("bash-stdout", Raw::COMMAND_OUTPUT, false),
     ("bash-stderr", Raw::COMMAND_ERRORS, false),
-    ("task-notification", "task notification", false),
+    (TASK, TASK_TITLE, false),
     ("session-start-hook", "session start hook", true),
     ("user-prompt-submit-hook", "prompt hook", true),
 ];
+
+/// Tags around what another session or a sub-agent says.
+const MESSAGES: [&str; 2] = ["cross-session-message", "agent-message"];
+
+/// First lines above a message that came while the agent worked, and who wrote it; nobody: the user.
+const LEADS: [(&str, Option<SenderKind>); 5] = [
+    ("The user sent a new message while you were working:", None),
+    ("The coordinator sent a message while you were working:", Some(SenderKind::Coordinator)),
+    ("Another Claude session sent a message while you were working:", Some(SenderKind::Peer)),
+    ("Another Claude session sent a message:", Some(SenderKind::Peer)),
+    ("A peer session sent a message while you were working:", Some(SenderKind::Peer)),
+];
+
+/// How paragraphs begin that the program puts below such a message.
+const ADVICE: [&str; 5] = [
+    "IMPORTANT: ",
+    "Address this before ",
+    "This is how Claude Code ",
+    "This is from another Claude session",
+    "This came from another Claude session",
+];
+
+/// The first line above the notice of a task that ended.
+const NOTICE: &str = "[SYSTEM NOTIFICATION - NOT USER INPUT]";
+/// What such a notice is called.
+pub(crate) const TASK_TITLE: &str = "task notification";
+/// The tag around such a notice.
+const TASK: &str = "task-notification";
 
 /// The tag around what one member of a team says to another.
 const MATE: &str = "teammate-message";
 /// Who leads a team: its words are the prompts of the others.
 const LEAD: &str = "team-lead";
 
+/// Finds out who speaks in the text of a human: what looks like the words of somebody else was quoted.
+pub(crate) fn voice_of_human(text: &str) -> Voice<'_> {
+    match voice_of(text) {
+        Voice::Relayed { from: Some(_), .. } => Voice::Own { words: text, asides: Vec::new() },
+        Voice::Program(note) if note.title == TASK_TITLE => Voice::Own { words: text, asides: Vec::new() },
+        voice => voice,
+    }
+}
+
 /// Finds out who speaks.
 pub(crate) fn voice_of(text: &str) -> Voice<'_> {
     let begin = text.trim_start();
+    if let Some(voice) = relayed(begin) {
+        return voice;
+    }
     if let Some(rest) = begin.strip_prefix("[Request interrupted by user") {
         let end = rest.find(']').unwrap_or(rest.len());
         let how = rest.get(..end).unwrap_or("").trim();
@@ -109,12 +164,74 @@ fn mate(text: &str) -> Voice<'_> {
     match messages.as_slice() {
         [(LEAD, words)] => Voice::Own { words, asides: Vec::new() },
         [] => Voice::Program(Note::new("teammate message", text, false)),
-        _ => {
-            let quiet = messages.iter().all(|(_, words)| words.starts_with('{'));
-            let words: Vec<String> =
-                messages.iter().map(|(from, words)| format!("{from}: {words}")).collect();
-            Voice::Program(Note { title: "teammate message", text: words.join("\n").into(), quiet })
+        [(from, words)] if !words.starts_with('{') => {
+            let from = Some(Sender { kind: SenderKind::Peer, name: Some(Name::clean(from)) });
+            Voice::Relayed { from, words: (*words).into(), advice: None }
         }
+        _ => {
+            let all: Vec<String> = messages.iter().map(|(from, words)| format!("{from}: {words}")).collect();
+            let words = all.join("\n").into();
+            if messages.iter().all(|(_, words)| words.starts_with('{')) {
+                Voice::Program(Note { title: "teammate message", text: words, quiet: true })
+            } else {
+                Voice::Relayed { from: Some(Sender::of(SenderKind::Peer)), words, advice: None }
+            }
+        }
+    }
+}
+
+/// A message that the program handed on.
+fn relayed(text: &str) -> Option<Voice<'_>> {
+    if let Some(rest) = text.strip_prefix(NOTICE) {
+        let tag = format!("<{TASK}");
+        let notice = rest.find(&tag).and_then(|at| rest.get(at..));
+        let note = notice.map_or_else(
+            || Note::new(TASK_TITLE, rest, false),
+            |notice| program_note(notice, TASK, TASK_TITLE, false),
+        );
+        return Some(Voice::Program(note));
+    }
+    if let Some((from, words)) = wrapped(text) {
+        return Some(Voice::Relayed { from: Some(from), words: words.into(), advice: None });
+    }
+    let (kind, rest) = LEADS.iter().find_map(|(lead, kind)| Some((*kind, text.strip_prefix(lead)?)))?;
+    let (words, advice) = without_advice(rest.trim());
+    let (from, words) = match kind {
+        Some(SenderKind::Peer) => wrapped(words).unwrap_or((Sender::of(SenderKind::Peer), words)),
+        Some(kind) => (Sender::of(kind), words),
+        None => return Some(Voice::Relayed { from: None, words: words.into(), advice }),
+    };
+    Some(Voice::Relayed { from: Some(from), words: words.into(), advice })
+}
+
+/// What another session or a sub-agent says, if a text begins with it.
+fn wrapped(text: &str) -> Option<(Sender, &str)> {
+    let tag = MESSAGES.into_iter().find(|tag| opens(text, tag))?;
+    let (head, rest) = text.split_once('>')?;
+    let words = rest.split_once(&format!("</{tag}>")).map_or(rest, |(words, _)| words);
+    let attribute = |name: &str| {
+        let (_, value) = head.split_once(&format!(" {name}=\""))?;
+        value.split_once('"').map(|(value, _)| value)
+    };
+    let address = || attribute("from").filter(|from| !from.contains([':', '/']));
+    let name = attribute("from-name").or_else(address).filter(|name| !name.is_empty());
+    Some((Sender { kind: SenderKind::Peer, name: name.map(Name::clean) }, words.trim()))
+}
+
+/// A message, and what the program says of it below.
+fn without_advice(text: &str) -> (&str, Option<Note<'_>>) {
+    let last = text.rfind("\n\n").and_then(|at| Some((text.get(..at)?, text.get(at..)?.trim())));
+    match last.filter(|(_, last)| ADVICE.iter().any(|begin| last.starts_with(begin))) {
+        Some((words, advice)) => (words.trim_end(), Some(Note::new("note to the model", advice, true))),
+        None => (text, None),
+    }
+}
+
+/// The words of a message that somebody else wrote, without what the program put around them.
+pub(crate) fn words_of_other(text: &str) -> Cow<'_, str> {
+    match voice_of(text) {
+        Voice::Relayed { words, .. } => words,
+        _ => text.into(),
     }
 }
 
@@ -195,7 +312,9 @@ fn trailing<'a>(text: &'a str, name: &str, title: &'static str) -> Option<(&'a s
 
 #[cfg(test)]
 mod tests {
-    use super::{Voice, voice_of};
+    use super::{TASK_TITLE, Voice, voice_of, voice_of_human};
+    use crate::model::entry::sender::{Sender, SenderKind};
+    use crate::model::text::Name;
 
     fn own(text: &str) -> Option<(String, usize)> {
         match voice_of(text) {
@@ -235,12 +354,62 @@ mod tests {
             Voice::Program(note) => Some((note.text.to_string(), note.quiet)),
             _ => None,
         };
-        assert_eq!(note_of(&message("fixer", "Done.")), Some(("fixer: Done.".to_owned(), false)));
+        let relayed = |text: &str| match voice_of(text) {
+            Voice::Relayed { from, words, .. } => {
+                Some((from.and_then(|from| from.name).map(|name| name.to_string()), words.into_owned()))
+            }
+            _ => None,
+        };
+        let done = relayed(&message("fixer", "Done."));
+        assert_eq!(done, Some((Some("fixer".to_owned()), "Done.".to_owned())));
         let idle = message("fixer", "{\"type\":\"idle_notification\"}");
         assert_eq!(note_of(&idle), Some(("fixer: {\"type\":\"idle_notification\"}".to_owned(), true)));
         let both = format!("{idle}\n\n{}", message("tester", "All pass."));
-        assert!(note_of(&both).is_some_and(|(text, quiet)| text.ends_with("\ntester: All pass.") && !quiet));
+        assert!(
+            relayed(&both)
+                .is_some_and(|(name, text)| name.is_none() && text.ends_with("\ntester: All pass."))
+        );
         assert!(note_of("<teammate-message>?").is_some());
+    }
+
+    /// Who wrote a message that was handed on, its words, and what the program said of it.
+    fn relayed(text: &str) -> Option<(Option<Sender>, String, Option<String>)> {
+        match voice_of(text) {
+            Voice::Relayed { from, words, advice } => {
+                Some((from, words.into_owned(), advice.map(|note| note.text.into_owned())))
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_message_that_was_handed_on_loses_what_the_program_said_of_it() {
+        let peer = |name: Option<&str>| Some(Sender { kind: SenderKind::Peer, name: name.map(Name::from) });
+        let mine = "The user sent a new message while you were working:\nFirst.\n\nThen that.\n\nIMPORTANT: After completing your current task, address it.";
+        let advice = "IMPORTANT: After completing your current task, address it.".to_owned();
+        assert_eq!(relayed(mine), Some((None, "First.\n\nThen that.".to_owned(), Some(advice))));
+        let plain = "The coordinator sent a message while you were working:\nStop.\n\nAnd merge.";
+        let coordinator = Some(Sender::of(SenderKind::Coordinator));
+        assert_eq!(relayed(plain), Some((coordinator, "Stop.\n\nAnd merge.".to_owned(), None)));
+        let agent =
+            "Another Claude session sent a message:\n<agent-message from=\"a1b2\">\nDone.\n</agent-message>";
+        assert_eq!(relayed(agent), Some((peer(Some("a1b2")), "Done.".to_owned(), None)));
+        let session = "<cross-session-message from=\"uds:/tmp/1.sock\" from-name=\"docs\">\nRebase.\n</cross-session-message>";
+        assert_eq!(relayed(session), Some((peer(Some("docs")), "Rebase.".to_owned(), None)));
+        assert_eq!(relayed("The coordinator said so."), None);
+        let notice = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is no message.\n\n<task-notification>\n<summary>ended</summary>\n</task-notification>";
+        let Voice::Program(note) = voice_of(notice) else { panic!() };
+        assert!(note.title == TASK_TITLE && note.text.starts_with("ended\n"), "{note:?}");
+    }
+
+    #[test]
+    fn what_a_human_quotes_is_the_humans() {
+        for text in
+            ["<task-notification>x</task-notification>", "<agent-message from=\"a\">x</agent-message>"]
+        {
+            assert_eq!(voice_of_human(text), Voice::Own { words: text, asides: Vec::new() });
+        }
+        assert!(matches!(voice_of_human("<command-name>/compact</command-name>"), Voice::Typed(_)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::when::When;
 use crate::formats::fields::Fields;
 use crate::formats::roots::{Root, file_name, folder_name};
 use crate::model::entry::Role;
+use crate::model::entry::sender::SenderKind;
 use crate::model::record::Shape;
 use crate::model::text::Name;
 use crate::model::usage::Scope;
@@ -296,9 +297,17 @@ pub(super) enum RoleRule {
     Named(Path),
 }
 
+/// Who wrote what no human wrote.
+#[derive(Debug)]
+pub(super) struct FromRule {
+    pub(super) kind: SenderKind,
+    pub(super) name: Option<Path>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct EntryRule {
     pub(super) role: Option<RoleRule>,
+    pub(super) from: Option<FromRule>,
     pub(super) key: Option<Path>,
     pub(super) parent: Option<Path>,
     pub(super) at: Option<Path>,

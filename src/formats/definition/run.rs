@@ -32,6 +32,7 @@ use crate::formats::json::Json;
 use crate::formats::roots::Named;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
+use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -300,6 +301,8 @@ impl Run {
         let of_session = || self.model().filter(|_| head.lane.is_none());
         entry.model = word(&fields.model).or_else(of_session).filter(|_| role == Role::Assistant);
         entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
+        let from = fields.from.as_ref().filter(|_| role == Role::Harness);
+        entry.from = from.map(|from| Box::new(Sender { kind: from.kind, name: word(&from.name) }));
         entry.stop = word(&fields.stop).map_or(Stop::Unrecorded, |word| Stop::of(&word));
         entry.lane = head.lane;
         let has_text =

@@ -231,6 +231,7 @@ pub(super) fn addition(entry: &Entry) -> Entry {
     Entry {
         key,
         role: Role::Harness,
+        from: None,
         marks,
         model: None,
         parent: None,

@@ -53,6 +53,8 @@ impl Entry {
     /// The last block that says where the work stands.
     pub(crate) fn last_word(&self) -> Option<&BlockKind> {
         self.blocks.iter().rev().map(|block| &block.kind).find(|kind| match kind {
+            // What no human wrote and the model answers all the same is work to be done, too.
+            BlockKind::Text(_) | BlockKind::Image(_) | BlockKind::Raw(_) if self.from.is_some() => true,
             BlockKind::Text(_) | BlockKind::Image(_) => matches!(self.role, Role::User | Role::Assistant),
             BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
             BlockKind::Break(what) => match what {

@@ -42,6 +42,7 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     entry.at = entry.at.or(new.at);
     entry.end_at(new.ended);
     entry.role = new.role;
+    entry.from.clone_from(&new.from);
     entry.model = new.model.clone().or_else(|| entry.model.take());
     // What has become bookkeeping stays so when its beginning is sent again.
     let was_trace = entry.marks.trace;

@@ -8,11 +8,12 @@ use super::when::{flag, path, tests};
 use super::{journal, leak};
 use crate::formats::definition::path::Path;
 use crate::formats::definition::rule::{
-    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, Kind, LaneRule, MARKS, MarkRule, Numbered,
-    ResultRule, Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
+    Again, BlockRule, COUNTS, CallId, CallRule, EntryRule, FromRule, Kind, LaneRule, MARKS, MarkRule,
+    Numbered, ResultRule, Rewind, RoleRule, Rule, StateRule, UsageRule, What, role_of,
 };
 use crate::formats::definition::when::When;
 use crate::model::entry::Role;
+use crate::model::entry::sender::SenderKind;
 use crate::model::usage::Scope;
 
 /// Fields of entries that stand once for all rules.
@@ -147,6 +148,7 @@ fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults
     if let Some(mut table) = table {
         rule = EntryRule {
             role: role(reader, &mut table),
+            from: table.table(reader, "from").and_then(|from| self::from(reader, from)),
             key: table.path(reader, "key"),
             parent: table.path(reader, "parent"),
             at: table.path(reader, "at"),
@@ -198,6 +200,20 @@ fn role(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<RoleRule> {
             RoleRule::Named(path)
         }
     })
+}
+
+/// A kind of sender, and a path to its name.
+fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
+    let kind = table.string(reader, "kind");
+    let name = table.path(reader, "name");
+    let span = kind.as_ref().map_or_else(|| table.span(), |(_, span)| span.clone());
+    table.finish(reader);
+    let known = kind.and_then(|(word, _)| SenderKind::of(word));
+    if known.is_none() {
+        let kinds = SenderKind::ALL.map(SenderKind::word).join(", ");
+        reader.mistake(span, format!("`from` has a `kind`, which is {kinds}"));
+    }
+    known.map(|kind| FromRule { kind, name })
 }
 
 fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {

@@ -18,6 +18,7 @@ use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
+use crate::report::entry::FromLine;
 use crate::report::json;
 use crate::report::outcome::ReportError;
 use crate::report::reading::{on_one_line, shown};
@@ -42,6 +43,8 @@ struct Line<'a> {
     number: Option<u32>,
     at: Option<String>,
     role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<FromLine<'a>>,
     field: &'static str,
     tool: Option<&'a str>,
     text: &'a str,
@@ -125,7 +128,7 @@ impl<'a> Printer<'a> {
             (Some(tool), _) => tool.as_str(),
             (None, "thinking") => "think",
             (None, "output" | "patch") => "result",
-            (None, _) => hit.speaker,
+            (None, _) => &hit.speaker,
         };
         let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
         let who_style = Style::new().fg(Color::Cyan);
@@ -191,6 +194,7 @@ fn write_json(found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
         number: hit.line,
         at: hit.at.map(Timestamp::to_rfc3339),
         role: hit.role,
+        from: hit.from.as_deref().map(Into::into),
         field: hit.field,
         tool: hit.tool.as_deref(),
         text: &hit.text,

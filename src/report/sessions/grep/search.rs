@@ -18,6 +18,7 @@ use crate::ingest::find::{Reader, Unread};
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
 use crate::ingest::{self, OpenError, Pager, Session, cannot_open};
 use crate::model::body::{Held, Key};
+use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::found::Found;
 use crate::model::record::{FileId, Origin, Shape};
@@ -62,7 +63,8 @@ pub(super) struct Hit {
     pub(super) at: Option<Timestamp>,
     /// Who speaks: for JSON, and for people.
     pub(super) role: &'static str,
-    pub(super) speaker: &'static str,
+    pub(super) speaker: String,
+    pub(super) from: Option<Box<Sender>>,
     /// The kind of text.
     pub(super) field: &'static str,
     /// The tool.
@@ -298,7 +300,8 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                     lane: entry.lane.clone(),
                     at: at_of(entry, block, piece, || records.time(entry, origin)),
                     role: entry.role.word(),
-                    speaker: entry.role.speaker(),
+                    speaker: entry.speaker().to_owned(),
+                    from: entry.from.clone(),
                     field: field_of(block, piece),
                     tool: block.call().map(|call| call.name.clone()),
                     text,
