@@ -310,7 +310,7 @@ fn words_of(entry: &Entry, block: usize) -> String {
         BlockKind::Result(stray) => format!("a result without its call: {}", stray.result.body.stub),
         BlockKind::Image(_) => "an image".to_owned(),
         BlockKind::Break(what) => what.words().to_string(),
-        BlockKind::Raw(raw) => raw.title.to_string(),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => raw.title.to_string(),
     };
     short(&words)
 }

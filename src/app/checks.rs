@@ -231,13 +231,12 @@ fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
     };
     let is_raw = |block: &Block| matches!(block.kind, BlockKind::Raw(_));
     let tally = transcript.tally();
-    let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
-    let first_unknown = tally.unknown.values().map(|(_, origin)| *origin).min();
+    let first_unknown = tally.loud_kinds().map(|(_, unknown)| unknown.first).min();
     let failed = at(notes.failed.first(), &|block| block.kind.counts_as_error());
     let rows = [
         (Kind::Broken, Sign::Bad, tally.faulty, BROKEN, at(notes.broken.first(), &is_raw)),
         (Kind::Failed, Sign::Bad, notes.errors, FAILED, failed),
-        (Kind::Unknown, Sign::Warn, unknown, UNKNOWN, first_unknown.map(Target::Record)),
+        (Kind::Unknown, Sign::Warn, tally.loud(), UNKNOWN, first_unknown.map(Target::Record)),
         (Kind::Open, Sign::Warn, number(&open), OPEN, at(open.first(), &is_open)),
     ];
     let rows = rows.into_iter().filter(|(_, _, number, ..)| *number > 0);
@@ -248,7 +247,11 @@ fn of_session(transcript: &Transcript, notes: &Notes) -> Vec<Check> {
 type Words = (&'static str, &'static str, &'static str);
 const BROKEN: Words = ("broken record", "broken records", "cannot be read, and are shown as they are");
 const FAILED: Words = ("failure", "failures", "calls that failed, and errors of the agent");
-const UNKNOWN: Words = ("unknown record", "unknown records", "of kinds that tv does not know");
+const UNKNOWN: Words = (
+    "unknown record",
+    "unknown records",
+    "of kinds that tv does not know and that may hold a part of the conversation",
+);
 const OPEN: Words = ("open call", "open calls", "without a result, which may still come");
 const LOOPS: Words = ("loop more", "loops more", "which began before these");
 const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later edit");

@@ -196,7 +196,8 @@ fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
         | BlockKind::Result(_)
         | BlockKind::Image(_)
         | BlockKind::Break(_)
-        | BlockKind::Raw(_) => return None,
+        | BlockKind::Raw(_)
+        | BlockKind::Aside(..) => return None,
     };
     (!text.is_blank()).then_some(Said { voice, text })
 }

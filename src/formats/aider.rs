@@ -178,6 +178,10 @@ struct AiderDecoder {
 }
 
 impl Decoder for AiderDecoder {
+    fn format(&self) -> &'static str {
+        Aider.name()
+    }
+
     fn passages(&self, text: &str) -> Vec<Range<usize>> {
         passages(text)
     }

@@ -1,12 +1,13 @@
 //! Content blocks and usage of the Anthropic Messages API, as the agents built on it store them.
 //!
-//! Invariant: a block of unknown type stays readable as a tree; the data of images is never kept.
+//! Invariant: the data of images is never kept.
 
 use std::borrow::Cow;
 
 use super::inline;
 use super::json::{Json, Str};
 use super::tools;
+use super::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
@@ -15,6 +16,25 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
+
+/// Blocks that are shown as they are.
+const PLAIN: [&str; 15] = [
+    "document",
+    "search_result",
+    "container_upload",
+    "compaction",
+    "fallback",
+    "mid_conv_system",
+    "tool_reference",
+    "audio",
+    "input_audio",
+    "video",
+    "video_url",
+    "file",
+    "input_file",
+    "reasoning",
+    "refusal",
+];
 
 /// What one content block is to its message.
 #[derive(Debug)]
@@ -60,7 +80,8 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             let call = Text::clean(block.get("tool_use_id").str_or_empty());
             Content::Result(call, Box::new(result(block, site, out)))
         }
-        _ => Content::Part(raw(block, kind, out)),
+        _ if PLAIN.contains(&kind) => Content::Part(raw(block, kind, out)),
+        _ => Content::Part(unknown::block(Kind("block.type", kind), block, out)),
     }
 }
 

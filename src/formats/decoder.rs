@@ -347,8 +347,10 @@ pub struct Input<'a> {
 /// decoded again by a fresh decoder; identity may depend on history. Bodies are made by
 /// [`Batch::prose`], [`Batch::output`] and [`Batch::tree`] in the same order each time.
 pub trait Decoder: Send {
-    /// Decodes one record and says what became of it. Types that are not named in the format must be
-    /// kept with [`show_raw`].
+    /// The name of the format.
+    fn format(&self) -> &'static str;
+
+    /// Decodes one record and says what became of it. What there is no code for goes to `formats::unknown`.
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate;
 
     /// A record of the session of which this one has copies. Those come first, and are not decoded.
@@ -377,7 +379,7 @@ pub trait Decoder: Send {
     }
 }
 
-/// Shows a record as a tree under a title: for types that a format does not know.
+/// Shows a record as a tree under a title: for files of no known format, and known records of an odd shape.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, input.json.get("timestamp").moment());
     let title = Text::clean(title);
@@ -435,6 +437,7 @@ pub(crate) fn feed_read(
     place: Place<'_>,
     out: &mut Batch,
 ) {
+    out.format = decoder.format();
     let Some(value) = value else { return feed_odd(decoder, record, place, out) };
     out.begin_record(record.origin);
     let fate = decode(decoder, value, place, out);

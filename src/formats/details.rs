@@ -206,6 +206,10 @@ impl Detailing {
 }
 
 impl Decoder for Detailing {
+    fn format(&self) -> &'static str {
+        self.decoder.format()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let (edits, notices) = (out.edits.len(), out.notices.len());
         let fate = self.decoder.decode(input, out);

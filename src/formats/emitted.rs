@@ -145,7 +145,7 @@ impl Emitted {
                 }
                 self.phrase(&line.words());
             }
-            BlockKind::Raw(raw) => {
+            BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
                 self.phrase(&raw.title);
                 self.body(&raw.body);
             }

@@ -83,6 +83,10 @@ struct GenericDecoder {
 }
 
 impl Decoder for GenericDecoder {
+    fn format(&self) -> &'static str {
+        Generic.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if input.place == Place::Header {

@@ -35,6 +35,7 @@ pub(crate) mod survey;
 pub mod tables;
 pub(crate) mod tools;
 pub(crate) mod turns;
+pub(crate) mod unknown;
 pub(crate) mod yaml;
 
 use std::sync::{LazyLock, OnceLock};

@@ -272,6 +272,10 @@ impl OpenclawDecoder {
 }
 
 impl Decoder for OpenclawDecoder {
+    fn format(&self) -> &'static str {
+        Openclaw.name()
+    }
+
     fn fields(&self) -> &'static Fields {
         &fields::PI
     }

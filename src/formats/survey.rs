@@ -112,6 +112,10 @@ impl Surveyed {
 }
 
 impl Decoder for Surveyed {
+    fn format(&self) -> &'static str {
+        self.decoder.format()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let origin = out.origin();
         let fields = self.decoder.fields();

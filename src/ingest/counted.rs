@@ -50,7 +50,11 @@ mod tests {
             let counted = Counted::of(tally.clone(), file);
             assert_eq!(counted.tally(file), tally);
             assert_eq!(matches!(counted, Counted::Other(_)), !matches!(fate, Fate::Shown | Fate::Merged));
-            tally.note_unknown("field x".into(), crate::model::record::Origin::default());
+            tally.note_unknown(
+                "type/x".into(),
+                crate::model::tally::unknown::Judged::Loud,
+                crate::model::record::Origin::default(),
+            );
             assert_eq!(Counted::of(tally.clone(), file).tally(file), tally);
         }
     }

@@ -16,6 +16,7 @@ use super::limit::Limit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
 use super::tally::Tally;
+use super::tally::unknown::Judged;
 use super::text::stub::Manner;
 use super::text::{Name, Text};
 use super::timestamp::Timestamp;
@@ -200,12 +201,16 @@ pub struct Batch {
     pub(crate) is_counted: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub(crate) is_piped: bool,
+    /// The format of the decoder that fills it.
+    pub(crate) format: &'static str,
     /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
     pub(crate) is_of_other_file: bool,
     origin: Origin,
     slot: u16,
 }
 
+/// Characters of the name of a kind.
+const KIND_CHARS: usize = 120;
 /// Characters that a stub shows.
 const STUB_CHARS: usize = 160;
 /// Texts up to this size in bytes are their own stub.
@@ -342,15 +347,15 @@ impl Batch {
         self.notices.push(Notice { severity, origin: self.origin, what: Text::clean(what) });
     }
 
-    /// Notes a type or field that the format does not know; the record itself must still show.
-    pub(crate) fn unknown(&mut self, what: &str) {
-        let what = Text::clean(what);
+    /// Notes something of a kind that the format does not know; it must still be shown.
+    pub(crate) fn unknown(&mut self, kind: &str, judged: Judged) {
+        let kind = Text::stub(kind, KIND_CHARS);
         self.notices.push(Notice {
             severity: Severity::Note,
             origin: self.origin,
-            what: Text::clean(&format!("unknown {what}")),
+            what: Text::clean(&format!("unknown {kind}")),
         });
-        self.tally.note_unknown(what, self.origin);
+        self.tally.note_unknown(kind, judged, self.origin);
     }
 
     /// Notes a field that records of this type are not known to have.

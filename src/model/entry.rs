@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{Body, Image, Key};
 use super::figures;
 use super::record::Origin;
+use super::tally::unknown::Judged;
 use super::text::{Name, Text};
 use super::timestamp::Timestamp;
 use super::tool::{ToolCall, ToolResult, ToolState};
@@ -73,7 +74,7 @@ impl Entry {
         match &block.kind {
             BlockKind::Text(body) | BlockKind::Thinking(body) => body.from,
             BlockKind::Call(call) => call.input.from,
-            BlockKind::Raw(raw) => raw.body.from,
+            BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => raw.body.from,
             BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) => self.origin,
         }
     }
@@ -327,6 +328,8 @@ pub enum BlockKind {
     Break(Break),
     /// Something with no better form: shown as a tree or as raw text under its title.
     Raw(Raw),
+    /// Something beside the conversation, known or not: a row with its title and how it begins, at most.
+    Aside(Judged, Raw),
 }
 
 /// A tool result that no open call waits for.
@@ -425,7 +428,7 @@ impl BlockKind {
             Self::Raw(raw) => ["broken record", "incomplete record", "not JSON"]
                 .iter()
                 .any(|title| raw.title.starts_with(title)),
-            Self::Text(_) | Self::Thinking(_) | Self::Image(_) | Self::Break(_) => false,
+            Self::Text(_) | Self::Thinking(_) | Self::Image(_) | Self::Break(_) | Self::Aside(..) => false,
         }
     }
 
@@ -439,7 +442,7 @@ impl BlockKind {
     pub fn bodies(&self) -> Vec<&Body> {
         match self {
             Self::Text(body) | Self::Thinking(body) => vec![body],
-            Self::Raw(raw) => vec![&raw.body],
+            Self::Raw(raw) | Self::Aside(_, raw) => vec![&raw.body],
             Self::Call(call) => std::iter::once(&call.input)
                 .chain(call.state.live())
                 .chain(call.state.result().into_iter().flat_map(result_bodies))
@@ -453,7 +456,7 @@ impl BlockKind {
     pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
         match self {
             Self::Text(body) | Self::Thinking(body) => vec![body],
-            Self::Raw(raw) => vec![&mut raw.body],
+            Self::Raw(raw) | Self::Aside(_, raw) => vec![&mut raw.body],
             Self::Call(call) => {
                 let ToolCall { input, state, .. } = &mut **call;
                 let state: Vec<&mut Body> = match state {

@@ -1,10 +1,13 @@
 //! What became of the records: the conservation law that nothing is dropped silently.
 
+pub mod unknown;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record::{FileId, Origin};
 use super::text::Text;
+use unknown::{Judged, Unknown};
 
 /// What became of one record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +37,9 @@ pub struct Tally {
     pub reasons: BTreeMap<&'static str, u64>,
     /// The same in bytes of the records.
     pub bytes: Bytes,
-    /// Types and fields that the format does not know: how often, and where first.
-    pub unknown: BTreeMap<Text, (u64, Origin)>,
-    /// Fields at the top level of known records that are not known, likewise.
+    /// Kinds of records and of their parts that the format does not know.
+    pub unknown: BTreeMap<Text, Unknown>,
+    /// Fields at the top level of known records that are not known: how often, and where first.
     pub(crate) unknown_fields: BTreeMap<Text, (u64, Origin)>,
     /// Where faulty records are and what is wrong; the first thousand.
     pub faults: Vec<(Origin, Text)>,
@@ -167,8 +170,9 @@ impl Tally {
     /// The same of files that have other numbers.
     #[must_use]
     pub(crate) fn moved(mut self, to: &dyn Fn(&mut Origin)) -> Self {
-        let unknown = self.unknown.values_mut().chain(self.unknown_fields.values_mut());
-        unknown.map(|(_, origin)| origin).chain(self.versions.values_mut()).for_each(to);
+        let unknown = self.unknown.values_mut().map(|kind| &mut kind.first);
+        let fields = self.unknown_fields.values_mut().map(|(_, origin)| origin);
+        unknown.chain(fields).chain(self.versions.values_mut()).for_each(to);
         self.faults.iter_mut().for_each(|(origin, _)| to(origin));
         let files = std::mem::take(&mut self.files);
         for (file, counts) in files.iter() {
@@ -191,12 +195,11 @@ impl Tally {
                 *sums.entry(reason).or_default() += n;
             }
         }
-        let unknown =
-            [(&mut self.unknown, &other.unknown), (&mut self.unknown_fields, &other.unknown_fields)];
-        for (sums, terms) in unknown {
-            for (what, (n, origin)) in terms {
-                sums.entry(what.clone()).or_insert((0, *origin)).0 += n;
-            }
+        for (kind, unknown) in &other.unknown {
+            self.unknown.entry(kind.clone()).or_insert_with(|| Unknown::at(unknown.first)).absorb(unknown);
+        }
+        for (field, (n, origin)) in &other.unknown_fields {
+            self.unknown_fields.entry(field.clone()).or_insert((0, *origin)).0 += n;
         }
         for (file, counts) in other.files.iter() {
             self.files.add(file, counts);
@@ -228,16 +231,18 @@ impl Tally {
         }
         self.reasons.retain(|_, n| *n > 0);
         self.bytes.reasons.retain(|reason, _| self.reasons.contains_key(reason));
-        let unknown =
-            [(&mut self.unknown, &other.unknown), (&mut self.unknown_fields, &other.unknown_fields)];
-        for (sums, terms) in unknown {
-            for (what, (n, _)) in terms {
-                if let Some((count, _)) = sums.get_mut(what) {
-                    *count = count.saturating_sub(*n);
-                }
+        for (kind, unknown) in &other.unknown {
+            if let Some(sum) = self.unknown.get_mut(kind) {
+                sum.give_back(unknown);
             }
-            sums.retain(|_, (n, _)| *n > 0);
         }
+        self.unknown.retain(|_, unknown| unknown.count() > 0);
+        for (field, (n, _)) in &other.unknown_fields {
+            if let Some((count, _)) = self.unknown_fields.get_mut(field) {
+                *count = count.saturating_sub(*n);
+            }
+        }
+        self.unknown_fields.retain(|_, (n, _)| *n > 0);
         self.faults.retain(|fault| !other.faults.contains(fault));
     }
 
@@ -252,9 +257,19 @@ impl Tally {
         [self.shown, self.merged, self.passed, self.faulty, shown, merged, passed, faulty]
     }
 
-    /// Notes a type or field that the format does not know.
-    pub(crate) fn note_unknown(&mut self, what: Text, origin: Origin) {
-        self.unknown.entry(what).or_insert((0, origin)).0 += 1;
+    /// Notes something of a kind that the format does not know.
+    pub(crate) fn note_unknown(&mut self, kind: Text, judged: Judged, origin: Origin) {
+        self.unknown.entry(kind).or_insert_with(|| Unknown::at(origin)).note(judged);
+    }
+
+    /// How many records and parts are of kinds that the format does not know and may hold a part of the conversation.
+    pub(crate) fn loud(&self) -> u64 {
+        self.loud_kinds().map(|(_, unknown)| unknown.count()).sum()
+    }
+
+    /// Those kinds.
+    pub(crate) fn loud_kinds(&self) -> impl Iterator<Item = (&Text, &Unknown)> {
+        self.unknown.iter().filter(|(_, unknown)| unknown.judged() == Judged::Loud)
     }
 
     /// Notes a field that a known record is not known to have; the first hundred of them.
@@ -283,7 +298,7 @@ impl Tally {
 mod tests {
     use proptest::prelude::{prop, proptest};
 
-    use super::{Fate, FileId, Tally};
+    use super::{Fate, FileId, Judged, Origin, Tally};
 
     fn fate(kind: u8) -> Fate {
         match kind {
@@ -299,6 +314,9 @@ mod tests {
         let mut tally = Tally::default();
         for (kind, bytes) in records {
             tally.count(fate(*kind), FileId(u32::from(*kind)), *bytes);
+            if let Some(judged) = Judged::ALL.get(usize::from(*kind)) {
+                tally.note_unknown("type/new".into(), *judged, Origin::default());
+            }
         }
         tally
     }

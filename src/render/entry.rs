@@ -6,6 +6,7 @@ mod records;
 
 use std::borrow::Cow;
 
+use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::excerpt::Detail;
@@ -19,6 +20,7 @@ use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
 use crate::model::transcript::recorded_key;
@@ -184,6 +186,7 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         }
         BlockKind::Break(what) => breaks::lay_out(sheet, what, detail),
         BlockKind::Raw(raw) => self::raw(sheet, raw, detail),
+        BlockKind::Aside(judged, raw) => aside(sheet, *judged, raw, detail),
     }
     let of = match &block.kind {
         BlockKind::Break(what) => Of::Own(what.words()),
@@ -192,7 +195,8 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
         | BlockKind::Call(_)
         | BlockKind::Result(_)
         | BlockKind::Image(_)
-        | BlockKind::Raw(_) => Of::Body(0),
+        | BlockKind::Raw(_)
+        | BlockKind::Aside(..) => Of::Body(0),
     };
     sheet.set_source(first, &of);
 }
@@ -433,22 +437,46 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
     if let Some(facts) = facts.filter(|_| detail != Detail::Raw) {
         return output(sheet, raw, facts, detail);
     }
-    let theme = sheet.look.theme;
     // What a program put around a prompt is an aside to what was said.
     let is_aside = is_quiet(sheet) || sheet.item.entry.marks.prompt;
     let is_closed = detail == Detail::Closed || (detail == Detail::Preview && is_aside);
-    let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), theme.dim)];
+    let word = if is_aside || sheet.item.entry.from.is_some() { "note" } else { "raw" };
+    titled(sheet, raw, (word, sheet.look.theme.dim), is_closed, detail);
+}
+
+/// What stands beside the conversation: a row, until it is opened.
+fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
+    let theme = sheet.look.theme;
+    if judged == Judged::Trace && sheet.look.level < Level::Full {
+        return;
+    }
+    let is_closed = match detail {
+        Detail::Closed | Detail::Preview => true,
+        Detail::Full => judged != Judged::Text,
+        Detail::Open | Detail::Raw => false,
+    };
+    let (word, style) = if judged == Judged::Loud { ("new", theme.bad) } else { ("note", theme.dim) };
+    titled(sheet, raw, (word, style), is_closed, detail);
+}
+
+/// A row with a title, and what that is about below it or behind it.
+fn titled(
+    sheet: &mut Sheet<'_>,
+    raw: &Raw,
+    (word, style): (&'static str, Style),
+    is_closed: bool,
+    detail: Detail,
+) {
+    let mut text = vec![Span::styled(without_sgr(&raw.title).into_owned(), style)];
     if is_closed && !raw.body.stub.is_blank() {
-        text.push(Span::styled(format!("  {}", on_one_line(&raw.body)), theme.dim));
+        text.push(Span::styled(format!("  {}", on_one_line(&raw.body)), style));
     }
     sheet.head(Head {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
-        word: Span::styled(
-            if is_aside || sheet.item.entry.from.is_some() { "note" } else { "raw" },
-            theme.dim,
-        ),
+        word: Span::styled(word, style),
         text,
+        suffix: tool::number_of(sheet).into_iter().collect(),
         is_away: raw.body.is_away(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
         ..Head::default()

@@ -113,7 +113,7 @@ fn head(
 }
 
 /// How many a row stands for, if for several.
-fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
+pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
     let theme = sheet.look.theme;
     let times = if theme.ascii { "x" } else { sheet.glyphs().times };
     let run = sheet.item.run;

@@ -21,6 +21,7 @@ use crate::ingest::{self, Target, defined};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
+use crate::model::tally::unknown::Unknown;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -168,6 +169,9 @@ struct FormatLine {
 struct UnknownLine {
     what: String,
     count: u64,
+    /// The loudest fate of a kind; fields have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'static str>,
     first: PlaceLine,
 }
 
@@ -201,13 +205,17 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
 fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
-    let unknown = |found: &BTreeMap<Text, (u64, Origin)>| {
-        let line = |(what, (count, first)): (&Text, &(u64, Origin))| UnknownLine {
-            what: what.to_string(),
-            count: *count,
-            first: place(*first, reading),
-        };
-        found.iter().map(line).collect()
+    let unknown = |(what, unknown): (&Text, &Unknown)| UnknownLine {
+        what: what.to_string(),
+        count: unknown.count(),
+        judged: Some(unknown.judged().word()),
+        first: place(unknown.first, reading),
+    };
+    let field = |(what, (count, first)): (&Text, &(u64, Origin))| UnknownLine {
+        what: what.to_string(),
+        count: *count,
+        judged: None,
+        first: place(*first, reading),
     };
     let links = anomalies::of_links(transcript).map(|links| LinkLines {
         linked: links.linked,
@@ -233,8 +241,8 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
         shown_percent: percent(tally.records() - tally.passed, tally.records()),
         shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
         strings: strings(coverage, reading),
-        unknown: unknown(&tally.unknown),
-        unknown_fields: unknown(&tally.unknown_fields),
+        unknown: tally.unknown.iter().map(unknown).collect(),
+        unknown_fields: tally.unknown_fields.iter().map(field).collect(),
         links,
         pairing: PairingLines {
             calls: counts.calls,

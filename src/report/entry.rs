@@ -12,7 +12,7 @@ use crate::analysis::money::cost;
 use crate::model::body::{Body, Image, Tree};
 use crate::model::entry::details::{Details, Of};
 use crate::model::entry::sender::Sender;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, StrayResult};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Raw, StrayResult};
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, Verdict};
@@ -66,13 +66,27 @@ struct DetailedLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum BlockLine<'a> {
-    Text { text: Content<'a> },
-    Thinking { text: Content<'a> },
+    Text {
+        text: Content<'a>,
+    },
+    Thinking {
+        text: Content<'a>,
+    },
     Call(CallLine<'a>),
-    Result { call_id: &'a str, duplicate: bool, result: ResultLine<'a> },
+    Result {
+        call_id: &'a str,
+        duplicate: bool,
+        result: ResultLine<'a>,
+    },
     Image(ImageLine<'a>),
     Break(BreakLine<'a>),
-    Raw { title: &'a str, body: Content<'a> },
+    Raw {
+        title: &'a str,
+        body: Content<'a>,
+        /// How loud it is, of what stands beside the conversation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        judged: Option<&'static str>,
+    },
 }
 
 #[derive(Serialize)]
@@ -209,8 +223,13 @@ fn block_line<'a>(
         }
         BlockKind::Image(image) => BlockLine::Image(image_line(image)),
         BlockKind::Break(what) => BlockLine::Break(break_line(what)),
-        BlockKind::Raw(raw) => BlockLine::Raw { title: &raw.title, body: Content(&raw.body) },
+        BlockKind::Raw(raw) => raw_line(raw, None),
+        BlockKind::Aside(judged, raw) => raw_line(raw, Some(judged.word())),
     }
+}
+
+fn raw_line<'a>(raw: &'a Raw, judged: Option<&'static str>) -> BlockLine<'a> {
+    BlockLine::Raw { title: &raw.title, body: Content(&raw.body), judged }
 }
 
 fn call_line<'a>(call: &'a ToolCall, entry: &Entry, details: Option<Fields<'a>>) -> CallLine<'a> {

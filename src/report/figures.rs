@@ -15,6 +15,7 @@ use crate::analysis::calls::pairing::PairingCounts;
 use crate::ingest::find;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::record::{FileId, Origin};
+use crate::model::tally::unknown::Unknown;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::is_textual;
@@ -111,6 +112,8 @@ pub(crate) struct RecordFigures {
     pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
     pub(crate) unknown: BTreeMap<String, u64>,
+    /// The loudest fate of each of them.
+    pub(crate) unknown_judged: BTreeMap<String, &'static str>,
     /// Where faulty records are.
     pub(crate) faults: Vec<FaultFigures>,
 }
@@ -277,6 +280,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
 pub(crate) fn records(reading: &Reading) -> RecordFigures {
     let tally = reading.transcript.tally();
     let file = |id: FileId| (id != FileId(0)).then(|| reading::shown(reading.file(id)).to_string());
+    let judged = |(kind, found): (&Text, &Unknown)| (kind.to_string(), found.judged().word());
     let fault = |(origin, what): &(Origin, Text)| FaultFigures {
         line: origin.line,
         byte: origin.at,
@@ -298,7 +302,8 @@ pub(crate) fn records(reading: &Reading) -> RecordFigures {
             passed_reasons: tally.bytes.reasons.clone(),
         },
         passed_reasons: tally.reasons.clone(),
-        unknown: tally.unknown.iter().map(|(what, (n, _))| (what.to_string(), *n)).collect(),
+        unknown: tally.unknown.iter().map(|(kind, found)| (kind.to_string(), found.count())).collect(),
+        unknown_judged: tally.unknown.iter().map(judged).collect(),
         faults: tally.faults.iter().map(fault).collect(),
     }
 }
@@ -333,7 +338,7 @@ impl BlockFigures {
                 BlockKind::Call(_) => self.calls += 1,
                 BlockKind::Image(_) => self.images += 1,
                 BlockKind::Break(_) => self.breaks += 1,
-                BlockKind::Raw(_) => self.raw += 1,
+                BlockKind::Raw(_) | BlockKind::Aside(..) => self.raw += 1,
                 BlockKind::Result(_) => {}
             }
         }

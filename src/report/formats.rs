@@ -137,9 +137,15 @@ fn sample(
         )?;
     }
     if !tally.unknown.is_empty() {
-        writeln!(out, "  taken by no rule, shown raw:")?;
-        for (what, (count, first)) in &tally.unknown {
-            writeln!(out, "  {count:>8}  {what} (first in line {})", first.line)?;
+        writeln!(out, "  taken by no rule:")?;
+        for (what, found) in &tally.unknown {
+            writeln!(
+                out,
+                "  {:>8}  {what}: {} (first in line {})",
+                found.count(),
+                found.judged().word(),
+                found.first.line
+            )?;
         }
     }
     let missing: BTreeMap<&Text, u64> = coverage

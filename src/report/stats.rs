@@ -14,6 +14,7 @@ use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::phrases;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, tokens};
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -222,8 +223,12 @@ pub(super) fn from_to(started: Timestamp, ended: Timestamp) -> String {
 
 fn records_line(records: &RecordFigures) -> String {
     let RecordFigures { total, shown, merged, passed, faulty, .. } = records;
-    let unknown = records.unknown.len();
-    let unknown = if unknown > 0 { format!(", {unknown} unknown types or fields") } else { String::new() };
+    // Of what was not lost a reader needs no word.
+    let unknown = records.unknown_judged.values().filter(|judged| **judged == Judged::Loud.word()).count();
+    let unknown = match unknown {
+        0 => String::new(),
+        kinds => format!(", {} not understood", plural(kinds as u64, "kind", "kinds")),
+    };
     format!("{total}: {shown} shown, {merged} merged, {passed} passed, {faulty} faulty{unknown}")
 }
 

@@ -266,7 +266,7 @@ fn right_words(reader: &Reader) -> Vec<String> {
     let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
-        let unknown: u64 = tally.unknown.values().map(|(count, _)| count).sum();
+        let unknown = tally.loud();
         let unknown = if unknown > 0 { format!(", {unknown} unknown") } else { String::new() };
         bad = Some(format!("{} bad{unknown}", tally.faulty));
         records = Some(figures::count(tally.records(), "record"));

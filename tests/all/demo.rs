@@ -46,7 +46,7 @@ fn it_shows_every_kind_of_block() {
             BlockKind::Break(Break::Error(_)) => "error",
             BlockKind::Break(Break::Interrupted(_)) => "interrupted",
             BlockKind::Break(_) => "other break",
-            BlockKind::Raw(_) | BlockKind::Result(_) => "odd",
+            BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Result(_) => "odd",
             BlockKind::Call(call) => {
                 tools.insert(call.kind);
                 states.insert(call.state.word());

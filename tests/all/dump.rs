@@ -134,6 +134,9 @@ fn block(kind: &BlockKind) -> String {
         BlockKind::Image(image) => format!("  {}\n", self::image(image)),
         BlockKind::Break(line) => format!("  --- {}\n", self::line(line)),
         BlockKind::Raw(raw) => format!("  raw {:?} {}\n", raw.title, body(&raw.body)),
+        BlockKind::Aside(judged, raw) => {
+            format!("  {} {:?} {}\n", judged.word(), raw.title, body(&raw.body))
+        }
     }
 }
 
@@ -303,8 +306,9 @@ fn sums(transcript: &Transcript) -> String {
     for (reason, n) in &tally.reasons {
         writeln!(out, "passed {n} × {reason}").unwrap();
     }
-    for (what, (n, origin)) in &tally.unknown {
-        writeln!(out, "unknown {n} × {what} first at {}:{}", origin.file.0, origin.line).unwrap();
+    for (what, found) in &tally.unknown {
+        let (n, judged, first) = (found.count(), found.judged().word(), found.first);
+        writeln!(out, "unknown {n} × {what}, {judged}, first at {}:{}", first.file.0, first.line).unwrap();
     }
     for notice in transcript.notices() {
         let severity = match notice.severity {

@@ -49,7 +49,7 @@ fn words(entry: &Entry) -> Vec<String> {
         BlockKind::Text(body) | BlockKind::Thinking(body) => body.stub.to_string(),
         BlockKind::Call(call) => format!("{} {} {:?}", call.name, call.headline, call.state.word()),
         BlockKind::Break(line) => format!("{line:?}"),
-        BlockKind::Raw(raw) => format!("{} {}", raw.title, raw.body.stub),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => format!("{} {}", raw.title, raw.body.stub),
         BlockKind::Image(image) => format!("{:?}", image.bytes),
         BlockKind::Result(stray) => stray.result.body.stub.to_string(),
     };

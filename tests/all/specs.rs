@@ -156,7 +156,7 @@ fn words(kind: &BlockKind) -> String {
         BlockKind::Result(stray) => format!("stray {}", stray.result.body.stub),
         BlockKind::Image(_) => "image".to_owned(),
         BlockKind::Break(at) => at.words().to_string(),
-        BlockKind::Raw(raw) => format!("[{}]", raw.title),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => format!("[{}]", raw.title),
     };
     words.lines().next().unwrap_or_default().chars().take(48).collect()
 }

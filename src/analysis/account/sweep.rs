@@ -259,7 +259,7 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
     let is_said = |kind: &BlockKind| match kind {
         BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Image(_) => entry.role == Role::Assistant,
         BlockKind::Call(_) | BlockKind::Result(_) => true,
-        BlockKind::Break(_) | BlockKind::Raw(_) => false,
+        BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => false,
     };
     if entry.marks.prompt {
         Some(Sign::Prompt)

@@ -78,7 +78,8 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
             | BlockKind::Thinking(_)
             | BlockKind::Image(_)
             | BlockKind::Break(_)
-            | BlockKind::Raw(_) => {}
+            | BlockKind::Raw(_)
+            | BlockKind::Aside(..) => {}
         }
     }
 }

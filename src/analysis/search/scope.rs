@@ -56,7 +56,7 @@ pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
         BlockKind::Text(_) | BlockKind::Image(_) => speaker,
         BlockKind::Thinking(_) => Scope::Thinking,
         BlockKind::Call(_) | BlockKind::Result(_) => Scope::Tools,
-        BlockKind::Break(_) | BlockKind::Raw(_) => Scope::Notes,
+        BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => Scope::Notes,
     };
     std::iter::once(own).chain(block.kind.is_error().then_some(Scope::Errors)).collect()
 }

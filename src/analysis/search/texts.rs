@@ -117,7 +117,9 @@ pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText 
             (Some(head), input.chain(call.state.result().into_iter().flat_map(result_pieces)).collect())
         }
         BlockKind::Result(stray) => (None, result_pieces(&stray.result).collect()),
-        BlockKind::Raw(raw) => (Some(raw.title.clone()), vec![piece_of(&raw.body)]),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
+            (Some(raw.title.clone()), vec![piece_of(&raw.body)])
+        }
         BlockKind::Image(image) => (image.source.clone(), Vec::new()),
         BlockKind::Break(what) => (Some(what.words()), Vec::new()),
     };

@@ -26,7 +26,7 @@ pub fn of(entry: &Entry, block: usize, what: What) -> Excerpt {
     let Some(block) = entry.blocks.get(block) else { return Excerpt::Nothing("nothing is focused") };
     match (what, &block.kind) {
         (What::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
-        (What::Text, BlockKind::Raw(raw)) => whole(&raw.body),
+        (What::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
         (What::Text, BlockKind::Break(what)) => Excerpt::Text(what.words().to_string()),
         (What::Text, BlockKind::Image(image)) => {
             image.source.as_ref().map_or(Excerpt::Nothing("the image is inside the file"), |source| {

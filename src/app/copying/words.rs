@@ -81,7 +81,7 @@ fn part(transcript: &Transcript, entry: &Entry, at: usize, block: &Block) -> Res
             Some(format!("![image]({})", source.unwrap_or_default()))
         }
         BlockKind::Break(what) => Some(format!("*{}*", without_sgr(&what.words()))),
-        BlockKind::Raw(raw) => match excerpt::of(entry, at, What::Text) {
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => match excerpt::of(entry, at, What::Text) {
             Excerpt::Text(text) => Some(format!("**{}**\n\n{}", without_sgr(&raw.title), fenced("", &text))),
             Excerpt::Nothing(_) => None,
             Excerpt::Away => return Err(IsAway),

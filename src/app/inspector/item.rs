@@ -63,7 +63,7 @@ fn word_of(entry: &Entry, block: Option<&BlockKind>) -> String {
         Some(BlockKind::Result(_)) => "result without a call",
         Some(BlockKind::Image(_)) => "image",
         Some(BlockKind::Break(what)) => return what.words().lines().next().unwrap_or_default().to_owned(),
-        Some(BlockKind::Raw(raw)) => return raw.title.to_string(),
+        Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => return raw.title.to_string(),
         None => "empty entry",
     };
     word.to_owned()
@@ -86,7 +86,7 @@ fn content(subject: &Subject<'_>, block: &BlockKind, page: &mut Page<'_>) {
     let (title, body) = match block {
         BlockKind::Text(body) => ("TEXT", body),
         BlockKind::Thinking(body) => ("THINKING", body),
-        BlockKind::Raw(raw) => ("CONTENT", &raw.body),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => ("CONTENT", &raw.body),
         BlockKind::Result(stray) => {
             let call = subject.session.transcript.recorded_key(&stray.call);
             page.heading("OUTPUT", &format!("for the call {}", shown(call)));

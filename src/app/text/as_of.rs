@@ -151,7 +151,7 @@ fn words(block: &Block, class: Class) -> (Option<String>, String) {
         BlockKind::Call(call) => (Some(format!("call {}", call.name)), call.headline.to_string()),
         _ if instead.is_some() => (None, instead.unwrap_or_default()),
         BlockKind::Result(stray) => (Some("stray result".to_owned()), stray.result.body.stub.to_string()),
-        BlockKind::Raw(raw) => (None, format!("{}: {}", raw.title, raw.body.stub)),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => (None, format!("{}: {}", raw.title, raw.body.stub)),
         BlockKind::Image(image) => (Some("image".to_owned()), image.mime.to_string()),
         BlockKind::Text(body) | BlockKind::Thinking(body) => (None, body.stub.to_string()),
         BlockKind::Break(_) => (None, String::new()),

@@ -1,6 +1,6 @@
 //! Runs of equal calls and equal strays. In the outline a call is a row; several calls that do the same to the same thing
 //! one after the other are one row with their number, until that is opened. So are results without calls that say the
-//! same, with previews too: nothing but their ids tells them apart.
+//! same, with previews too: nothing but their ids tells them apart. Traces of one kind are one row where they are shown.
 //!
 //! Only calls that ended well fold: trouble stays in sight. Runs are looked for when the reader chooses the level, and
 //! once the session has been read: what is appended has rows of its own until then. In a large session that takes several
@@ -15,6 +15,7 @@ use super::viewport::Focus;
 use super::{Shows, TextPane};
 use crate::analysis::reading::helper_headed_by;
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
+use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
@@ -23,6 +24,8 @@ use crate::render::tool::intent_of;
 
 /// Fewer calls have a row each.
 const LEAST: usize = 3;
+/// Fewer traces.
+const LEAST_TRACES: usize = 2;
 /// So many entries are looked at with a frame: some milliseconds if all are packed.
 const PORTION: usize = 8_192;
 
@@ -144,14 +147,14 @@ impl Search {
                 && deed == self.above
                 && self.run.last().is_some_and(|above| !has_line_between(transcript, *above, id));
             if !goes_on {
-                self.found.add(std::mem::take(&mut self.run));
+                self.found.add(std::mem::take(&mut self.run), self.level);
             }
             self.run.push(id);
             self.above = deed;
         }
         let is_done = self.at == self.order.len();
         if is_done {
-            self.found.add(std::mem::take(&mut self.run));
+            self.found.add(std::mem::take(&mut self.run), self.level);
         }
         is_done
     }
@@ -159,8 +162,9 @@ impl Search {
 
 impl Found {
     /// Takes entries that do the same, if they are enough for a run.
-    fn add(&mut self, run: Vec<EntryId>) {
-        let Some((head, others)) = run.split_first().filter(|_| run.len() >= LEAST) else { return };
+    fn add(&mut self, run: Vec<EntryId>, level: Level) {
+        let least = if level == Level::Full { LEAST_TRACES } else { LEAST };
+        let Some((head, others)) = run.split_first().filter(|_| run.len() >= least) else { return };
         self.heads.extend(others.iter().map(|id| (*id, *head)));
         self.runs.insert(*head, run);
     }
@@ -168,7 +172,11 @@ impl Found {
 
 /// Whether an entry may be of a run, at a glance.
 fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
-    transcript.glance(id).is_some_and(|glance| level == Level::Outline || glance.is_stray)
+    transcript.glance(id).is_some_and(|glance| match level {
+        Level::Outline => true,
+        Level::Full => glance.marks.trace,
+        Level::Prompts | Level::Preview | Level::Raw => glance.is_stray,
+    })
 }
 
 /// Whether something stands between the rows of two entries, or they are of several branches.
@@ -190,12 +198,15 @@ struct Deed {
 enum What {
     Call { name: Name, headline: Text, intent: Option<Text> },
     Stray { is_duplicate: bool, tool: Option<Name>, verdict: Verdict, facts: Text, said: Text },
+    Trace(Text),
 }
 
 impl Deed {
     /// Nothing for what cannot fold.
     fn of(transcript: &Transcript, entry: &Entry, shows: Shows, level: Level) -> Option<Self> {
         let what = match only(entry, shows)? {
+            Only::Trace(title) => (level == Level::Full).then(|| What::Trace(title.clone()))?,
+            _ if level == Level::Full => return None,
             Only::Call(call) => {
                 let can_fold =
                     level == Level::Outline && is_done(transcript, call) && !call.headline.is_blank();
@@ -231,6 +242,7 @@ fn is_done(transcript: &Transcript, call: &ToolCall) -> bool {
 enum Only<'a> {
     Call(&'a ToolCall),
     Stray(&'a StrayResult),
+    Trace(&'a Text),
 }
 
 fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
@@ -239,6 +251,7 @@ fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
         match &block.kind {
             BlockKind::Call(call) if only.is_none() => only = Some(Only::Call(call)),
             BlockKind::Result(stray) if only.is_none() => only = Some(Only::Stray(stray)),
+            BlockKind::Aside(Judged::Trace, raw) if only.is_none() => only = Some(Only::Trace(&raw.title)),
             BlockKind::Thinking(_) if !shows.thinking => {}
             BlockKind::Text(body) if body.bytes == 0 => {}
             _ => return None,
@@ -249,7 +262,7 @@ fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
 
 /// Whether runs fold at a level.
 pub(crate) fn fold_at(level: Level) -> bool {
-    matches!(level, Level::Outline | Level::Preview)
+    matches!(level, Level::Outline | Level::Preview | Level::Full)
 }
 
 /// Whether runs fold.

@@ -88,9 +88,11 @@ fn who(entry: &Entry, kind: &BlockKind, theme: &Theme) -> Span<'static> {
         BlockKind::Call(call) => Span::styled(call.kind.word(), theme.tool),
         BlockKind::Result(_) => Span::styled("stray", theme.warn),
         BlockKind::Thinking(_) => Span::styled("think", theme.voice.thinking),
-        BlockKind::Text(_) | BlockKind::Image(_) | BlockKind::Break(_) | BlockKind::Raw(_) => {
-            Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim)
-        }
+        BlockKind::Text(_)
+        | BlockKind::Image(_)
+        | BlockKind::Break(_)
+        | BlockKind::Raw(_)
+        | BlockKind::Aside(..) => Span::styled(without_sgr(entry.speaker()).into_owned(), theme.dim),
     }
 }
 

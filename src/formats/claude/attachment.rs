@@ -6,6 +6,7 @@ use super::line::Line;
 use super::session::Session;
 use super::user;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::tally::Fate;
@@ -63,10 +64,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         return hooks::ended(line, attachment, &mut session.hooks, out);
     }
     let is_quiet = QUIET.contains(&kind);
-    if !is_quiet && !LOUD.contains(&kind) {
-        out.unknown(&format!("attachment/{kind}"));
-    }
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    if !is_quiet && !LOUD.contains(&kind) {
+        return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
+    }
     entry.marks.quiet = is_quiet;
     entry.marks.trace = LISTINGS.contains(&kind);
     let title = title(kind, attachment);

@@ -30,9 +30,10 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use super::counting::{self, Counting};
-use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::roots::{Named, Root};
+use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
@@ -133,6 +134,10 @@ struct ClaudeDecoder {
 }
 
 impl Decoder for ClaudeDecoder {
+    fn format(&self) -> &'static str {
+        Claude.name()
+    }
+
     fn fields(&self) -> &'static Fields {
         &fields::CLAUDE
     }
@@ -194,10 +199,11 @@ impl ClaudeDecoder {
             "system" => system::decode(line, &mut self.session, out),
             "progress" => progress::decode(line, &mut self.session, out),
             "attachment" => attachment::decode(line, &mut self.session, out),
-            _ => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
-                let kind = if line.kind().is_empty() { "record without type" } else { line.kind() };
-                out.unknown(&format!("type/{kind}"));
-                show_raw(line.input, kind, out)
+            kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
+                let entry = line.entry(line.id.clone(), Role::Harness, out);
+                // What is no link of the chain is the program's own state.
+                let show = if line.has_uuid { unknown::record } else { unknown::apart };
+                show(Kind("type", kind), line.json, entry, out)
             }),
         }
     }
@@ -207,8 +213,8 @@ impl ClaudeDecoder {
         let stem =
             path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".meta.json"));
         let Some(agent) = stem.map(|stem| stem.strip_prefix("agent-").unwrap_or(stem)) else {
-            out.unknown("file");
-            return show_raw(input, "file", out);
+            let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+            return unknown::apart(Kind("file", ""), input.json, entry, out);
         };
         let json = input.json;
         if let Some(call) = json.get("toolUseId").filled() {

@@ -9,8 +9,8 @@ use super::lanes::Trust;
 use super::line::Line;
 use super::session::Session;
 use crate::formats::anthropic::{self, block_type};
-use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw, Role};
@@ -42,8 +42,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "waiting_for_task" => live(line, &format!("waiting for {}", text("taskDescription")), session, out),
         "agent_progress" => copy(line, data, session, out),
         other => {
-            out.unknown(&format!("progress/{other}"));
-            show_raw(line.input, &format!("progress/{other}"), out)
+            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            unknown::apart(Kind("progress.type", other), line.json, entry, out)
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{hooks, retries};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::tally::Fate;
@@ -47,8 +48,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "" if json.has("message") => prompt(line, out),
         "" => show_text(line, "system", content, true, out),
         other => {
-            out.unknown(&format!("system/{other}"));
-            show_raw(line.input, &format!("system/{other}"), out)
+            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            unknown::record(Kind("system.subtype", other), json, entry, out)
         }
     }
 }

@@ -18,9 +18,11 @@ use super::claude::lanes::Trust;
 use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{self, assistant, user};
-use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::decoder::{Decoder, Format, Input, Place, Probe, Verdict};
 use super::fields::{self, Fields};
+use super::unknown::{self, Kind};
 use crate::model::edit::Batch;
+use crate::model::entry::Role;
 use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -72,6 +74,10 @@ struct ClaudeStreamDecoder {
 }
 
 impl Decoder for ClaudeStreamDecoder {
+    fn format(&self) -> &'static str {
+        ClaudeStream.name()
+    }
+
     fn fields(&self) -> &'static Fields {
         &fields::CLAUDE_STREAM
     }
@@ -136,9 +142,8 @@ impl ClaudeStreamDecoder {
             }
             "" if sniff::is_bare_event(json) => self.event(line, json.get("event_type").str_or_empty(), out),
             kind => control::decode(line, &mut self.requests, out).unwrap_or_else(|| {
-                let kind = if kind.is_empty() { "record without type" } else { kind };
-                out.unknown(&format!("type/{kind}"));
-                show_raw(line.input, kind, out)
+                let entry = line.entry(line.id.clone(), Role::Harness, out);
+                unknown::record(Kind("type", kind), json, entry, out)
             }),
         }
     }
@@ -158,8 +163,8 @@ impl ClaudeStreamDecoder {
             self.run.spend(of, usage, out);
         }
         self.partials.take(line.lane.as_ref(), kind, event, out).unwrap_or_else(|| {
-            out.unknown(&format!("stream_event/{kind}"));
-            show_raw(line.input, &format!("stream_event/{kind}"), out)
+            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            unknown::record(Kind("stream_event.type", kind), json, entry, out)
         })
     }
 }

@@ -244,7 +244,11 @@ fn fits(kind: &Kind, block: &BlockKind) -> bool {
         BlockKind::Text(_) => *kind == Kind::Text,
         BlockKind::Thinking(_) => *kind == Kind::Thinking,
         BlockKind::Call(_) => matches!(kind, Kind::Call(_)),
-        BlockKind::Result(_) | BlockKind::Image(_) | BlockKind::Break(_) | BlockKind::Raw(_) => false,
+        BlockKind::Result(_)
+        | BlockKind::Image(_)
+        | BlockKind::Break(_)
+        | BlockKind::Raw(_)
+        | BlockKind::Aside(..) => false,
     }
 }
 

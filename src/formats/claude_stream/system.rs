@@ -6,8 +6,9 @@ use crate::formats::claude::line::Line;
 use crate::formats::claude::retries;
 use crate::formats::claude::session::Session;
 use crate::formats::claude::system::{bookkeeping, compaction, retry, setting, show_break, show_text};
-use crate::formats::decoder::show_raw;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
+use crate::model::entry::Role;
 use crate::model::tally::Fate;
 
 /// Subtypes that inform a program how things stand; people see it elsewhere.
@@ -65,8 +66,8 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
         kind if BOOKKEEPING.contains(&kind) => quiet_tree(line, json, &kind.replace('_', " "), true, out),
         "local_command_output" => show_text(line, "command output", text("content"), false, out),
         other => {
-            out.unknown(&format!("system/{other}"));
-            show_raw(line.input, &format!("system/{other}"), out)
+            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            unknown::record(Kind("system.subtype", other), json, entry, out)
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::call::{self, Asked};
 use super::result;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Raw};
@@ -99,8 +100,7 @@ pub(super) fn any_block(
             vec![raw(&title, block.get("content").str_or_empty(), out)]
         }
         other => {
-            out.unknown(&format!("content type {other}"));
-            vec![raw_tree(&format!("content of type {other}"), block, out)]
+            vec![unknown::block(Kind("content.type", other), block, out)]
         }
     };
     content.is_own |= !frame.is_injected;

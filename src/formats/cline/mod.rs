@@ -19,9 +19,10 @@ mod xml;
 use std::path::Path;
 
 use self::message::Messages;
-use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::json::Json;
 use super::roots::{Beside, Named, Root};
+use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
@@ -113,6 +114,10 @@ struct ClineDecoder {
 }
 
 impl Decoder for ClineDecoder {
+    fn format(&self) -> &'static str {
+        Cline.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
         match place {
@@ -146,8 +151,8 @@ impl Decoder for ClineDecoder {
             _ if panel::is_message(json) => self.panel.decode(json, out),
             _ if json.get("role").filled().is_some() => self.message(json, out).unwrap_or(Fate::Merged),
             _ => {
-                out.unknown("record without role");
-                show_raw(input, "record", out)
+                let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+                unknown::record(Kind("type", json.get("type").str_or_empty()), json, entry, out)
             }
         }
     }

@@ -9,8 +9,8 @@ use super::message;
 use super::thread::Thread;
 use super::twins::Side;
 use super::usage::limits;
-use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::figures::count;
@@ -76,17 +76,15 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             thread.text(line, (line.kind(), text), false, out)
         }
         kind if TRACES.contains(&kind) => thread.tree(line, kind, out),
-        kind => {
-            deed::other(line, payload, thread, out).unwrap_or_else(|| unknown(line, "event_msg", kind, out))
-        }
+        kind => deed::other(line, payload, thread, out)
+            .unwrap_or_else(|| unknown(line, "event_msg.type", kind, out)),
     }
 }
 
 /// A record of a type that is not known.
-pub(crate) fn unknown(line: &Line<'_>, class: &str, kind: &str, out: &mut Batch) -> Fate {
-    let title = format!("{class}/{kind}");
-    out.unknown(&title);
-    show_raw(line.input, &title, out)
+pub(crate) fn unknown(line: &Line<'_>, class: &'static str, kind: &str, out: &mut Batch) -> Fate {
+    let entry = out.new_entry(out.origin_key(), Role::Harness, line.at);
+    unknown::record(Kind(class, kind), line.input.json, entry, out)
 }
 
 /// What is told of an item that is done.
@@ -109,9 +107,8 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "CollabAgentToolCall" => company(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
-        kind => {
-            deed::other(line, item, thread, out).unwrap_or_else(|| unknown(line, "item_completed", kind, out))
-        }
+        kind => deed::other(line, item, thread, out)
+            .unwrap_or_else(|| unknown(line, "item_completed.type", kind, out)),
     }
 }
 

@@ -9,10 +9,11 @@ use super::thread::{Thread, context_block, key_of, piece};
 use super::twins::{self, Side, Twin, Voice};
 use crate::formats::inline;
 use crate::formats::json::{Json, Str};
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::{is_blank, opening};
 use crate::model::body::{Body, Image};
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Entry, Piece, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -406,11 +407,7 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if kind == "encrypted_content" {
         return Some(context_block(piece, "encrypted", "", out));
     }
-    let title = if kind.is_empty() { "content" } else { kind };
-    out.unknown(&format!("content/{title}"));
-    let title = Text::clean(title);
-    let body = out.tree(&title, part.weight(), || part.to_tree());
-    Some(Batch::block(piece, BlockKind::Raw(Raw { title, body })))
+    Some(Batch::block(piece, unknown::block(Kind("content.type", kind), part, out)))
 }
 
 /// An image, inline as a data URL or elsewhere.

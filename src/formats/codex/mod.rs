@@ -151,6 +151,10 @@ struct CodexDecoder {
 }
 
 impl Decoder for CodexDecoder {
+    fn format(&self) -> &'static str {
+        Codex.name()
+    }
+
     fn learn(&mut self, original: &[u8]) {
         self.lanes.turns.learn(original);
     }
@@ -260,6 +264,6 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
         "image_generation_call" => deed::picture(line, thread, out),
         kind @ ("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction"
         | "compaction_trigger") => thread.tree(line, kind, out),
-        kind => event::unknown(line, "response_item", kind, out),
+        kind => event::unknown(line, "response_item.type", kind, out),
     }
 }

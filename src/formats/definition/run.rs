@@ -10,6 +10,7 @@ mod journal;
 mod once;
 mod runs;
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path as FilePath, PathBuf};
@@ -30,6 +31,7 @@ use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;
 use crate::formats::json::Json;
 use crate::formats::roots::Named;
+use crate::formats::unknown;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
 use crate::model::entry::sender::Sender;
@@ -557,6 +559,10 @@ impl Kept {
 }
 
 impl Decoder for Run {
+    fn format(&self) -> &'static str {
+        self.definition.name
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
@@ -632,16 +638,14 @@ fn untaken(site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
     if record.filled().is_some() && !record.is_object() {
         return show_raw(input, "text", out);
     }
-    let names = ["type", "kind", "role", "event"];
-    let title = names.into_iter().find_map(|name| Some((name, word_of(record.get(name))?)));
-    let title =
-        title.map_or_else(|| "record".to_owned(), |(name, word)| format!("{name} {}", Text::stub(&word, 80)));
-    out.unknown(&title);
-    match site.number {
-        None => show_raw(input, &title, out),
-        Some(_) => show_within(input, &title, site, out),
-    }
+    let named = KINDS.into_iter().find_map(|class| Some((class, word_of(record.get(class))?)));
+    let (class, name) = named.unwrap_or(("type", Cow::Borrowed("")));
+    let entry = out.new_entry(own_key(site, out), Role::Harness, record.get("timestamp").moment());
+    unknown::record(unknown::Kind(class, &name), record, entry, out)
 }
+
+/// Members by which most agents name the kind of a record.
+const KINDS: [&str; 4] = ["type", "kind", "role", "event"];
 
 /// The frame of a document is bookkeeping.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {

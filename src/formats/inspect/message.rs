@@ -6,6 +6,7 @@ use super::references::{Known, Sample, usage_of};
 use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
 use crate::model::text::Text;
@@ -79,7 +80,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
         ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
         (kind, _) => {
             if !["audio", "video", "data", "document", "tool_use"].contains(&kind) {
-                out.unknown(&format!("content/{kind}"));
+                return Some(Batch::block(Piece(0), unknown::block(Kind("content.type", kind), part, out)));
             }
             let title = Text::clean(if kind.is_empty() { "content" } else { kind });
             let body = out.tree(&title, part.weight(), || part.to_tree());

@@ -13,9 +13,10 @@ mod sample;
 use std::borrow::Cow;
 
 use self::references::Attached;
-use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict, show_raw};
+use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
 use super::json::Json;
 use super::roots::{Holds, Root};
+use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
@@ -79,6 +80,10 @@ struct InspectDecoder {
 }
 
 impl Decoder for InspectDecoder {
+    fn format(&self) -> &'static str {
+        Inspect.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if is_sample(json) {
@@ -95,8 +100,8 @@ impl Decoder for InspectDecoder {
         if matches!(json, Json::Array(items) if items.iter().all(is_sum)) {
             return Fate::Merged;
         }
-        out.unknown("type/part of a log");
-        show_raw(input, "part of a log", out)
+        let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        unknown::record(Kind("type", "part of a log"), json, entry, out)
     }
 }
 

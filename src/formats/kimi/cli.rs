@@ -15,10 +15,11 @@ use std::sync::Arc;
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Beside, Named, Root};
 use crate::formats::tools;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -151,6 +152,10 @@ struct Event<'a> {
 }
 
 impl Decoder for KimiCliDecoder {
+    fn format(&self) -> &'static str {
+        KimiCli.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         if matches!(input.place, Place::File(_)) {
@@ -172,9 +177,8 @@ impl Decoder for KimiCliDecoder {
             at: json.get("timestamp").moment(),
         };
         self.event(event, None, out).unwrap_or_else(|| {
-            let kind = if event.kind.is_empty() { "record without type" } else { event.kind };
-            out.unknown(&format!("type/{kind}"));
-            show_raw(input, kind, out)
+            let entry = out.new_entry(out.origin_key(), Role::Harness, event.at);
+            unknown::record(Kind("type", event.kind), json, entry, out)
         })
     }
 

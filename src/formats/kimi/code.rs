@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, images, text_of};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict, show_raw};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::Json;
 use crate::formats::roots::{Beside, Named, Root, folder_name};
 use crate::formats::turns::Turns;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
@@ -109,6 +110,10 @@ const REFUSALS: [&str; 3] =
     ["rejected by the user", "the user rejected the approval request", "the approval request was cancelled"];
 
 impl Decoder for KimiCodeDecoder {
+    fn format(&self) -> &'static str {
+        KimiCode.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.place {
             Place::File(_) => {
@@ -163,9 +168,9 @@ impl Wire {
             "metadata" | "full_compaction.complete" => Fate::Merged,
             "turn.prompt" | "turn.steer" => self.prompt(json.get("input"), json.get("origin"), at, out),
             "context.append_message" => self.message(json.get("message"), at, out),
-            "context.append_loop_event" => {
-                self.step(json.get("event"), at, out).unwrap_or_else(|| unknown(input, "loop event", out))
-            }
+            "context.append_loop_event" => self
+                .step(json.get("event"), at, out)
+                .unwrap_or_else(|| unknown(input, "loop_event.type", out)),
             "usage.record" => {
                 let usage = usage(json.get("usage"));
                 let is_of_step = json.get("usageScope").str() == Some("turn");
@@ -408,12 +413,13 @@ fn announce(call: &Text, output: &str, out: &mut Batch) {
     }
 }
 
-fn unknown(input: Input<'_>, class: &str, out: &mut Batch) -> Fate {
+fn unknown(input: Input<'_>, class: &'static str, out: &mut Batch) -> Fate {
     let json = input.json;
     let kinds = [json.at(&["event", "type"]), json.get("type")];
-    let kind = kinds.iter().find_map(|kind| kind.filled()).unwrap_or("record without type");
-    out.unknown(&format!("{class}/{kind}"));
-    show_raw(input, kind, out)
+    let kind = kinds.iter().find_map(|kind| kind.filled()).unwrap_or_default();
+    let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
+    let entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    unknown::record(Kind(class, kind), json, entry, out)
 }
 
 /// Whether a human or a calling agent asks; older records do not say who does.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::formats::inline;
 use crate::formats::json::{Json, Str};
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Image;
 use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
@@ -22,11 +23,10 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
         ("image_url" | "image", _) => BlockKind::Image(image(part, out)),
         (other, _) => {
             let known = ["audio_url", "video_url", "file"].contains(&other);
-            let title = if other.is_empty() { "part" } else { other };
             if !known {
-                out.unknown(&format!("part/{title}"));
+                return Some(Batch::block(piece, unknown::block(Kind("part.type", other), part, out)));
             }
-            let title = Text::clean(title);
+            let title = Text::clean(other);
             let body = out.tree(&title, part.weight(), || part.to_tree());
             BlockKind::Raw(Raw { title, body })
         }

@@ -14,8 +14,9 @@ use super::messages::{Messages, key_of};
 use super::part::{self, Part};
 use super::sessions::{Sessions, compare};
 use super::{changes, message, rows};
-use crate::formats::decoder::{Decoder, Input, Place, show_raw};
+use crate::formats::decoder::{Decoder, Format, Input, Place};
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
@@ -43,6 +44,10 @@ struct Held {
 }
 
 impl Decoder for OpencodeDecoder {
+    fn format(&self) -> &'static str {
+        super::Opencode.name()
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
         let is_file = matches!(place, Place::File(_) | Place::Row(_));
@@ -180,8 +185,8 @@ impl OpencodeDecoder {
                 return self.diff(&stem, items, true, out);
             }
         }
-        out.unknown("record without message or part");
-        show_raw(input, "record", out)
+        let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        unknown::record(Kind("type", json.get("type").str_or_empty()), json, entry, out)
     }
 
     /// A call that keeps the plan tells it better than a list beside it.
@@ -281,8 +286,8 @@ impl OpencodeDecoder {
             Event::Aside => self.aside(name, &session(), recorded, out),
             Event::Noise(reason) => Fate::Passed(reason),
             Event::Unknown => {
-                out.unknown(&format!("event {name}"));
-                show_raw(input, &format!("event {name}"), out)
+                let entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
+                unknown::record(Kind("event", name), event, entry, out)
             }
         }
     }

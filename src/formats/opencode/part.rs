@@ -5,9 +5,10 @@
 use super::blocks::{image, inline_bytes, raw};
 use super::{changes, framing, message, tool};
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Sent};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Sent};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -131,10 +132,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         "step-finish" => part.usage = message::usage(json),
         "step-start" | "snapshot" => {}
         other => {
-            out.unknown(&format!("part type {other}"));
-            let title = Text::clean(&format!("part of type {other}"));
-            let body = out.tree(&title, json.weight(), || json.to_tree());
-            kinds.push(BlockKind::Raw(Raw { title, body }));
+            kinds.push(unknown::block(Kind("part.type", other), json, out));
         }
     }
     part.blocks = kinds.into_iter().map(|kind| Batch::block(piece, kind)).collect();

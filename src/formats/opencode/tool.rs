@@ -9,6 +9,7 @@ use crate::formats::tools;
 use crate::model::body::Body;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw};
+use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
@@ -31,7 +32,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         "running" => ToolState::Running,
         "pending" | "streaming" | "" => ToolState::Pending,
         other => {
-            out.unknown(&format!("tool status {other}"));
+            out.unknown(&format!("tool status/{other}"), Judged::Loud);
             // What it has put out is no less worth seeing.
             if state.get("output").filled().is_some() {
                 ended(result(json, state, name, out))

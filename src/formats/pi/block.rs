@@ -4,6 +4,7 @@ use super::image::image;
 use super::result;
 use crate::formats::json::{self, Json, Str};
 use crate::formats::tools;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
@@ -45,10 +46,7 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
                 None => tree(kind, block, out),
             }];
         }
-        other => {
-            out.unknown(&format!("block {other}"));
-            return vec![tree(other, block, out)];
-        }
+        other => unknown::block(Kind("block.type", other), block, out),
     };
     vec![Batch::block(Piece(0), kind)]
 }

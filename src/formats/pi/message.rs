@@ -6,6 +6,7 @@
 use super::block::{self, Ending};
 use super::usage;
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
@@ -91,9 +92,8 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
         "compactionSummary" => compaction(line, message, out),
         "system" | "developer" => said(line, Role::System, message, out),
         other => {
-            out.unknown(&format!("role {other}"));
             let mut entry = line.entry(Role::Harness, out);
-            entry.blocks.push(block::tree(other, message, out));
+            entry.blocks.push(Batch::block(Piece(0), unknown::block(Kind("role", other), message, out)));
             entry
         }
     }

@@ -3,16 +3,16 @@
 //! Invariant: every line with an id stays a link of the tree, also when it makes no entry. What goes on with the copy of
 //! a line goes on with that line.
 
-use super::block;
 use super::copies::{Copies, is_of_an_answer};
 use super::decode::{Decoded, decode, emit_result};
 use super::entry;
 use super::event::Events;
 use super::message::{self, Line, ReadPrompt};
 use super::retries::Retries;
-use crate::formats::decoder::{Decoder, Input, show_raw};
+use crate::formats::decoder::{Decoder, Format, Input, show_raw};
 use crate::formats::fields::{self, Fields};
 use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Piece, Role};
@@ -113,6 +113,10 @@ impl SessionDecoder {
 }
 
 impl Decoder for SessionDecoder {
+    fn format(&self) -> &'static str {
+        super::Pi.name()
+    }
+
     fn fields(&self) -> &'static Fields {
         &fields::PI
     }
@@ -123,8 +127,8 @@ impl Decoder for SessionDecoder {
             Json::Object(_) => self.record(input.json, out),
             _ => {
                 self.events.give_out(out);
-                out.unknown("line that is no object");
-                show_raw(input, "value", out)
+                let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+                unknown::record(Kind("line", "no object"), input.json, entry, out)
             }
         }
     }
@@ -163,7 +167,7 @@ impl SessionDecoder {
         let Some(kind) = json.get("type").str() else {
             return match json.get("role").str() {
                 Some(_) => self.bare_message(json, out),
-                None => self.unnamed(json, "line without a type", out),
+                None => self.unnamed(json, "type", out),
             };
         };
         self.entry_line(kind, json, None, out)
@@ -207,10 +211,7 @@ impl SessionDecoder {
                 if let Some(words) = entry::setting_of(kind, json) {
                     return entry::setting(line, &words, out);
                 }
-                out.unknown(&format!("type {kind}"));
-                let mut entry = line.entry(Role::Harness, out);
-                entry.blocks.push(block::tree(kind, json, out));
-                entry::shown(entry, out)
+                unknown::record(Kind("type", kind), json, line.entry(Role::Harness, out), out)
             }
         }
     }
@@ -240,12 +241,9 @@ impl SessionDecoder {
     }
 
     /// Shows a line of a type that is not named here. It stays a link of the tree.
-    fn unnamed(&mut self, json: &Json<'_>, what: &str, out: &mut Batch) -> Fate {
-        out.unknown(what);
-        let line = self.line(json, out);
-        let mut entry = line.entry(Role::Harness, out);
-        entry.blocks.push(block::tree(what, json, out));
-        entry::shown(entry, out)
+    fn unnamed(&mut self, json: &Json<'_>, class: &'static str, out: &mut Batch) -> Fate {
+        let entry = self.line(json, out).entry(Role::Harness, out);
+        unknown::record(Kind(class, ""), json, entry, out)
     }
 
     // === messages ===
@@ -292,7 +290,7 @@ impl SessionDecoder {
                 let entry = json.get("entry");
                 match entry.get("type").str() {
                     Some(kind) => self.entry_line(kind, entry, lane, out),
-                    None => self.unnamed(json, "entry without a type", out),
+                    None => self.unnamed(json, "entry.type", out),
                 }
             }
             "fact" => {

@@ -117,7 +117,7 @@ fn usage_counts_compactions_and_tools_and_nothing_twice() {
 fn unknown_types_and_blocks_are_shown_and_named() {
     let transcript = read(VERSION_3);
     let unknown: Vec<&str> = transcript.tally().unknown.keys().map(Text::as_str).collect();
-    assert_eq!(unknown, ["block sketch", "type weather_report"]);
+    assert_eq!(unknown, ["block/sketch", "type/weather_report"]);
     assert_eq!(entry(&transcript, "a0000014").parent.as_deref(), Some("a0000013"));
 }
 

@@ -56,7 +56,8 @@ fn words(entry: &Entry) -> Option<Text> {
         | BlockKind::Result(_)
         | BlockKind::Image(_)
         | BlockKind::Break(_)
-        | BlockKind::Raw(_) => None,
+        | BlockKind::Raw(_)
+        | BlockKind::Aside(..) => None,
     };
     let texts: Vec<String> = entry.blocks.iter().filter_map(|block| text(&block.kind)).collect();
     let text = texts.join("\n");

@@ -100,7 +100,7 @@ impl Seat {
         for block in &mut entry.blocks {
             match &mut block.kind {
                 BlockKind::Text(body) | BlockKind::Thinking(body) => self.body(body),
-                BlockKind::Raw(raw) => self.body(&mut raw.body),
+                BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => self.body(&mut raw.body),
                 BlockKind::Image(image) => self.image(image),
                 BlockKind::Result(stray) => {
                     stray.call = self.key(&stray.call);

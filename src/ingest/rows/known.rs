@@ -226,7 +226,11 @@ mod tests {
         let mut plain = Tally::default();
         plain.count(Fate::Merged, file, 77);
         let mut odd = plain.clone();
-        odd.note_unknown("type x".into(), crate::model::record::Origin::default());
+        odd.note_unknown(
+            "type/x".into(),
+            crate::model::tally::unknown::Judged::Loud,
+            crate::model::record::Origin::default(),
+        );
         for (at, tally) in [(1, &plain), (2, &odd), (2, &plain), (1, &odd)] {
             known.note(0, at, (9, file), tally.clone());
             assert_eq!(known.counted_before(0, at, file).as_ref(), Some(tally));

@@ -49,7 +49,7 @@ fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
     match entry.blocks.get(block).map(|block| &block.kind) {
         None => (None, None),
         Some(BlockKind::Text(body) | BlockKind::Thinking(body)) => (from(body), None),
-        Some(BlockKind::Raw(raw)) => (from(&raw.body), None),
+        Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => (from(&raw.body), None),
         Some(BlockKind::Call(call)) => {
             (from(&call.input), call.state.result().and_then(|result| from(&result.body)))
         }

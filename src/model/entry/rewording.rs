@@ -42,7 +42,7 @@ pub(crate) fn block(block: &mut Block, reword: &mut Reword<'_>) {
         BlockKind::Result(stray) => result(&mut stray.result, reword),
         BlockKind::Image(one) => image(one, reword),
         BlockKind::Break(what) => line(what, reword),
-        BlockKind::Raw(raw) => {
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
             text(&mut raw.title, reword);
             body(&mut raw.body, reword);
         }

@@ -69,7 +69,7 @@ impl Entry {
                 | Break::Setting(_)
                 | Break::Took(_) => false,
             },
-            BlockKind::Raw(_) => false,
+            BlockKind::Raw(_) | BlockKind::Aside(..) => false,
         })
     }
 }

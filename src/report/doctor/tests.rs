@@ -8,6 +8,7 @@ use crate::model::coverage::Coverage;
 use crate::model::edit::{Batch, Severity};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::report::reading::Reading;
@@ -18,7 +19,7 @@ fn sick_session() -> Reading {
         out.begin_record(Origin { file: FileId(0), at: u64::from(line) * 10, len: 9, line });
         out.tally.count(if line == 8 { Fate::Passed("a copy") } else { Fate::Shown }, FileId(0), 9);
         if line < 3 {
-            out.unknown("type \"x\"");
+            out.unknown("type/x", Judged::Loud);
             out.notice(Severity::Warning, "a string was mended");
         }
     }
@@ -47,7 +48,7 @@ fn every_anomaly_is_listed_with_its_place() {
     let text = String::from_utf8(written).unwrap();
     for expected in [
         "9 records of 81 B: 88.8% of them and 88.8% of their bytes are shown",
-        "2  type \"x\" (first: sick.jsonl:1, byte 10)",
+        "2  loud   type/x (first: sick.jsonl:1, byte 10)",
         "2  warning: a string was mended (first: sick.jsonl:1, byte 10)",
         "sick.jsonl:9: byte 90: not JSON",
         "1      9 B  a copy",

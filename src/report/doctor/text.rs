@@ -34,8 +34,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_records(report, out)?;
     write_files(report, out)?;
     write_strings(report, out)?;
-    section("unknown types and fields, shown raw", report.unknown.iter(), out, |line| {
-        format!("{:>6}  {} (first: {})", line.count, line.what, shown(&line.first))
+    section("kinds that tv does not know", report.unknown.iter(), out, |line| {
+        let judged = line.judged.unwrap_or_default();
+        format!("{:>6}  {judged:<5}  {} (first: {})", line.count, line.what, shown(&line.first))
     })?;
     section(
         "fields that are new to tv, seen in the raw record only",

@@ -8,6 +8,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -65,7 +66,9 @@ fn records_are_counted_with_their_faults() {
         out.tally.count(Fate::Passed("a copy"), FileId(0), 20);
         out.tally.count(Fate::Faulty, FileId(0), 9);
         out.tally.note_fault(out.origin(), Text::clean("not JSON"));
-        out.unknown("type \"x\"");
+        out.unknown("type/x", Judged::Text);
+        out.unknown("type/x", Judged::Loud);
+        out.unknown("type/x", Judged::Trace);
     });
     let records = &figures.records;
     assert_eq!((records.total, records.shown, records.passed, records.faulty), (3, 1, 1, 1));
@@ -74,7 +77,7 @@ fn records_are_counted_with_their_faults() {
     let bytes = &records.bytes;
     assert_eq!((bytes.total, bytes.shown, bytes.passed, bytes.faulty), (729, 700, 20, 9));
     assert_eq!(bytes.passed_reasons["a copy"], 20);
-    assert_eq!(records.unknown["type \"x\""], 1);
+    assert_eq!((records.unknown["type/x"], records.unknown_judged["type/x"]), (3, "loud"));
 }
 
 #[test]

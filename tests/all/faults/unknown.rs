@@ -1,9 +1,8 @@
-//! What no version of a format that is known here has: it is shown as it is, dim, in its place, and counted.
+//! What no version of a format that is known here has: it is shown in its place, as loud as what it carries, and counted.
 
 use std::fs;
 use std::path::PathBuf;
 
-use ratatui::style::Modifier;
 use serde_json::Value;
 use tv::ingest::Target;
 use tv::model::entry::BlockKind;
@@ -103,29 +102,84 @@ fn what_nobody_has_heard_of_is_shown_raw_in_its_place_and_counted() {
     }
 }
 
+/// What somebody said is a dim row, what may be a part of the conversation is one in the colour of trouble, and all else has
+/// none below level 4.
 #[test]
-fn what_nobody_has_heard_of_is_dim_and_never_dropped_below_the_highest_level() {
-    for (what, text) in cases().into_iter().filter(|(what, _)| matches!(*what, "record" | "block")) {
-        let (_dir, path) = written(&text);
+fn what_nobody_has_heard_of_is_as_loud_as_what_it_carries() {
+    let uuid = r#""uuid":"u-2","parentUuid":"u-1","timestamp":"2026-01-01T00:00:01.000Z""#;
+    let claude = |record: String| {
+        let says = |uuid: &str, text: &str| crate::follow::agent_line(uuid, None, None, text);
+        format!("{}\n{record}\n{}\n", says("u-1", "BEFORE"), says("u-9", "AFTER"))
+    };
+    let cases = [
+        ("text", format!(r#"{{"type":"quux",{uuid},"content":"SAID to you"}}"#)),
+        ("text", format!(r#"{{"type":"system","subtype":"quux",{uuid},"content":"SAID to you"}}"#)),
+        (
+            "text",
+            format!(
+                r#"{{"type":"attachment",{uuid},"attachment":{{"type":"quux","n":1}},"rendered":[{{"content":"SAID to you"}}]}}"#
+            ),
+        ),
+        ("trace", format!(r#"{{"type":"quux",{uuid},"state":"SAID"}}"#)),
+        ("trace", r#"{"type":"quux","sessionId":"s-1","content":"SAID to you"}"#.to_owned()),
+        ("trace", format!(r#"{{"type":"system","subtype":"quux",{uuid},"n":"SAID"}}"#)),
+        ("trace", format!(r#"{{"type":"attachment",{uuid},"attachment":{{"type":"quux","n":"SAID"}}}}"#)),
+        (
+            "loud",
+            format!(r#"{{"type":"quux",{uuid},"message":{{"role":"assistant","content":"SAID to you"}}}}"#),
+        ),
+        ("loud", format!(r#"{{"type":"quux",{uuid},"text":"SAID to you","usage":{{"input_tokens":7}}}}"#)),
+        (
+            "loud",
+            format!(
+                r#"{{"type":"quux",{uuid},"content":[{{"type":"tool_use","id":"c1","name":"Bash","input":{{"command":"SAID"}}}}]}}"#
+            ),
+        ),
+    ];
+    for (fate, record) in cases {
+        let (_dir, path) = written(&claude(record.clone()));
         let session = fixtures::read(&Target { path: path.clone(), session: None });
-        let raw = session
-            .transcript
-            .entries()
-            .flat_map(|entry| &entry.blocks)
-            .filter(|block| matches!(block.kind, BlockKind::Raw(_)));
-        assert_eq!(raw.count(), 1, "{what} {text}");
+        let tally = session.transcript.tally();
+        let judged: Vec<&str> = tally.unknown.values().map(|unknown| unknown.judged().word()).collect();
+        assert_eq!(judged, [fate], "{record}");
+        let asides =
+            session.transcript.entries().flat_map(|entry| &entry.blocks).filter(|block| match &block.kind {
+                BlockKind::Aside(judged, _) => judged.word() == fate,
+                _ => false,
+            });
+        assert_eq!(asides.count(), 1, "{record}");
         let mut stage = Stage::open(&path, (100, 40), Theme::dark());
-        for level in ["z 2", "z 3", "z 4"] {
+        assert_eq!(stage.status().contains("1 unknown"), fate == "loud", "{}", stage.status());
+        for (level, has_row) in [("z 2", fate != "trace"), ("z 3", fate != "trace"), ("z 4", true)] {
             stage.press(level).press("g");
-            let line = (0..40).find(|y| stage.line(*y).contains("quux"));
-            let line = line.unwrap_or_else(|| panic!("{what} at {level}\n{}", stage.picture()));
+            let rows = (0..39).filter(|y| stage.line(*y).contains("/quux"));
+            let rows: Vec<u16> = rows.collect();
+            assert_eq!(rows.len(), usize::from(has_row), "{record} at {level}\n{}", stage.picture());
+            let Some(row) = rows.first() else { continue };
             let buffer = stage.buffer();
-            let at = (0..100).find(|x| buffer[(*x, line)].symbol() == "q").unwrap();
-            let (own, plain) = (buffer[(at, line)].style(), Theme::dark().text);
-            let is_dim = own.fg != plain.fg || own.add_modifier.contains(Modifier::DIM);
-            assert!(is_dim, "{what} at {level}: {own:?}");
+            let at = (0..100).find(|x| buffer[(*x, *row)].symbol() == "q").unwrap();
+            let theme = Theme::dark();
+            let expected = if fate == "loud" { theme.bad.fg } else { theme.dim.fg };
+            assert_eq!(buffer[(at, *row)].style().fg, expected, "{record} at {level}");
         }
+        stage.press("z 5 g");
+        assert!(stage.picture().contains("SAID"), "all of it is there\n{}", stage.picture());
     }
+}
+
+/// Traces of one kind in a row are one row, where traces have rows.
+#[test]
+fn a_run_of_traces_is_one_row_with_its_number() {
+    let says = |uuid: &str, text: &str| crate::follow::agent_line(uuid, None, None, text);
+    let latch = |kind: &str| format!(r#"{{"type":"{kind}","sessionId":"s-1","side":"x"}}"#);
+    let lines = [says("u-1", "BEFORE"), latch("quux"), latch("quux"), latch("quux"), latch("corge")];
+    let (_dir, path) = written(&(lines.join("\n") + "\n" + &says("u-9", "AFTER") + "\n"));
+    let mut stage = Stage::open(&path, (100, 40), Theme::dark());
+    stage.press("z 4 g");
+    let rows = |stage: &Stage, words: &str| (0..39).filter(|y| stage.line(*y).contains(words)).count();
+    assert_eq!((rows(&stage, "type/quux"), rows(&stage, "×3"), rows(&stage, "type/corge")), (1, 1, 1));
+    stage.press("z 5 g");
+    assert!(rows(&stage, "quux") >= 3, "{}", stage.picture());
 }
 
 /// A state of a call that is not known is no end of it.
@@ -150,7 +204,7 @@ fn a_status_nobody_has_heard_of_is_reported() {
         let output = std::process::Command::new(super::TV).arg(command).arg(&path).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(report("doctor").contains("tool status quux"), "{}", report("doctor"));
+    assert!(report("doctor").contains("tool status/quux"), "{}", report("doctor"));
     // What the call has put out is there all the same.
     assert!(report("show").contains("squeak.log: No such file"), "{}", report("show"));
 }

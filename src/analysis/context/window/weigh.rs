@@ -139,7 +139,7 @@ pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class,
             {
                 push(said, raw.body.bytes.into());
             }
-            BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Break(_) => {}
+            BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_) => {}
         }
     }
     parts

@@ -19,7 +19,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
         BlockKind::Result(stray) if !stray.call.is_empty() => return Some(stray.call.to_string()),
         BlockKind::Result(stray) => stray.result.body.text_or_stub().clone(),
         BlockKind::Text(body) | BlockKind::Thinking(body) => body.text_or_stub().clone(),
-        BlockKind::Raw(raw) => raw.body.text_or_stub().clone(),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => raw.body.text_or_stub().clone(),
         BlockKind::Image(image) => image.source.clone()?,
         BlockKind::Break(what) => what.words(),
     };

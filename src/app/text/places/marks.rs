@@ -61,7 +61,7 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
                 }
                 Some(BlockKind::Thinking(body)) => body.stub.to_string(),
                 Some(BlockKind::Break(what)) => what.words().to_string(),
-                Some(BlockKind::Raw(raw)) => raw.title.to_string(),
+                Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => raw.title.to_string(),
                 Some(BlockKind::Text(_) | BlockKind::Result(_) | BlockKind::Image(_)) | None => {
                     title_of(entry).to_string()
                 }

@@ -260,7 +260,7 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
     match (kind, grown.class) {
         (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &about(call)),
         (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),
-        (Some(BlockKind::Raw(raw)), _) => raw.title.to_string(),
+        (Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)), _) => raw.title.to_string(),
         (_, Class::System) => "system prompt".to_owned(),
         (_, Class::Summary) => "summary".to_owned(),
         (_, Class::Prompt) => "prompt".to_owned(),

@@ -5,6 +5,7 @@ use crate::formats::cline::content::{raw, raw_tree};
 use crate::formats::cline::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Raw, Role};
@@ -187,7 +188,8 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
 
 fn other(kind: &str, text: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
     if !is_noise(kind) && !PLAIN.split_whitespace().any(|known| known == kind) {
-        out.unknown(&format!("{} {kind}", json.get("type").str_or_empty()));
+        let class = if json.get("type").str() == Some("ask") { "ask" } else { "say" };
+        return unknown::block(Kind(class, kind), json, out);
     }
     if text.is_empty() { raw_tree(kind, json, out) } else { raw(kind, text, out) }
 }

@@ -358,7 +358,7 @@ impl Records {
 /// The record of which tv says something by itself: an error in words, what is unknown with its kind.
 fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
     match &block.kind {
-        BlockKind::Raw(raw) => Some(raw.body.from),
+        BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => Some(raw.body.from),
         BlockKind::Break(_) => Some(entry.origin),
         _ => None,
     }
@@ -367,7 +367,7 @@ fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
 /// The record that a piece of a block is in. What tv says of a block by itself is in none.
 fn origin_of(entry: &Entry, block: &Block, piece: Option<usize>) -> Option<Origin> {
     match (&block.kind, piece) {
-        (BlockKind::Raw(_) | BlockKind::Break(_), None) => None,
+        (BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_), None) => None,
         (BlockKind::Image(image), None) => Some(image.origin),
         (kind, piece) => {
             let bodies = kind.bodies();
@@ -387,7 +387,7 @@ fn field_of(block: &Block, piece: Option<usize>) -> &'static str {
         (BlockKind::Result(_), at) => in_result(at.unwrap_or(0)),
         (BlockKind::Image(_), _) => "image",
         (BlockKind::Break(_), _) => "break",
-        (BlockKind::Raw(_), _) => "raw",
+        (BlockKind::Raw(_) | BlockKind::Aside(..), _) => "raw",
     }
 }
 

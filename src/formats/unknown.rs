@@ -1,0 +1,212 @@
+//! The rule of the unknown: what becomes of a record, an attachment, a subtype, a part or a block of a kind for which a
+//! decoder has no code. One rule for all formats.
+//!
+//! A decoder calls [`record`] for a record of its own, [`apart`] for one that the agent's own mark keeps out of the
+//! conversation, and [`block`] for a part of a message. It names the kind by its class, which is a key of `[kinds]` in the
+//! format's file (`type`, `attachment.type`), and its name. What nobody named is judged by what it carries:
+//!
+//! * a role, usage, a call or a result: **loud**, for a part of the conversation may be lost;
+//! * else a text that somebody said or saw: **text**, a dim row;
+//! * all else: a **trace**, which has no row below level 4.
+//!
+//! Files of no known format do not come here: there the tree is the content.
+
+use std::borrow::Cow;
+
+use super::json::Json;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Entry, Piece, Raw};
+use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
+use crate::model::text::Text;
+
+/// What something is called: the class of names, as in `[kinds]`, and its name in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind<'a>(pub(crate) &'static str, pub(crate) &'a str);
+
+/// Members that hold what was said or seen, the best one first.
+const TEXTS: [&str; 9] =
+    ["text", "content", "message", "summary", "prompt", "body", "output", "rendered", "renderedInHumanTurn"];
+/// Members in which agents wrap what a record is about.
+const WRAPPERS: [&str; 11] = [
+    "message",
+    "payload",
+    "attachment",
+    "data",
+    "item",
+    "part",
+    "event",
+    "params",
+    "properties",
+    "update",
+    "info",
+];
+/// Lists of blocks.
+const LISTS: [&str; 3] = ["content", "parts", "blocks"];
+/// What a request cost.
+const USAGES: [&str; 7] = [
+    "usage",
+    "token_usage",
+    "tokenUsage",
+    "usageMetadata",
+    "usage_metadata",
+    "modelUsage",
+    "last_token_usage",
+];
+/// Calls of a message beside its content.
+const CALLS: [&str; 5] = ["tool_calls", "toolCalls", "function_call", "functionCall", "functionCalls"];
+/// How types of calls and results end.
+const ENDS: [&str; 8] = [
+    "tool_use",
+    "tool_call",
+    "toolcall",
+    "function_call",
+    "tool_result",
+    "toolresult",
+    "call_output",
+    "function_response",
+];
+/// Names of the call that something belongs to.
+const IDS: [&str; 7] = ["id", "call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id"];
+/// Wrappers within wrappers are not looked into for ever.
+const DEEPEST: u8 = 4;
+/// Characters of the row of something that is shown as a tree.
+const HEADLINE: usize = 160;
+
+/// A record that is no other's: `entry` is an empty one with its place in the session.
+pub(crate) fn record(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
+    show(kind, json, judge(json), entry, out)
+}
+
+/// A record that does not belong to the conversation, as the agent's own mark says.
+pub(crate) fn apart(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
+    show(kind, json, Judged::Trace, entry, out)
+}
+
+/// A part of a message.
+pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
+    aside(kind, json, judge(json), out)
+}
+
+fn show(kind: Kind<'_>, json: &Json<'_>, judged: Judged, mut entry: Entry, out: &mut Batch) -> Fate {
+    let aside = aside(kind, json, judged, out);
+    entry.marks.quiet = judged != Judged::Loud;
+    entry.marks.trace = judged == Judged::Trace;
+    entry.blocks.push(Batch::block(Piece::default(), aside));
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn aside(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
+    let name = kind.to_string();
+    out.unknown(&name, judged);
+    let title = Text::stub(&name, 80);
+    let text = text_of(json, 0);
+    let body = if let (Judged::Text, Some(text)) = (judged, &text) {
+        out.output(text.trim())
+    } else {
+        let headline = Text::stub(text.as_deref().unwrap_or_default(), HEADLINE);
+        out.tree(&headline, json.weight(), || json.to_tree())
+    };
+    BlockKind::Aside(judged, Raw { title, body })
+}
+
+impl std::fmt::Display for Kind<'_> {
+    /// `attachment/new`: the class without the member that names the kind.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(class, name) = self;
+        let class = class.rsplit_once('.').map_or(*class, |(class, _)| class);
+        if name.trim().is_empty() { write!(f, "{class} without a name") } else { write!(f, "{class}/{name}") }
+    }
+}
+
+/// How loud something is of which nothing is known but what it carries.
+fn judge(json: &Json<'_>) -> Judged {
+    if carries(json, 0) {
+        Judged::Loud
+    } else if text_of(json, 0).is_some() {
+        Judged::Text
+    } else {
+        Judged::Trace
+    }
+}
+
+/// Whether something has a role, usage, a call or a result.
+fn carries(json: &Json<'_>, depth: u8) -> bool {
+    if !json.is_object() || depth > DEEPEST {
+        return false;
+    }
+    let within = || {
+        let wrapped = WRAPPERS.iter().map(|name| json.get(name));
+        let listed = LISTS.iter().flat_map(|name| json.get(name).items());
+        wrapped.chain(listed).any(|inner| carries(inner, depth + 1))
+    };
+    json.get("role").filled().is_some() || is_spent(json) || is_call(json) || is_result(json) || within()
+}
+
+fn is_spent(json: &Json<'_>) -> bool {
+    let counts = |usage: &Json<'_>| {
+        let numbers = usage.members().iter().map(|(_, value)| value);
+        let nested = numbers.clone().flat_map(|value| value.members().iter().map(|(_, value)| value));
+        numbers.chain(nested).any(|value| value.number().is_some_and(|n| n > 0.0))
+    };
+    USAGES.iter().any(|name| counts(json.get(name)))
+}
+
+fn is_call(json: &Json<'_>) -> bool {
+    let has_calls = CALLS.iter().any(|name| {
+        let calls = json.get(name);
+        calls.is_object() || !calls.items().is_empty()
+    });
+    let named =
+        ["name", "tool", "toolName", "tool_name"].iter().any(|name| json.get(name).filled().is_some());
+    let given = ["input", "arguments", "args"].iter().any(|name| json.has(name));
+    has_calls || ends_like_call(json) || (named && given && has_id(json))
+}
+
+fn is_result(json: &Json<'_>) -> bool {
+    let is_of_call = IDS.iter().skip(1).any(|name| json.get(name).filled().is_some());
+    is_of_call && ["output", "result", "content", "is_error", "isError"].iter().any(|name| json.has(name))
+}
+
+fn ends_like_call(json: &Json<'_>) -> bool {
+    let kind = json.get("type").str_or_empty().to_lowercase();
+    ENDS.iter().any(|end| kind.ends_with(end)) && has_id(json)
+}
+
+fn has_id(json: &Json<'_>) -> bool {
+    IDS.iter().any(|name| json.get(name).filled().is_some())
+}
+
+/// What somebody said or saw: the one reading of texts for all formats.
+pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>> {
+    match json {
+        Json::Str(_) => json.filled().filter(|text| is_said(text)).map(Cow::Borrowed),
+        Json::Array(items) => {
+            let texts: Vec<_> = items.iter().filter_map(|item| text_of(item, depth + 1)).collect();
+            (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+        }
+        Json::Object(_) if depth <= DEEPEST => {
+            let own = TEXTS.iter().find_map(|name| text_of(json.get(name), depth + 1));
+            own.or_else(|| {
+                let wrapped = WRAPPERS.iter().map(|name| json.get(name)).filter(|inner| inner.is_object());
+                wrapped.into_iter().find_map(|inner| text_of(inner, depth + 1))
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a string is text: no data, no id, no lone number.
+fn is_said(text: &str) -> bool {
+    let text = text.trim();
+    let is_data = text.starts_with("data:") || super::details::is_opaque(text);
+    let is_code = !text.contains(char::is_whitespace)
+        && text.len() >= ID
+        && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_')
+        && text.bytes().any(|c| c.is_ascii_digit());
+    !is_data && !is_code && text.chars().any(char::is_alphabetic)
+}
+
+/// A word of that many letters, digits and hyphens is an id.
+const ID: usize = 16;
