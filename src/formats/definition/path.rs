@@ -332,7 +332,8 @@ fn walk(steps: &[Step], value: &Json<'_>, name: &str, found: &mut dyn FnMut(&str
             None => go_on(value),
         },
         Step::Not(text) => {
-            if value.str().is_none_or(|value| *value != **text) {
+            let is_number = || value.number().is_some_and(|number| text.parse() == Ok(number));
+            if value.str().is_none_or(|value| *value != **text) && !is_number() {
                 go_on(value);
             }
         }
@@ -565,6 +566,8 @@ mod tests {
             ("='a|b'", "a|b"),
             ("missing|=none", "none"),
             ("a.b[].c:not(one)|n", "two"),
+            ("n:not(3.0)|='none'", "none"),
+            ("n:not(4)", "3"),
             ("t:not(<u>hi</u> more)|n", "3"),
             ("args:json.p", "q"),
             ("q:unquoted.p", "r"),

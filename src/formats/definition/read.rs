@@ -1,5 +1,6 @@
 //! A definition as it is written in TOML, to its table of rules; all mistakes in it with their places.
 
+mod database;
 mod journal;
 mod places;
 mod rules;
@@ -11,11 +12,9 @@ use std::path::PathBuf;
 use toml::de::DeTable;
 
 use self::rules::Defaults;
-use self::table::{Reader, Span};
+use self::table::Reader;
 use super::mistakes::Mistake;
-use super::rule::{
-    Definition, Detect, FACTS, Fact, FactRule, Folders, Joined, Kind, Mark, Needs, Rule, Store,
-};
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Rule};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -57,7 +56,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
     let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
     let shapes = shapes(reader, &mut table);
-    let store = store(reader, &mut table);
+    let store = database::store(reader, &mut table);
     let is_database = shapes.contains(&Shape::Rows);
     if is_database != store.is_some() {
         let what = "a format with shape = \"database\" says where its sessions lie: \
@@ -148,59 +147,6 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
         }
     }
     if shapes.is_empty() { vec![Shape::Lines] } else { shapes }
-}
-
-fn store(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<Store> {
-    let mut inner = table.table(reader, "database")?;
-    let mut name = |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
-    let sessions = name(reader, "sessions");
-    let id = name(reader, "id").unwrap_or("id");
-    let (title, untitled) = (name(reader, "title"), name(reader, "untitled").unwrap_or(""));
-    let (updated, parent) = (name(reader, "updated"), name(reader, "parent"));
-    let rows = name(reader, "rows");
-    let changed = name(reader, "changed");
-    let mut session: Vec<_> =
-        inner.strings(reader, "session").into_iter().map(|(column, _)| leak(column)).collect();
-    if session.is_empty() {
-        session.push("session_id");
-    }
-    let has = inner.strings(reader, "has");
-    let has = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
-    let with = inner.tables(reader, "with").into_iter().filter_map(|table| joined(reader, table)).collect();
-    let span = inner.span();
-    inner.finish(reader);
-    if rows.is_none() {
-        let what = "`database` names a table: rows = \"TABLE\" with the rows of all sessions, and mostly \
-                    sessions = \"TABLE\" with a row for each session";
-        reader.mistake(span, what.to_owned());
-    }
-    Some(Store { sessions, id, title, untitled, updated, parent, rows: rows?, session, changed, has, with })
-}
-
-/// A table with rows that belong to those of another one.
-fn joined(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Option<Joined> {
-    let name = table.string(reader, "name").map(|(name, _)| leak(name));
-    let own = table.string(reader, "table").map(|(table, _)| leak(table));
-    let on = table.string(reader, "on").map(|(column, _)| leak(column));
-    let to = table.string(reader, "to").and_then(|column| column_of(reader, column));
-    let span = table.span();
-    table.finish(reader);
-    let (Some(own), Some(on), Some(to)) = (own, on, to) else {
-        let what = "a table beside the rows is written as { table = \"TABLE\", on = \"ITS COLUMN\", to = \
-                    \"TABLE.COLUMN\" }";
-        reader.mistake(span, what.to_owned());
-        return None;
-    };
-    Some(Joined { table: own, on, to, name: name.unwrap_or(own) })
-}
-
-/// A table with a column.
-fn column_of(reader: &mut Reader<'_>, (text, span): (&str, Span)) -> Option<(&'static str, &'static str)> {
-    let column = text.split_once('.').map(|(table, column)| (leak(table), leak(column)));
-    if column.is_none() {
-        reader.mistake(span, format!("`{text}` is written as \"table.column\""));
-    }
-    column
 }
 
 fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {

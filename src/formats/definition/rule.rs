@@ -4,7 +4,7 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use super::path::Path;
-use super::when::When;
+use super::when::{Literal, When};
 use crate::formats::fields::Fields;
 use crate::formats::roots::{Root, file_name, folder_name};
 use crate::model::entry::Role;
@@ -158,19 +158,58 @@ pub(super) struct Store {
     pub(super) title: Option<&'static str>,
     /// What that says where there is no title.
     pub(super) untitled: &'static str,
-    pub(super) updated: Option<&'static str>,
+    /// When it last changed: the first of these columns that is filled.
+    pub(super) updated: Vec<&'static str>,
     /// The session that started it.
     pub(super) parent: Option<&'static str>,
+    /// When it continues that one instead: one of these must hold.
+    pub(super) continues: Vec<Vec<ColumnTest>>,
     /// The table with the rows of all sessions, in the order in which they were written.
     pub(super) rows: &'static str,
     /// The session of a row: the first of these columns that is filled.
     pub(super) session: Vec<&'static str>,
     /// When a row was last changed.
     pub(super) changed: Option<&'static str>,
+    /// Which rows the agent has taken back; none if this is empty.
+    pub(super) undone: Vec<ColumnTest>,
     /// Tables with columns that must be there, too.
     pub(super) has: Vec<(&'static str, &'static str)>,
     /// Tables whose rows belong to a row of another one.
     pub(super) with: Vec<Joined>,
+}
+
+/// What must hold of a column of a row.
+#[derive(Debug)]
+pub(super) struct ColumnTest {
+    /// Whether it is one of the parent's row.
+    pub(super) of_parent: bool,
+    pub(super) column: &'static str,
+    /// The member of an object in it.
+    pub(super) member: Option<&'static str>,
+    pub(super) wanted: Wanted,
+}
+
+/// What a column must hold.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    There,
+    Missing,
+    /// The same as in the parent's row.
+    AsInParent,
+    OneOf(Vec<Literal>),
+}
+
+impl ColumnTest {
+    pub(super) fn of(name: &str, wanted: Wanted) -> Self {
+        let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let (of_parent, name) = match name.strip_prefix("parent.") {
+            Some(column) => (true, column),
+            None => (false, name),
+        };
+        let (column, member) =
+            name.split_once(':').map_or((name, None), |(column, member)| (column, Some(member)));
+        Self { of_parent, column: leak(column), member: member.map(leak), wanted }
+    }
 }
 
 /// A table whose rows belong to those of another one, and are a list in them.

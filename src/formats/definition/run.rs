@@ -69,7 +69,8 @@ pub(super) struct Run {
     once: Once,
     /// What was replaced so far, by key: prints of the records, the last one last.
     versions: HashMap<Key, Versions>,
-    seen: HashSet<Key>,
+    /// Which record each of those came from that count once.
+    seen: HashMap<Key, Key>,
     /// Entries so far, if some may be taken back.
     kept: AllKept,
     counting: Counting,
@@ -129,7 +130,7 @@ impl Run {
             answered: HashMap::new(),
             once: Once::default(),
             versions: HashMap::new(),
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             kept: AllKept::default(),
             counting: Counting::default(),
             runs: Runs::default(),
@@ -215,7 +216,7 @@ impl Run {
             // Other rules make entries of the same record.
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
-        if rule.again == Again::Keep && !self.seen.insert(head.key.clone()) {
+        if rule.again == Again::Keep && !self.is_first(&head.key, own_key(site, out)) {
             self.pass_over(rule, &head, scope, out);
             return Fate::Passed("the same again");
         }
@@ -473,6 +474,12 @@ impl Run {
             }
         }
         out.edits.splice(from..from, undone);
+    }
+
+    /// Whether a record is the one that had a key first: one that is read again, for it was edited, is the same.
+    fn is_first(&mut self, key: &Key, own: Key) -> bool {
+        let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
+        *first == own
     }
 
     /// Whether a record was replaced by a newer one and comes once more.

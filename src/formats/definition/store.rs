@@ -5,15 +5,20 @@
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::{Joined, Store};
+use super::rule::{ColumnTest, Joined, Store, Wanted};
+use super::when::Literal;
 use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
 /// Functions of SQLite take no more columns than this.
-const COLUMNS: usize = 60;
+const COLUMNS: usize = 59;
 /// Nor further lists than this.
 const LISTS: usize = 3;
+/// Bytes that are no text are an id up to this many.
+const ID: usize = 64;
+/// The member of a session's row with the session that it continues.
+const CONTINUES: &str = "continues";
 
 /// How the sessions of a database are read; `None` if these are not its tables.
 pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Queries> {
@@ -63,10 +68,10 @@ impl Shape<'_> {
             self.known(sessions, store.title),
             store.untitled.replace('\'', "''")
         );
-        let updated = moment(&self.known(sessions, store.updated));
-        let parent = self.known(sessions, store.parent);
-        let session =
-            format!("SELECT {SESSION}, rowid, {}, -1, '' {own}", self.listed(sessions, store.updated));
+        let updated = self.first_known(sessions, &store.updated);
+        let session = format!("SELECT {SESSION}, rowid, {}, -1, '' {own}", self.listed(sessions, &updated));
+        let updated = moment(&updated);
+        let parent = self.parent(sessions);
         Queries {
             reason: format!("a database with {agent}'s {sessions} and {}", store.rows),
             heads: format!(
@@ -78,7 +83,7 @@ impl Shape<'_> {
                 format!("SELECT {id} FROM {table} WHERE {parent} = ?1 AND {id} <> ?1 ORDER BY rowid")
             }),
             facts: None,
-            generation: None,
+            generation: self.undone(all),
             tables: vec![self.rows_of(sessions, &own), self.rows_of(store.rows, all)],
             growth: Growth::Edited(Box::new(Edited {
                 count: format!("SELECT (SELECT count(*) {own}) + (SELECT count(*) {all})"),
@@ -105,7 +110,7 @@ impl Shape<'_> {
         let store = self.store;
         let table = quoted(store.rows);
         let title = self.known(store.rows, store.title);
-        let updated = moment(&self.known(store.rows, store.updated));
+        let updated = moment(&self.first_known(store.rows, &store.updated));
         Queries {
             reason: format!("a database with {agent} as {}", store.rows),
             heads: format!(
@@ -116,7 +121,7 @@ impl Shape<'_> {
             count: format!("SELECT count(*) {all}"),
             children: None,
             facts: None,
-            generation: None,
+            generation: self.undone(all),
             tables: vec![self.rows_of(store.rows, all)],
             growth: Growth::Edited(Box::new(Edited {
                 count: format!("SELECT count(*) {all}"),
@@ -140,9 +145,58 @@ impl Shape<'_> {
         column.map_or_else(|| "NULL".to_owned(), quoted)
     }
 
+    /// The first of some columns that is filled, of those that the table has.
+    fn first_known(&self, table: &str, columns: &[&'static str]) -> String {
+        let has = |column: &&&str| self.tables.has_columns(table, &[**column]);
+        let known: Vec<String> = columns.iter().filter(has).map(|column| quoted(column)).collect();
+        match known.as_slice() {
+            [] => "NULL".to_owned(),
+            [one] => one.clone(),
+            several => format!("coalesce({})", several.join(", ")),
+        }
+    }
+
+    /// The session that started one, and not one that it continues.
+    fn parent(&self, sessions: &str) -> String {
+        let parent = self.known(sessions, self.store.parent);
+        self.continued(sessions).map_or_else(
+            || parent.clone(),
+            |continued| format!("CASE WHEN {continued} THEN NULL ELSE {parent} END"),
+        )
+    }
+
+    /// Whether a session continues another one: `None` if that is never so.
+    fn continued(&self, sessions: &str) -> Option<String> {
+        let of = self.store.parent.filter(|column| self.tables.has_columns(sessions, &[column]))?;
+        let ways = self.store.continues.iter().filter_map(|tests| self.all_hold(tests, sessions, "parent"));
+        let ways: Vec<String> = ways.collect();
+        let (table, id) = (quoted(sessions), quoted(self.store.id));
+        let parent = format!("parent.{id} = {table}.{}", quoted(of));
+        let ways = (!ways.is_empty()).then(|| ways.join(" OR "))?;
+        Some(format!("EXISTS (SELECT 1 FROM {table} AS parent WHERE {parent} AND ({ways}))"))
+    }
+
+    /// How many rows of a session the agent has taken back: if there are more, it is read anew.
+    fn undone(&self, all: &str) -> Option<String> {
+        let hold = self.all_hold(&self.store.undone, self.store.rows, "")?;
+        Some(format!("SELECT count(*) {all} AND {hold}"))
+    }
+
+    /// That all of these hold; `None` if there are none, or if they cannot, for want of a column.
+    fn all_hold(&self, tests: &[ColumnTest], table: &str, parent: &str) -> Option<String> {
+        let hold: Option<Vec<String>> = tests
+            .iter()
+            .map(|test| {
+                let is_known = self.tables.has_columns(table, &[test.column]);
+                is_known.then(|| holds(test, &quoted(table), parent))
+            })
+            .collect();
+        hold.filter(|hold| !hold.is_empty()).map(|hold| format!("({})", hold.join(" AND ")))
+    }
+
     /// When a row was changed, and its bytes, by which an edit is seen.
-    fn listed(&self, table: &str, changed: Option<&'static str>) -> String {
-        let changed = moment(&self.known(table, changed));
+    fn listed(&self, table: &str, changed: &str) -> String {
+        let changed = moment(changed);
         let lists = self.lists(table).map(|list| {
             let own = sizes(self.tables, list.table);
             format!(" + coalesce((SELECT sum({own}) {}), 0)", list_of(list))
@@ -154,7 +208,7 @@ impl Shape<'_> {
     fn some(&self, number: usize, all: &str) -> String {
         format!(
             "SELECT {number}, rowid, {}, rowid, '' {all}",
-            self.listed(self.store.rows, self.store.changed)
+            self.listed(self.store.rows, &self.known(self.store.rows, self.store.changed))
         )
     }
 
@@ -168,7 +222,7 @@ impl Shape<'_> {
     }
 
     fn beyond(&self, all: &str) -> String {
-        let listed = self.listed(self.store.rows, self.store.changed);
+        let listed = self.listed(self.store.rows, &self.known(self.store.rows, self.store.changed));
         format!("SELECT rowid, {listed} {all} AND rowid > ?2 ORDER BY rowid LIMIT ?3")
     }
 
@@ -181,7 +235,13 @@ impl Shape<'_> {
                 list_of(list)
             )
         });
-        let record = object(self.tables, name, &lists.collect::<String>());
+        let mut further: String = lists.collect();
+        if let (Some(parent), Some(continued)) = (self.store.parent, self.continued(name))
+            && self.store.sessions == Some(name)
+        {
+            further.push_str(&format!(", '{CONTINUES}', CASE WHEN {continued} THEN {} END", quoted(parent)));
+        }
+        let record = object(self.tables, name, &further);
         TableRows { name, one: format!("SELECT {record} {from} AND rowid = ?2"), is_line: true }
     }
 
@@ -214,12 +274,13 @@ fn newest(number: usize, all: &str) -> String {
     )
 }
 
-/// A row as JSON. Bytes that are no text are told by their number.
+/// A row as JSON. Bytes that are no text are an id if they are few; of others their number is told.
 fn object(tables: &Tables, table: &str, lists: &str) -> String {
     let field = |column: &String| {
         let (name, column) = (column.replace('\'', "''"), quoted(column));
         format!(
-            "'{name}', CASE typeof({column}) WHEN 'blob' THEN length({column}) || ' bytes' ELSE {column} END"
+            "'{name}', CASE typeof({column}) WHEN 'blob' THEN \
+             iif(length({column}) <= {ID}, hex({column}), length({column}) || ' bytes') ELSE {column} END"
         )
     };
     format!("json_object({}{lists})", columns(tables, table).map(field).collect::<Vec<_>>().join(", "))
@@ -246,4 +307,36 @@ fn moment(column: &str) -> String {
 
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A test in SQL.
+fn holds(test: &ColumnTest, table: &str, parent: &str) -> String {
+    let of = |row: &str| {
+        let column = format!("{row}.{}", quoted(test.column));
+        test.member.map_or_else(
+            || column.clone(),
+            |member| {
+                let path = format!("$.\"{member}\"").replace('\'', "''");
+                format!("json_extract(CASE WHEN json_valid({column}) THEN {column} END, '{path}')")
+            },
+        )
+    };
+    let value = of(if test.of_parent { parent } else { table });
+    match &test.wanted {
+        Wanted::There => format!("{value} IS NOT NULL"),
+        Wanted::Missing => format!("{value} IS NULL"),
+        Wanted::AsInParent => format!("{value} = {}", of(parent)),
+        Wanted::OneOf(values) => {
+            let values: Vec<String> = values.iter().map(literal).collect();
+            format!("{value} IN ({})", values.join(", "))
+        }
+    }
+}
+
+fn literal(value: &Literal) -> String {
+    match value {
+        Literal::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Literal::Number(number) => number.to_string(),
+        Literal::Bool(flag) => u8::from(*flag).to_string(),
+    }
 }

@@ -4,7 +4,7 @@ use super::path::{Path, Scope, parts, word_of};
 use crate::formats::json::Json;
 
 /// A value that a definition compares with.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Literal {
     /// A text.
     Text(Box<str>),

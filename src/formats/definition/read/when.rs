@@ -43,7 +43,7 @@ pub(super) fn path(reader: &mut Reader<'_>, text: &str, value: &Spanned<DeValue<
     Path::parse(text).map_err(|why| reader.mistake(value.span(), why)).ok()
 }
 
-fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Literal> {
+pub(super) fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeValue<'_>>) -> Vec<Literal> {
     let one = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
         DeValue::String(text) => Some(Literal::Text(text.as_ref().into())),
         DeValue::Integer(number) => number.as_str().parse().ok().map(Literal::Number),

@@ -1,0 +1,96 @@
+//! What a definition says of a database.
+
+use super::leak;
+use super::table::{Fields, Reader, Span};
+use super::when::literals;
+use crate::formats::definition::rule::{ColumnTest, Joined, Store, Wanted};
+
+/// Reads `[database]`.
+pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
+    let mut inner = table.table(reader, "database")?;
+    let mut name = |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
+    let sessions = name(reader, "sessions");
+    let id = name(reader, "id").unwrap_or("id");
+    let (title, untitled) = (name(reader, "title"), name(reader, "untitled").unwrap_or(""));
+    let parent = name(reader, "parent");
+    let rows = name(reader, "rows");
+    let changed = name(reader, "changed");
+    let columns = |reader: &mut Reader<'_>, inner: &mut Fields<'_>, key| -> Vec<&'static str> {
+        inner.strings(reader, key).into_iter().map(|(column, _)| leak(column)).collect()
+    };
+    let updated = columns(reader, &mut inner, "updated");
+    let mut session = columns(reader, &mut inner, "session");
+    if session.is_empty() {
+        session.push("session_id");
+    }
+    let has = inner.strings(reader, "has");
+    let has = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
+    let with = inner.tables(reader, "with").into_iter().filter_map(|table| joined(reader, table)).collect();
+    let continues = inner.tables(reader, "continues").into_iter();
+    let continues = continues.map(|table| tests(reader, table)).collect();
+    let undone = inner.table(reader, "undone").map(|table| tests(reader, table)).unwrap_or_default();
+    let span = inner.span();
+    inner.finish(reader);
+    if rows.is_none() {
+        let what = "`database` names a table: rows = \"TABLE\" with the rows of all sessions, and mostly \
+                    sessions = \"TABLE\" with a row for each session";
+        reader.mistake(span, what.to_owned());
+    }
+    let rows = rows?;
+    Some(Store {
+        sessions,
+        id,
+        title,
+        untitled,
+        updated,
+        parent,
+        continues,
+        rows,
+        session,
+        changed,
+        undone,
+        has,
+        with,
+    })
+}
+
+/// A table with rows that belong to those of another one.
+fn joined(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Joined> {
+    let name = table.string(reader, "name").map(|(name, _)| leak(name));
+    let own = table.string(reader, "table").map(|(table, _)| leak(table));
+    let on = table.string(reader, "on").map(|(column, _)| leak(column));
+    let to = table.string(reader, "to").and_then(|column| column_of(reader, column));
+    let span = table.span();
+    table.finish(reader);
+    let (Some(own), Some(on), Some(to)) = (own, on, to) else {
+        let what = "a table beside the rows is written as { table = \"TABLE\", on = \"ITS COLUMN\", to = \
+                    \"TABLE.COLUMN\" }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(Joined { table: own, on, to, name: name.unwrap_or(own) })
+}
+
+/// A table with a column.
+fn column_of(reader: &mut Reader<'_>, (text, span): (&str, Span)) -> Option<(&'static str, &'static str)> {
+    let column = text.split_once('.').map(|(table, column)| (leak(table), leak(column)));
+    if column.is_none() {
+        reader.mistake(span, format!("`{text}` is written as \"table.column\""));
+    }
+    column
+}
+
+/// What must hold of a row, all of it: `column = value`, `has`, `lacks`, `same`. A column of the parent has `parent.` in front of
+/// it, a member of an object in a column stands behind a colon.
+fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Vec<ColumnTest> {
+    let mut tests = Vec::new();
+    for (name, wanted) in [("has", Wanted::There), ("lacks", Wanted::Missing), ("same", Wanted::AsInParent)] {
+        let columns = table.strings(reader, name).into_iter();
+        tests.extend(columns.map(|(column, _)| ColumnTest::of(column, wanted.clone())));
+    }
+    for (name, value) in table.rest() {
+        let values = literals(reader, &name, value);
+        tests.push(ColumnTest::of(&name, Wanted::OneOf(values)));
+    }
+    tests
+}
