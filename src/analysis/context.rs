@@ -24,7 +24,7 @@ pub struct ContextUse {
 /// The context at the end of the main lane; nothing if no request records usage.
 pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let (request, usage) = transcript.last_request()?;
-    let tokens = compacted_to(transcript).unwrap_or_else(|| usage.total());
+    let tokens = compacted_to(transcript).unwrap_or_else(|| usage.seen().context());
     Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
     };
     let request = transcript.get(request?)?;
     let left = left_by(entry).or_else(|| left_by(transcript.get(compaction?)?));
-    let tokens = left.or_else(|| Some(request.usage.as_ref()?.total()))?;
+    let tokens = left.or_else(|| Some(request.usage.as_ref()?.seen().context()))?;
     Some(ContextUse { tokens, window: window_at(transcript, request, tokens) })
 }
 

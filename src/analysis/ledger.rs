@@ -260,7 +260,7 @@ impl Ledger {
         }
         self.known.extend(new);
         if !beyond.is_empty() {
-            self.runs.push(Run { session: spender.id.clone(), beyond, own });
+            self.runs.push(Run { number: session, session: spender.id.clone(), beyond, own });
         }
         self.ids.push(spender.id);
     }

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+pub(crate) mod spent;
+
 use super::inline;
 use super::json::{Json, Str};
 use super::tools;
@@ -15,7 +17,6 @@ use crate::model::entry::{BlockKind, Raw};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
-use crate::model::usage::Usage;
 
 /// Blocks that are shown as they are.
 const PLAIN: [&str; 15] = [
@@ -202,21 +203,6 @@ pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
         source: address.iter().find_map(|name| name.text()),
         origin: out.origin(),
     }
-}
-
-/// A `usage` object of a message; `None` if it is none.
-pub(crate) fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
-    json.is_object().then(|| Usage {
-        input: tokens(json, "input_tokens", out),
-        output: tokens(json, "output_tokens", out),
-        cache_read: tokens(json, "cache_read_input_tokens", out),
-        cache_write: tokens(json, "cache_creation_input_tokens", out),
-        cache_write_1h: tokens(json.get("cache_creation"), "ephemeral_1h_input_tokens", out),
-        searches: tokens(json.get("server_tool_use"), "web_search_requests", out),
-        is_batch: json.get("service_tier").str() == Some("batch"),
-        is_partial: false,
-        ..Usage::default()
-    })
 }
 
 /// A count of tokens. Negative ones occur and mean nothing.

@@ -99,10 +99,14 @@ static RESULT: Word = Word::new(|| Finder::new("\"role\":\"toolResult\""));
 static USAGE: Word = Word::new(|| Finder::new("\"usage\""));
 static SIDECHAIN: Word = Word::new(|| Finder::new("\"isSidechain\":"));
 static AGENT_ID: Word = Word::new(|| Finder::new("agent_id"));
+static COST: Word = Word::new(|| Finder::new("\"cost-state\""));
 static NAME: Word = Word::new(|| Finder::new("\"name\""));
 static CHILD: Word = Word::new(|| Finder::new("\"childSessionKey\""));
 
-/// Claude Code: answers, whole where they start a sub-agent; where another session begins; and results that name a
+/// No record of what a session cost so far is longer: it names a few models.
+const LONGEST_COST: usize = 64 << 10;
+
+/// Claude Code: answers, and what they cost; whole where they start a sub-agent; where another session begins; and results that name a
 /// sub-agent, whose file may lie beside. Each record of a sub-agent's own file names it once; where sub-agents have no
 /// files, all of their records are needed, since each hangs below another.
 pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
@@ -123,7 +127,8 @@ pub(crate) fn of_claude(is_of_agent: bool) -> Counting {
             Need::Whole
         } else if !ASSISTANT.is_in(record) {
             let is_of_chain = || !is_of_agent && is_sidechain(record);
-            if names_agent(record) || is_of_chain() { Need::Whole } else { Need::Nothing }
+            let tells_cost = || !is_of_agent && record.len() < LONGEST_COST && COST.is_in(record);
+            if names_agent(record) || is_of_chain() || tells_cost() { Need::Whole } else { Need::Nothing }
         } else if ANSWER.is_in(record) && !OUTCOME.is_in(record) && !starts_agent(record) {
             Need::Account
         } else {
@@ -219,6 +224,7 @@ mod tests {
         assert_eq!(need(counting, answer), Need::Account);
         assert_eq!(need(counting, &user("a", "")), Need::Nothing);
         assert_eq!(need(counting, r#"{"type":"summary"}"#), Need::Nothing);
+        assert_eq!(need(counting, r#"{"type":"cost-state","sessionId":"a"}"#), Need::Whole);
         assert_eq!(need(counting, &user("b", "")), Need::Whole, "another session");
         assert_eq!(need(counting, &user("b", "")), Need::Nothing);
         assert_eq!(need(counting, &user("b", r#","toolUseResult":{"agentId":"1"}"#)), Need::Whole);

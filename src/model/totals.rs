@@ -38,7 +38,7 @@ impl Sum {
 }
 
 /// Sums of one model and scope.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Uncached input tokens.
     pub input: Sum,
@@ -65,8 +65,12 @@ pub struct Spent {
     pub(crate) without_prompt: u32,
     /// … and those that say only what prompts came to.
     pub(crate) of_prompts: u32,
+    /// Terms beside which more was paid than can be told.
+    pub(crate) lacking: u32,
     /// What the terms without a recorded cost are to be priced by.
-    pub(crate) unpriced: Unpriced,
+    pub(crate) unpriced: ToPrice,
+    /// The same for those with one, so that the two can be compared.
+    pub(crate) expected: ToPrice,
 }
 
 /// Prompts beyond these sizes, in tokens, cost more with some models.
@@ -76,21 +80,37 @@ pub const PROMPT_LIMITS: [u64; 4] = [128_000, 200_000, 272_000, 512_000];
 /// hour.
 pub(crate) type Tokens = [u64; 5];
 
-/// What has no recorded cost, so that it can be priced as a sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unpriced {
-    /// Tokens of requests by how many of the [`PROMPT_LIMITS`] their prompts surpass.
-    pub(crate) bands: [Tokens; PROMPT_LIMITS.len() + 1],
-    /// Tokens of requests in batches.
-    pub(crate) batch: Tokens,
+/// What makes up the price of a token besides its model: how many of the [`PROMPT_LIMITS`] the prompt surpasses, and
+/// what else its request was charged by ([`Usage::terms`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Class {
+    /// Sums of many requests say nothing about the size of a prompt: they surpass none.
+    pub(crate) surpassed: usize,
+    pub(crate) terms: Vec<Name>,
+}
+
+impl Class {
+    /// Of one record of usage.
+    pub(crate) fn of(usage: &Usage) -> Self {
+        let prompt = if usage.scope == Scope::Request { usage.seen().prompt() } else { 0 };
+        let surpassed = PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count();
+        Self { surpassed, terms: usage.terms.clone() }
+    }
+}
+
+/// Tokens by what makes up their price, so that they can be priced as a sum.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ToPrice {
+    /// In the order of the classes; there are few, and none without tokens.
+    pub(crate) classes: Vec<(Class, Tokens)>,
     /// Searches of the web.
     pub(crate) searches: u64,
 }
 
-impl Unpriced {
+impl ToPrice {
     /// Whether there is nothing to price.
     pub(crate) fn is_nothing(&self) -> bool {
-        *self == Self::default()
+        self.classes.is_empty() && self.searches == 0
     }
 
     fn count(&mut self, sign: Sign, usage: &Usage) {
@@ -98,26 +118,59 @@ impl Unpriced {
         let short = usage.cache_write.unwrap_or(0) - long;
         let terms =
             [usage.input.unwrap_or(0), usage.output.unwrap_or(0), usage.cache_read.unwrap_or(0), short, long];
-        let sums = self.tokens_mut(usage).iter_mut();
-        sums.zip(terms).for_each(|(sum, term)| sign.change(sum, term.min(MOST_TOKENS)));
+        self.add(sign, &Class::of(usage), &terms.map(|term| term.min(MOST_TOKENS)));
         sign.change(&mut self.searches, usage.searches.unwrap_or(0).min(MOST_TOKENS));
     }
 
-    /// Sums of many requests say nothing about the size of a prompt.
-    fn tokens_mut(&mut self, usage: &Usage) -> &mut Tokens {
-        if usage.is_batch {
-            return &mut self.batch;
+    /// Adds tokens of a class, or takes them away.
+    fn add(&mut self, sign: Sign, class: &Class, tokens: &Tokens) {
+        if tokens.iter().all(|count| *count == 0) {
+            return;
         }
-        let is_one = matches!(usage.scope, Scope::Request);
-        let surpassed = PROMPT_LIMITS.iter().filter(|limit| is_one && usage.prompt() > **limit).count();
-        let [least, rest @ ..] = &mut self.bands;
-        surpassed.checked_sub(1).and_then(|n| rest.get_mut(n)).unwrap_or(least)
+        let place = self.classes.binary_search_by(|(known, _)| known.cmp(class));
+        match (place, sign) {
+            (Err(_), Sign::Minus) => {}
+            (Err(place), Sign::Plus) => {
+                self.classes.reserve_exact(1);
+                self.classes.insert(place, (class.clone(), *tokens));
+            }
+            (Ok(place), sign) => {
+                let Some((_, sums)) = self.classes.get_mut(place) else { return };
+                sums.iter_mut().zip(tokens).for_each(|(sum, term)| sign.change(sum, *term));
+                if sums.iter().all(|sum| *sum == 0) {
+                    self.classes.remove(place);
+                }
+            }
+        }
+    }
+
+    /// Adds what another sum has more of; it says nothing of how long what was written to the cache lives.
+    fn reach(&mut self, other: &Self) {
+        let sum = |of: &Self| {
+            let mut sums = Tokens::default();
+            for (_, tokens) in &of.classes {
+                sums.iter_mut().zip(tokens).for_each(|(sum, term)| *sum = sum.saturating_add(*term));
+            }
+            sums
+        };
+        let ([input, output, read, short, long], own) = (sum(other), sum(self));
+        let [own_input, own_output, own_read, own_short, own_long] = own;
+        let more_long = long.saturating_sub(own_long);
+        let written = short.saturating_add(long).saturating_sub(own_short.saturating_add(own_long));
+        let more_long = more_long.min(written);
+        let beyond = [
+            input.saturating_sub(own_input),
+            output.saturating_sub(own_output),
+            read.saturating_sub(own_read),
+            written - more_long,
+            more_long,
+        ];
+        self.add(Sign::Plus, &Class::default(), &beyond);
+        self.searches = self.searches.max(other.searches);
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
-        let sums = self.bands.iter_mut().chain([&mut self.batch]).flatten();
-        let terms = other.bands.iter().chain([&other.batch]).flatten();
-        sums.zip(terms).for_each(|(sum, term)| sign.change(sum, *term));
+        other.classes.iter().for_each(|(class, tokens)| self.add(sign, class, tokens));
         sign.change(&mut self.searches, other.searches);
     }
 }
@@ -139,9 +192,11 @@ impl Spent {
         self.reasoning.count(sign, usage.reasoning);
         sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
         sign.count(&mut self.partial, u32::from(usage.is_partial));
+        sign.count(&mut self.lacking, u32::from(usage.lacks_cost));
         if let Some(usd) = usage.cost {
             sign.money(&mut self.recorded_nanos, nanos(usd));
             sign.count(&mut self.priced, 1);
+            self.expected.count(sign, usage);
         } else {
             let has_output = usage.output.is_some_and(|output| output > 0);
             sign.count(&mut self.without_prompt, u32::from(has_output && !usage.has_prompt()));
@@ -163,7 +218,9 @@ impl Spent {
         sign.count(&mut self.partial, other.partial);
         sign.count(&mut self.without_prompt, other.without_prompt);
         sign.count(&mut self.of_prompts, other.of_prompts);
+        sign.count(&mut self.lacking, other.lacking);
         self.unpriced.change(sign, &other.unpriced);
+        self.expected.change(sign, &other.expected);
     }
 
     /// Adds another sum to this one.
@@ -360,6 +417,41 @@ impl Totals {
     pub(crate) fn has_runs(&self) -> bool {
         let runs = [&self.runs, &self.fallback];
         runs.into_iter().flat_map(ByModel::values).any(|spent| *spent != Spent::default())
+    }
+
+    /// What runs count on a model.
+    pub(crate) fn run_of(&self, model: &Name) -> Option<&Spent> {
+        self.runs.0.iter().find(|(name, _)| name == model).map(|(_, spent)| spent)
+    }
+
+    /// All tokens by model, to be priced: those of the requests, which tell most, and what runs count beyond them.
+    pub(crate) fn to_price(&self) -> Vec<(Name, ToPrice)> {
+        let mut all: Vec<(Name, ToPrice)> = Vec::new();
+        for (model, spent) in &self.requests.0 {
+            let mut own = spent.unpriced.clone();
+            own.change(Sign::Plus, &spent.expected);
+            all.push((model.clone(), own));
+        }
+        for (model, spent) in self.by_model().iter() {
+            let place = all.iter().position(|(known, _)| known == model);
+            let own = match place.and_then(|place| all.get_mut(place)) {
+                Some((_, own)) => own,
+                None => {
+                    all.push((model.clone(), ToPrice::default()));
+                    let Some((_, own)) = all.last_mut() else { continue };
+                    own
+                }
+            };
+            let mut run = spent.unpriced.clone();
+            run.change(Sign::Plus, &spent.expected);
+            own.reach(&run);
+        }
+        all
+    }
+
+    /// Whether more was paid for whole runs than their agent told.
+    pub(crate) fn lacks_run_cost(&self) -> bool {
+        self.runs.values().chain(self.fallback.values()).any(|spent| spent.lacking > 0)
     }
 
     /// Cost of whole runs as the agent recorded it, in USD, if it did.

@@ -33,10 +33,12 @@ pub(crate) struct CostFigures {
     pub(crate) usd: Option<f64>,
     /// `recorded`, `estimated`, `mixed`, `unpriced`.
     pub(crate) source: &'static str,
+    /// What all of its tokens come to by list prices, in USD, where some of it is recorded.
+    pub(crate) estimated_usd: Option<f64>,
     /// Models that spent tokens and have no price; `unknown` if no model is recorded.
     pub(crate) unpriced_models: Vec<String>,
     /// Whether it cost at least so much: output was counted before answers were complete, nothing is recorded of
-    /// prompts, or what sub-agents spent is recorded in files that are not here.
+    /// prompts, terms have no known price, or what sub-agents spent is recorded in files that are not here.
     pub(crate) is_partial: bool,
 }
 
@@ -71,9 +73,11 @@ impl From<&Amount> for UsageFigures<i64> {
 impl From<&Cost> for CostFigures {
     fn from(cost: &Cost) -> Self {
         let named = |model: &Text| if model.is_empty() { "unknown".to_owned() } else { model.to_string() };
+        let micros = |usd: f64| (usd * 1e6).round() / 1e6;
         Self {
-            usd: cost.usd.map(|usd| (usd * 1e6).round() / 1e6),
+            usd: cost.usd.map(micros),
             source: cost.source.word(),
+            estimated_usd: cost.by_list.map(micros),
             unpriced_models: cost.unpriced_models.iter().map(named).collect(),
             is_partial: cost.is_partial,
         }

@@ -94,7 +94,9 @@ pub(crate) fn overhead(reading: &Reading, of_turns: &Totals) -> OverheadFigures 
     let known = |all: Sum, turns: Sum| all.known().map(|all| left(all, turns.total));
     let requests = left(session.requests, turns.requests);
     let mut cost = cost::of(totals);
-    cost.usd = cost.usd.map(|usd| usd - cost::of(of_turns).usd.unwrap_or(0.0));
+    let turns_cost = cost::of(of_turns);
+    cost.usd = cost.usd.map(|usd| usd - turns_cost.usd.unwrap_or(0.0));
+    cost.by_list = cost.by_list.zip(turns_cost.listed()).map(|(all, turns)| all - turns);
     OverheadFigures {
         requests,
         usage: UsageFigures {

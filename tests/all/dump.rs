@@ -268,6 +268,11 @@ fn usage(usage: &Usage) -> String {
     let mut words: Vec<String> =
         parts.iter().filter_map(|(name, n)| n.map(|n| format!("{name}={n}"))).collect();
     words.extend(usage.cost.map(|usd| format!("usd={usd:.6}")));
+    words.extend(usage.terms.iter().map(|term| format!("on={term}")));
+    words.extend(usage.last.as_ref().map(|last| {
+        let prompt = [last.input, last.cache_read, last.cache_write].into_iter().flatten().sum::<u64>();
+        format!("last={prompt}+{}", last.output.unwrap_or(0))
+    }));
     format!("{scope}{}", words.join(" "))
 }
 

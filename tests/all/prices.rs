@@ -47,6 +47,22 @@ const RATES: [(&str, &str); 5] = [
     ("cache_write_1h", "cache_creation_input_token_cost_above_1hr"),
 ];
 
+/// Terms with rates of their own, and what the keys of these end with.
+const TERMS: [(&str, &str); 4] =
+    [("batch", "_batches"), ("flex", "_flex"), ("priority", "_priority"), ("ultrafast", "_ultrafast")];
+
+/// Terms that multiply the usual rates: another speed, and inference within the United States.
+const TIMES: [&str; 2] = ["fast", "us"];
+
+/// What the table of litellm does not tell: the fast mode of these costs six times as much
+/// (github.com/ryoppippi/ccusage/issues/886).
+const FAST: [(&str, u64); 2] = [("claude-opus-4-6", 600), ("claude-opus-4-7", 600)];
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "factors are small and positive")]
+fn hundredths(times: f64) -> u64 {
+    (times * 100.0).round() as u64
+}
+
 /// USD for a token as USD × 10⁻⁶ for a million tokens.
 fn micros(usd: &Value) -> Option<u64> {
     #[expect(
@@ -73,18 +89,29 @@ fn model(of: &Value) -> Option<Value> {
     if ["input", "output"].iter().any(|name| prices.get(*name).and_then(Value::as_u64).unwrap_or(0) == 0) {
         return None;
     }
-    let above: Map<String, Value> = PROMPT_LIMITS
-        .iter()
-        .map(|limit| (limit.to_string(), rates(of, &format!("_above_{}k_tokens", limit / 1_000))))
-        .filter(|(_, rates)| !rates.is_empty())
-        .map(|(limit, rates)| (limit, Value::Object(rates)))
-        .collect();
-    if !above.is_empty() {
-        prices.insert("above".to_owned(), Value::Object(above));
+    let above = |of: &Value, suffix: &str| -> Option<Value> {
+        let above: Map<String, Value> = PROMPT_LIMITS
+            .iter()
+            .map(|limit| (limit.to_string(), rates(of, &format!("_above_{}k_tokens{suffix}", limit / 1_000))))
+            .filter(|(_, rates)| !rates.is_empty())
+            .map(|(limit, rates)| (limit, Value::Object(rates)))
+            .collect();
+        (!above.is_empty()).then_some(Value::Object(above))
+    };
+    prices.extend(above(of, "").map(|above| ("above".to_owned(), above)));
+    for (name, suffix) in TERMS {
+        let mut own = rates(of, suffix);
+        if own.is_empty() {
+            continue;
+        }
+        own.extend(above(of, suffix).map(|above| ("above".to_owned(), above)));
+        prices.insert(name.to_owned(), Value::Object(own));
     }
-    let batch = rates(of, "_batches");
-    if !batch.is_empty() {
-        prices.insert("batch".to_owned(), Value::Object(batch));
+    let times = TIMES.iter().filter_map(|name| Some((*name, of["provider_specific_entry"][*name].as_f64()?)));
+    let times: Map<String, Value> =
+        times.map(|(name, times)| (name.to_owned(), json!(hundredths(times)))).collect();
+    if !times.is_empty() {
+        prices.insert("times".to_owned(), Value::Object(times));
     }
     if let Some(usd) = of["search_context_cost_per_query"]["search_context_size_medium"].as_f64() {
         #[expect(
@@ -103,11 +130,26 @@ fn model(of: &Value) -> Option<Value> {
     Some(Value::Object(prices))
 }
 
-/// Anthropic's price list: a cache write costs 1.25 times the input for five minutes and twice for an hour.
-fn add_long_writes(name: &str, prices: &mut Value) {
+/// Anthropic's price list: a cache write costs 1.25 times the input for five minutes and twice for an hour; a batch costs
+/// half of all that.
+fn add_what_anthropic_tells(name: &str, prices: &mut Value) {
+    if !name.starts_with("claude") {
+        return;
+    }
+    add_long_writes(prices);
+    match prices.get_mut("batch") {
+        Some(batch) => add_long_writes(batch),
+        None => prices["times"]["batch"] = json!(50),
+    }
+    if let Some((_, times)) = FAST.iter().find(|(model, _)| *model == name) {
+        prices["times"]["fast"] = json!(times);
+    }
+}
+
+fn add_long_writes(prices: &mut Value) {
     let input = prices["input"].as_u64().unwrap_or(0);
     let is_usual = prices["cache_write_5m"].as_u64().is_some_and(|rate| rate * 4 == input * 5);
-    if name.starts_with("claude") && is_usual && prices.get("cache_write_1h").is_none() {
+    if is_usual && prices.get("cache_write_1h").is_none() {
         prices["cache_write_1h"] = json!(input * 2);
     }
 }
@@ -127,7 +169,7 @@ fn table(all: &Map<String, Value>, source: &str, date: &str) -> String {
         {
             continue;
         }
-        add_long_writes(&canonical(name), &mut prices);
+        add_what_anthropic_tells(&canonical(name), &mut prices);
         // Of one model, the name without a date comes first.
         let entry = (rank, name.len(), prices);
         match models.get(&canonical(name)) {
@@ -136,7 +178,7 @@ fn table(all: &Map<String, Value>, source: &str, date: &str) -> String {
         }
     }
     let mut text = format!(
-        "{{\n\"source\": {},\n\"date\": {},\n\"unit\": \"USD * 10^-6 for a million tokens; search: USD * 10^-6 each; window: tokens\",\n\"models\": {{\n",
+        "{{\n\"source\": {},\n\"date\": {},\n\"unit\": \"USD * 10^-6 for a million tokens; search: USD * 10^-6 each; window: tokens; times: hundredths\",\n\"models\": {{\n",
         json!(source),
         json!(date)
     );
@@ -167,13 +209,16 @@ fn the_makers_price_counts_and_dates_do_not_matter() {
         "claude-x-1-20260101": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 8e-06, "output_cost_per_token": 8e-06},
         "claude-x-1": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 5e-06, "output_cost_per_token": 2.5e-05,
             "cache_read_input_token_cost": 5e-07, "input_cost_per_token_above_200k_tokens": 1e-05, "max_input_tokens": 200_000,
+            "input_cost_per_token_flex": 2.5e-06, "input_cost_per_token_above_200k_tokens_flex": 5e-06,
+            "provider_specific_entry": {"us": 1.1, "somewhere": 2.0},
             "search_context_cost_per_query": {"search_context_size_medium": 0.01}},
         "gemini/free": {"litellm_provider": "gemini", "mode": "chat", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0},
         "somebody/claude-y-1": {"litellm_provider": "somebody", "mode": "chat", "input_cost_per_token": 1e-06, "output_cost_per_token": 1e-06},
     });
     let made: Value = serde_json::from_str(&table(all.as_object().unwrap(), "s", "d")).unwrap();
     let wanted = json!({"claude-x-1": {"input": 5_000_000, "output": 25_000_000, "cache_read": 500_000,
-        "above": {"200000": {"input": 10_000_000}}, "search": 10_000, "window": 200_000}});
+        "above": {"200000": {"input": 10_000_000}}, "search": 10_000, "window": 200_000,
+        "flex": {"input": 2_500_000, "above": {"200000": {"input": 5_000_000}}}, "times": {"batch": 50, "us": 110}}});
     assert_eq!(made["models"], wanted);
 }
 

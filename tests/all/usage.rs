@@ -516,6 +516,57 @@ fn what_was_copied_is_of_the_session_that_said_it_first() {
     }
 }
 
+/// What Claude Code says that a session has cost so far, by model.
+fn cost_state(session: &str, opus: f64, haiku: f64, tokens: [u32; 2]) -> String {
+    let model =
+        |usd: f64, tokens: u32| json!({"inputTokens": tokens, "outputTokens": tokens, "costUSD": usd});
+    lines(&[json!({"type": "cost-state", "sessionId": session, "totalCostUSD": opus + haiku,
+        "hasUnknownModelCost": false, "modelUsage": {"claude-opus-4-6": model(opus, tokens[0]),
+            "claude-haiku-4-5": model(haiku, tokens[1])}})])
+}
+
+#[test]
+fn what_a_fork_records_has_what_its_parent_cost_in_it() {
+    let copied = claude("one", None, 5, &[1, 2]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
+    let from = "\"forkedFrom\":{\"sessionId\":\"one\",\"messageUuid\":\"u\"},\"sessionId\"";
+    let fork = copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3, 4]);
+    // More than the requests come to by list prices, then less.
+    for (parent, child) in [([0.75, 0.25], [1.0, 0.5]), ([0.0005, 0.000_1], [0.001, 0.000_2])] {
+        let home = Home(tempfile::tempdir().unwrap());
+        let told = |session: &str, [opus, haiku]: [f64; 2], tokens| cost_state(session, opus, haiku, tokens);
+        let one = claude("one", None, 5, &[1, 2]) + &told("one", parent, [500, 900]);
+        home.write(".claude/projects/-w/one.jsonl", &one);
+        home.write(".claude/projects/-w/two.jsonl", &(fork.clone() + &told("two", child, [1000, 1900])));
+        let usd = |by: &str, field: &str| {
+            let rows = home.rows(&["--by", by, "."]);
+            let row = |row: &Value| {
+                let micros = (row["cost"]["usd"].as_f64().unwrap() * 1e6).round() / 1e6;
+                (row[field].as_str().unwrap_or("").to_owned(), micros)
+            };
+            rows.iter().map(row).collect::<BTreeMap<_, _>>()
+        };
+        let micros = |usd: f64| (usd * 1e6).round() / 1e6;
+        let (own, all) = (micros(parent[0] + parent[1]), child[0] + child[1]);
+        for days in [[8, 9], [9, 8]] {
+            for (name, day) in ["one", "two"].into_iter().zip(days) {
+                age(&home, &format!(".claude/projects/-w/{name}.jsonl"), day);
+            }
+            let sessions = BTreeMap::from([("one".to_owned(), own), ("two".to_owned(), micros(all - own))]);
+            assert_eq!(usd("session", "session"), sessions);
+            let models =
+                [("claude-haiku-4-5".to_owned(), child[1]), ("claude-opus-4-6".to_owned(), child[0])];
+            assert_eq!(usd("model", "model"), BTreeMap::from(models));
+            for by in ["day", "week", "month", "project", "agent"] {
+                let sum: f64 = usd(by, by).values().sum();
+                assert!((sum - all).abs() < 2e-6, "{by}: {sum}, and {all}");
+            }
+        }
+        let input: i64 =
+            home.rows(&["--by", "model", "."]).iter().filter_map(|row| row["usage"]["input"].as_i64()).sum();
+        assert_eq!(input, 2900, "tokens that stand in no request, too");
+    }
+}
+
 #[test]
 fn sub_agents_whose_session_is_gone_are_found() {
     let home = Home(tempfile::tempdir().unwrap());

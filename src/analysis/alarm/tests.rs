@@ -91,7 +91,14 @@ impl Session {
 
     fn with<T>(&self, look: impl FnOnce(&Status<'_>) -> T) -> T {
         let (source, unpriced_models) = (CostSource::Recorded, Vec::new());
-        let cost = Cost { usd: self.usd, source, unpriced_models, is_partial: false, is_estimated: false };
+        let cost = Cost {
+            usd: self.usd,
+            source,
+            unpriced_models,
+            is_partial: false,
+            is_estimated: false,
+            by_list: None,
+        };
         look(&Status {
             transcript: &self.transcript,
             activity: &self.activity,

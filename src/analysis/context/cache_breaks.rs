@@ -45,13 +45,15 @@ pub struct Asked {
 impl Asked {
     /// Of a request's usage.
     pub(crate) fn of(usage: &Usage, model: Option<&Name>, at: Option<Timestamp>) -> Self {
+        let seen = usage.seen();
+        let write = seen.cache_write.unwrap_or(0);
         Self {
             model: model.cloned(),
             at,
-            prompt: usage.prompt(),
-            read: usage.cache_read.unwrap_or(0),
-            write: usage.cache_write.unwrap_or(0),
-            write_1h: usage.cache_write_1h.unwrap_or(0),
+            prompt: seen.prompt(),
+            read: seen.cache_read.unwrap_or(0),
+            write,
+            write_1h: usage.cache_write_1h.unwrap_or(0).min(write),
         }
     }
 }

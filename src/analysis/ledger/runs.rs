@@ -4,8 +4,11 @@
 //! none; the session that its agent kept has all of their answers, and those of sub-agents. What is left then is what
 //! no request says, and counts.
 //!
+//! A session that goes on from another one, as a fork does, has copies of its requests, and what it counts beyond its
+//! requests has in it what the other one does. That is the other one's, in so far as it has the same requests.
+//!
 //! Invariant: what requests come to and what is left of the run's total are together what the run counts, if it counts
-//! as much as they do.
+//! as much as they do; of sessions of which each goes on from the one before, what the last one counts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,6 +20,8 @@ use crate::model::text::{Name, Text};
 /// A session that counts runs.
 #[derive(Debug)]
 pub(super) struct Run {
+    /// Its number.
+    pub(super) number: usize,
     /// Its id, which other copies of it have as well.
     pub(super) session: Text,
     /// The charges beyond its requests, by their places.
@@ -31,7 +36,9 @@ impl Ledger {
         let mut left: HashMap<usize, Amount> = HashMap::new();
         let mut unclaimed: HashMap<(&Text, &Name), Amount> = HashMap::new();
         let of_sessions = self.requests_of_runs();
-        for run in &self.runs {
+        let mut runs: Vec<&Run> = self.runs.iter().collect();
+        runs.sort_by_key(|run| self.precedence(run.number));
+        for (number, run) in runs.iter().enumerate() {
             let said = self.said_elsewhere(run);
             let others = self.others(run, of_sessions.get(&run.session).map_or(&[], Vec::as_slice));
             for place in &run.beyond {
@@ -46,8 +53,32 @@ impl Ledger {
                 let said = said.get(&charge.model).copied().unwrap_or_default();
                 left.insert(*place, beyond(charge, &said, pool));
             }
+            for earlier in runs.get(..number).unwrap_or_default() {
+                self.leave_to(earlier, run, &mut left);
+            }
         }
         left
+    }
+
+    /// Takes from what a run counts beyond its requests what an earlier one does, as far as both have the same requests.
+    fn leave_to(&self, earlier: &Run, run: &Run, left: &mut HashMap<usize, Amount>) {
+        let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+        let shared = earlier.own.iter().filter(|(place, _)| own.contains(place)).count();
+        if shared == 0 {
+            return;
+        }
+        // By model there is one charge of tokens, and one of what they cost.
+        let kind = |place: &usize| {
+            let (_, charge) = self.spent.get(*place)?;
+            Some((charge.model.clone(), charge.amount.has_tokens()))
+        };
+        for its in &earlier.beyond {
+            let counted = left.get(its).map(|amount| amount.part(shared, earlier.own.len()));
+            let same = run.beyond.iter().find(|place| kind(place) == kind(its));
+            if let (Some(counted), Some(amount)) = (counted, same.and_then(|place| left.get_mut(place))) {
+                amount.minus(&counted);
+            }
+        }
     }
 
     /// The requests of the sessions that count runs, by their ids.

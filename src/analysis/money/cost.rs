@@ -2,7 +2,7 @@
 
 use super::prices::{self, Prices};
 use crate::model::text::Name;
-use crate::model::totals::{Spent, Totals, Unpriced};
+use crate::model::totals::{Spent, ToPrice, Totals};
 use crate::model::usage::{Scope, Usage};
 
 /// What was paid.
@@ -19,6 +19,8 @@ pub struct Cost {
     pub(crate) is_partial: bool,
     /// Whether some of it is tokens times prices.
     pub(crate) is_estimated: bool,
+    /// USD that all of its tokens come to by list prices, where an agent recorded some of it; `None` if a part has none.
+    pub(crate) by_list: Option<f64>,
 }
 
 impl Cost {
@@ -43,6 +45,8 @@ impl Cost {
             (Some(one), Some(two)) => Some(one + two),
             (one, two) => one.or(two),
         };
+        let is_recorded = self.source.is_recorded() || other.source.is_recorded();
+        let by_list = self.listed().zip(other.listed()).filter(|_| is_recorded);
         let mut unpriced_models = self.unpriced_models;
         let new = other.unpriced_models.iter().filter(|model| !unpriced_models.contains(model));
         let new: Vec<Name> = new.cloned().collect();
@@ -53,6 +57,16 @@ impl Cost {
             unpriced_models,
             is_partial: self.is_partial || other.is_partial,
             is_estimated: self.is_estimated || other.is_estimated,
+            by_list: by_list.map(|(one, two)| one + two),
+        }
+    }
+
+    /// What list prices come to, recorded or not.
+    pub(crate) fn listed(&self) -> Option<f64> {
+        match self.source {
+            CostSource::Estimated => self.usd,
+            CostSource::Unpriced => self.unpriced_models.is_empty().then_some(0.0),
+            CostSource::Recorded | CostSource::Mixed => self.by_list,
         }
     }
 
@@ -79,6 +93,10 @@ impl CostSource {
     /// Of two together.
     fn with(self, other: Self) -> Self {
         if self == other { self } else { Self::Mixed }
+    }
+
+    fn is_recorded(self) -> bool {
+        matches!(self, Self::Recorded | Self::Mixed)
     }
 
     /// The word used in JSON outputs.
@@ -111,10 +129,14 @@ pub struct Money {
     /// Records whose cost is that of a part of their tokens: they were counted before the answer was complete, or say
     /// nothing of the prompt.
     pub(crate) partial: u32,
+    /// Records that cost more than is told, whoever tells it.
+    pub(crate) lacking: u32,
     /// Recorded cost of records that could be estimated too, …
     pub(crate) compared: i128,
-    /// … and their estimate.
+    /// … their estimate, …
     pub(crate) expected: i128,
+    /// … and how many could not.
+    pub(crate) incomparable: u32,
 }
 
 impl Money {
@@ -123,14 +145,25 @@ impl Money {
         let mut money = Self {
             recorded: i128::from(spent.recorded_nanos) * PICOS_IN_NANO,
             recordings: spent.priced,
+            lacking: spent.lacking,
             ..Self::default()
         };
+        match prices {
+            _ if spent.priced == 0 => {}
+            None if !spent.expected.is_nothing() => money.incomparable = spent.priced,
+            prices => {
+                money.compared = money.recorded;
+                money.expected = prices.map_or(0, |prices| estimate(prices, &spent.expected));
+            }
+        }
         if !spent.unpriced.is_nothing() {
             money.partial = spent.partial.saturating_add(spent.without_prompt);
             match prices {
                 Some(prices) => {
                     money.estimated = estimate(prices, &spent.unpriced);
                     money.estimates = 1;
+                    let is_known = spent.unpriced.classes.iter().all(|(class, _)| prices.knows(&class.terms));
+                    money.lacking = money.lacking.saturating_add(u32::from(!is_known));
                 }
                 None => money.unpriced = 1,
             }
@@ -170,8 +203,16 @@ impl Money {
     /// As a cost; an empty name stands for models without a price.
     pub fn cost(&self) -> Cost {
         let unpriced_models = if self.unpriced > 0 { vec![Name::default()] } else { Vec::new() };
-        let (is_partial, is_estimated) = (self.partial > 0, self.is_estimated());
-        Cost { usd: self.usd(), source: self.source(), unpriced_models, is_partial, is_estimated }
+        let is_partial = self.partial > 0 || self.lacking > 0;
+        let is_comparable = self.is_recorded() && self.incomparable == 0 && self.unpriced == 0;
+        Cost {
+            usd: self.usd(),
+            source: self.source(),
+            unpriced_models,
+            is_partial,
+            is_estimated: self.is_estimated(),
+            by_list: is_comparable.then(|| usd(self.expected + self.estimated)),
+        }
     }
 
     /// Adds another one.
@@ -184,6 +225,8 @@ impl Money {
         self.estimates = self.estimates.saturating_add(other.estimates);
         self.unpriced = self.unpriced.saturating_add(other.unpriced);
         self.partial = self.partial.saturating_add(other.partial);
+        self.lacking = self.lacking.saturating_add(other.lacking);
+        self.incomparable = self.incomparable.saturating_add(other.incomparable);
     }
 
     /// The same of a part of what was recorded as a whole, without the marks of its estimates.
@@ -195,6 +238,8 @@ impl Money {
     pub(crate) fn minus(&mut self, other: &Self) {
         self.recorded -= other.recorded;
         self.estimated -= other.estimated;
+        self.compared -= other.compared;
+        self.expected -= other.expected;
     }
 }
 
@@ -204,18 +249,36 @@ pub fn usd(picos: i128) -> f64 {
 }
 
 /// What tokens cost by list prices, in pico-dollars.
-pub(crate) fn estimate(prices: &Prices, tokens: &Unpriced) -> i128 {
+pub(crate) fn estimate(prices: &Prices, tokens: &ToPrice) -> i128 {
     i128::try_from(prices.picos(tokens)).unwrap_or(i128::MAX)
 }
 
 /// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests; those of a run that has not
-/// ended come on top.
+/// ended, or that came after its agent told what it cost so far, come on top.
 pub fn of(totals: &Totals) -> Cost {
     let Some(usd) = totals.run_cost() else { return of_models(&totals.by_model()) };
-    let source = CostSource::Recorded;
-    let unpriced_models = Vec::new();
-    let recorded = Cost { usd: Some(usd), source, unpriced_models, is_partial: false, is_estimated: false };
-    if totals.is_covered() { recorded } else { recorded.with(&of_models(totals.open_by_model())) }
+    let listed: Option<i128> = listed(totals).into_iter().map(|(_, picos)| picos).sum();
+    let recorded = Cost {
+        usd: Some(usd),
+        source: CostSource::Recorded,
+        unpriced_models: Vec::new(),
+        is_partial: totals.lacks_run_cost(),
+        is_estimated: false,
+        by_list: None,
+    };
+    let cost = if totals.is_covered() { recorded } else { recorded.with(&of_models(totals.open_by_model())) };
+    Cost { by_list: listed.map(self::usd), ..cost }
+}
+
+/// What tokens of runs and requests come to by list prices, by model: requests as they are, and what runs count beyond
+/// them. Nothing for a model without a price.
+pub(crate) fn listed(totals: &Totals) -> Vec<(Name, Option<i128>)> {
+    let of_model = |(model, spent): (Name, ToPrice)| {
+        let prices = prices::of_model(&model);
+        let picos = if spent.is_nothing() { Some(0) } else { prices.map(|prices| estimate(prices, &spent)) };
+        (model, picos)
+    };
+    totals.to_price().into_iter().map(of_model).collect()
 }
 
 fn of_models(models: &[(Name, Spent)]) -> Cost {

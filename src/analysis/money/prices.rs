@@ -3,15 +3,16 @@
 //!
 //! Invariant: a model that neither names has no price.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
 use super::models;
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::{PROMPT_LIMITS, Tokens, Unpriced};
-use crate::model::usage::{Scope, Usage};
+use crate::model::totals::{Class, PROMPT_LIMITS, ToPrice, Tokens};
+use crate::model::usage::Usage;
 
 static BUILT_IN: LazyLock<Table> = LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
 static REPLACEMENT: OnceLock<Table> = OnceLock::new();
@@ -28,8 +29,8 @@ pub struct Prices {
     pub(crate) rates: Rates,
     /// Of requests whose prompt surpasses so many tokens, the smallest limit first.
     pub(crate) above: Vec<(u64, Rates)>,
-    /// Of requests in batches.
-    pub(crate) batch: Option<Rates>,
+    /// Of requests on other terms, by their names: in batches, at another speed, in one region.
+    pub(crate) terms: BTreeMap<String, Term>,
     /// A search of the web, in USD × 10⁻⁶.
     pub(crate) search: u64,
     /// The context window in tokens.
@@ -38,16 +39,22 @@ pub struct Prices {
     pub(crate) source: String,
 }
 
+/// What a request costs on terms of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Term {
+    /// Other rates; those of prompts that surpass so many tokens, as well.
+    Rates(Rates, Vec<(u64, Rates)>),
+    /// So many hundredths of what it would cost else.
+    Times(u64),
+}
+
 /// Which of a model's prices a request is charged by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tier {
-    /// That of most requests.
-    #[default]
-    Usual,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tier {
     /// That of prompts of more than so many tokens.
-    Above(u64),
-    /// That of requests in batches.
-    Batch,
+    pub(crate) above: Option<u64>,
+    /// That of these terms.
+    pub(crate) terms: Vec<Name>,
 }
 
 /// The table and where it comes from.
@@ -69,56 +76,71 @@ impl Table {
 impl Prices {
     /// What was not recorded, in pico-dollars (USD × 10⁻¹²): a price times tokens is one exactly, so sums
     /// of them are the same however they are grouped.
-    pub(crate) fn picos(&self, unpriced: &Unpriced) -> u128 {
-        let mut sum = u128::from(self.search) * u128::from(unpriced.searches) * 1_000_000;
-        for (surpassed, tokens) in unpriced.bands.iter().enumerate() {
-            sum += product(&self.rates_beyond(surpassed), tokens);
+    pub(crate) fn picos(&self, spent: &ToPrice) -> u128 {
+        let mut sum = u128::from(self.search) * u128::from(spent.searches) * 1_000_000;
+        for (class, tokens) in &spent.classes {
+            sum += product(&self.rates_at(&self.tier(class)), tokens);
         }
-        sum + product(&self.batch.unwrap_or(self.rates), &unpriced.batch)
+        sum
+    }
+
+    /// Whether all of these terms have a price.
+    pub(crate) fn knows(&self, terms: &[Name]) -> bool {
+        terms.iter().all(|term| self.terms.contains_key(term.as_str()))
     }
 
     /// What they are where Bedrock runs the model within a region.
     fn within_region(&self) -> Self {
-        let more = |rates: Rates| rates.map(|rate| rate + rate / 10);
+        let more = |rates: &Rates| rates.map(|rate| rate + rate / 10);
+        let all = |above: &[(u64, Rates)]| above.iter().map(|(limit, rates)| (*limit, more(rates))).collect();
+        let term = |term: &Term| match term {
+            Term::Rates(rates, above) => Term::Rates(more(rates), all(above)),
+            Term::Times(hundredths) => Term::Times(*hundredths),
+        };
         Self {
-            rates: more(self.rates),
-            above: self.above.iter().map(|(limit, rates)| (*limit, more(*rates))).collect(),
-            batch: self.batch.map(more),
+            rates: more(&self.rates),
+            above: all(&self.above),
+            terms: self.terms.iter().map(|(name, of)| (name.clone(), term(of))).collect(),
             ..self.clone()
         }
     }
 
-    /// The rates of prompts that surpass so many of the [`PROMPT_LIMITS`].
-    fn rates_beyond(&self, surpassed: usize) -> Rates {
-        let limit = surpassed.checked_sub(1).and_then(|n| PROMPT_LIMITS.get(n)).copied().unwrap_or(0);
-        self.above.iter().rfind(|(above, _)| *above <= limit).map_or(self.rates, |(_, rates)| *rates)
-    }
-
     /// The rates of a request with a prompt of so many tokens.
     pub(crate) fn rates_of(&self, prompt: u64) -> Rates {
-        self.rates_beyond(PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count())
+        let surpassed = PROMPT_LIMITS.iter().filter(|limit| prompt > **limit).count();
+        self.rates_at(&self.tier(&Class { surpassed, terms: Vec::new() }))
     }
 
-    /// Which of the prices a record of usage is charged by. Sums of requests say nothing of a prompt's size.
+    /// Which of the prices a record of usage is charged by.
     pub(crate) fn tier_of(&self, usage: &Usage) -> Tier {
-        if usage.is_batch {
-            return Tier::Batch;
-        }
-        let is_one = usage.scope == Scope::Request;
-        let surpassed = self.above.iter().rfind(|(limit, _)| is_one && usage.prompt() > *limit);
-        surpassed.map_or(Tier::Usual, |(limit, _)| Tier::Above(*limit))
+        self.tier(&Class::of(usage))
     }
 
-    /// The rates of a tier.
-    pub(crate) fn rates_at(&self, tier: Tier) -> Rates {
-        let above =
-            |limit: u64| self.above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
-        let rates = match tier {
-            Tier::Usual => None,
-            Tier::Above(limit) => above(limit),
-            Tier::Batch => self.batch,
-        };
-        rates.unwrap_or(self.rates)
+    fn tier(&self, class: &Class) -> Tier {
+        let limit = class.surpassed.checked_sub(1).and_then(|n| PROMPT_LIMITS.get(n)).copied().unwrap_or(0);
+        let (_, above) = self.rates_on(&class.terms);
+        let above = above.iter().rfind(|(above, _)| *above <= limit).map(|(above, _)| *above);
+        Tier { above, terms: class.terms.clone() }
+    }
+
+    /// The rates of a tier. Terms without a price change nothing.
+    pub(crate) fn rates_at(&self, tier: &Tier) -> Rates {
+        let (usual, above) = self.rates_on(&tier.terms);
+        let of_limit = |limit: u64| above.iter().find(|(known, _)| *known == limit).map(|(_, rates)| *rates);
+        let rates = tier.above.and_then(of_limit).unwrap_or(usual);
+        let times = tier.terms.iter().filter_map(|term| match self.terms.get(term.as_str())? {
+            Term::Times(hundredths) => Some(*hundredths),
+            Term::Rates(..) => None,
+        });
+        times.fold(rates, |rates, times| rates.map(|rate| rate.saturating_mul(times) / 100))
+    }
+
+    fn rates_on(&self, terms: &[Name]) -> (Rates, &[(u64, Rates)]) {
+        let own = terms.iter().find_map(|term| match self.terms.get(term.as_str())? {
+            Term::Rates(rates, above) => Some((*rates, above.as_slice())),
+            Term::Times(_) => None,
+        });
+        own.unwrap_or((self.rates, &self.above))
     }
 }
 
@@ -158,8 +180,15 @@ pub(crate) fn taken() -> Option<Timestamp> {
 /// Puts the reader's own prices before those of the table. To be called once, before anything is priced;
 /// later calls change nothing.
 pub fn install(own: Vec<(String, Prices)>) {
+    let with_terms = |(name, prices): (String, Prices)| {
+        let row = table().models.get(models::canonical(&name).as_str());
+        let times = row.into_iter().flat_map(|row| &row.terms);
+        let times = times.filter(|(_, term)| matches!(term, Term::Times(_)));
+        let terms = times.map(|(name, term)| (name.clone(), term.clone())).collect();
+        (name, Prices { terms, ..prices })
+    };
     // A second call would give one session two prices.
-    let _ = OWN.set(own.into_iter().collect());
+    let _ = OWN.set(own.into_iter().map(with_terms).collect());
 }
 
 /// Puts a table in the place of the one of tv, as [`install`]; `None` if the text is no table.
@@ -181,24 +210,36 @@ fn read(text: &str) -> Table {
     Table { date: word(&json, "date"), source: word(&json, "source"), models, regional }
 }
 
+/// Members of a model that are no terms, but are objects as those are.
+const NO_TERMS: [&str; 2] = ["above", "times"];
+
 fn prices(json: &Value) -> Option<Prices> {
     let rates = rates(json, None)?;
-    let mut above: Vec<(u64, Rates)> = json
-        .get("above")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-        .filter_map(|(limit, of)| Some((limit.parse().ok()?, self::rates(of, Some(rates))?)))
-        .collect();
-    above.sort_unstable();
+    let members = json.as_object().into_iter().flatten();
+    let own = members.filter(|(name, of)| of.is_object() && !NO_TERMS.contains(&name.as_str()));
+    let own = own.filter_map(|(name, of)| {
+        let rates = self::rates(of, Some(rates))?;
+        Some((name.clone(), Term::Rates(rates, above(of, rates))))
+    });
+    let times = json.get("times").and_then(Value::as_object).into_iter().flatten();
+    let times = times.filter_map(|(name, of)| Some((name.clone(), Term::Times(of.as_u64()?))));
     Some(Prices {
         rates,
-        above,
-        batch: json.get("batch").and_then(|of| self::rates(of, Some(rates))),
+        above: above(json, rates),
+        terms: own.chain(times).collect(),
         search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
         window: json.get("window").and_then(Value::as_u64),
         source: json.get("source").and_then(Value::as_str).unwrap_or("").to_owned(),
     })
+}
+
+/// The rates of long prompts, the smallest limit first.
+fn above(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
+    let limits = json.get("above").and_then(Value::as_object).into_iter().flatten();
+    let mut above: Vec<(u64, Rates)> =
+        limits.filter_map(|(limit, of)| Some((limit.parse().ok()?, rates(of, Some(usual))?))).collect();
+    above.sort_unstable();
+    above
 }
 
 /// Rates by name. What is not named costs what it costs otherwise, or as much as input.
@@ -218,7 +259,8 @@ fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
 #[cfg(test)]
 mod tests {
     use super::{BUILT_IN, Prices, of_model, product, replace_table};
-    use crate::model::totals::{PROMPT_LIMITS, Unpriced};
+    use crate::model::text::Text;
+    use crate::model::totals::{Class, PROMPT_LIMITS, ToPrice};
 
     #[test]
     fn every_model_of_the_table_has_rates_a_window_and_a_source() {
@@ -276,18 +318,52 @@ mod tests {
         }
     }
 
+    fn on(terms: &[&str], tokens: [u64; 5]) -> ToPrice {
+        let terms = terms.iter().copied().map(Text::from).collect();
+        ToPrice { classes: vec![(Class { surpassed: 0, terms }, tokens)], searches: 0 }
+    }
+
     #[test]
     fn tokens_cost_what_their_kind_costs() {
         let opus = of_model("claude-opus-4-6").unwrap();
-        let mut unpriced = Unpriced::default();
-        unpriced.bands[0] = [1_000_000, 100_000, 2_000_000, 100_000, 10_000];
-        let usd = |unpriced: &Unpriced| opus.picos(unpriced) as f64 / 1e12;
-        let first = usd(&unpriced);
+        let usd = |spent: &ToPrice| opus.picos(spent) as f64 / 1e12;
+        let first = usd(&on(&[], [1_000_000, 100_000, 2_000_000, 100_000, 10_000]));
         assert!((first - (5.0 + 2.5 + 1.0 + 0.625 + 0.1)).abs() < 1e-9, "{first}");
-        unpriced = Unpriced { searches: 3, ..Unpriced::default() };
-        assert!((usd(&unpriced) - 0.03).abs() < 1e-9);
-        unpriced = Unpriced { batch: [1_000_000, 0, 0, 0, 0], ..Unpriced::default() };
-        assert!((usd(&unpriced) - 2.5).abs() < 1e-9);
+        let searches = ToPrice { searches: 3, ..ToPrice::default() };
+        assert!((usd(&searches) - 0.03).abs() < 1e-9);
+    }
+
+    #[test]
+    fn terms_change_what_tokens_cost() {
+        let million = [1_000_000, 0, 0, 0, 0];
+        for (model, terms, expected) in [
+            ("claude-opus-4-6", ["batch"].as_slice(), Some(2.5)),
+            ("claude-opus-4-6", &["fast"], Some(30.0)),
+            ("claude-opus-5-5", &["fast"], Some(8.0)),
+            ("claude-opus-5-5", &["fast", "us"], Some(8.8)),
+            ("claude-opus-5-5", &["batch", "us"], Some(2.2)),
+            ("claude-opus-5-5", &["priority"], None),
+            ("gpt-5.4", &["priority"], Some(5.0)),
+            ("gpt-5.4", &["flex"], Some(1.25)),
+            ("gpt-5.4", &["us"], None),
+        ] {
+            let prices = of_model(model).unwrap();
+            let terms: Vec<Text> = terms.iter().copied().map(Text::from).collect();
+            assert_eq!(prices.knows(&terms), expected.is_some(), "{model} {terms:?}");
+            let spent = ToPrice { classes: vec![(Class { surpassed: 0, terms }, million)], searches: 0 };
+            let usd = prices.picos(&spent) as f64 / 1e12;
+            let usual = prices.rates[0] as f64 / 1e6;
+            assert!((usd - expected.unwrap_or(usual)).abs() < 1e-9, "{model} {spent:?}: {usd}");
+        }
+    }
+
+    #[test]
+    fn half_of_a_batch_is_half_of_each_kind() {
+        for model in ["claude-opus-4-6", "claude-haiku-4-5", "claude-sonnet-4", "claude-opus-5-5"] {
+            let prices = of_model(model).unwrap();
+            let all = [1_000_000; 5];
+            assert_eq!(prices.picos(&on(&["batch"], all)) * 2, prices.picos(&on(&[], all)), "{model}");
+        }
     }
 
     #[test]

@@ -37,14 +37,14 @@ fn request<'a>(subject: &Subject<'a>) -> Option<Request<'a>> {
 /// The context in two rows.
 pub fn brief(subject: &Subject<'_>, page: &mut Page<'_>) {
     let Some(request) = request(subject) else { return };
-    let usage = request.usage;
-    let window = window_at(&subject.session.transcript, request.entry, usage.total());
+    let seen = request.usage.seen();
+    let window = window_at(&subject.session.transcript, request.entry, seen.context());
     let of = window.map(|window| format!(" / {}", figures::tokens(window))).unwrap_or_default();
     let when = if request.is_own { "CONTEXT AT THIS REQUEST" } else { "CONTEXT AT THE REQUEST BEFORE" };
-    page.heading(when, &format!("{}{of}", figures::tokens(usage.prompt())));
-    let cached = usage.cache_read.unwrap_or(0);
-    let cached = format!("{} cached ({}%)", figures::tokens(cached), percent(cached, usage.prompt()));
-    let output = usage.output.map(|tokens| format!("   {} written", figures::tokens(tokens)));
+    page.heading(when, &format!("{}{of}", figures::tokens(seen.prompt())));
+    let cached = seen.cache_read.unwrap_or(0);
+    let cached = format!("{} cached ({}%)", figures::tokens(cached), percent(cached, seen.prompt()));
+    let output = seen.output.map(|tokens| format!("   {} written", figures::tokens(tokens)));
     page.say(format!("{cached}{}", output.unwrap_or_default()), page.look.theme.text);
 }
 
@@ -69,9 +69,10 @@ pub fn lay_out(subject: &Subject<'_>, page: &mut Page<'_>) {
 }
 
 fn window(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
-    let tokens = request.usage.prompt();
+    let seen = request.usage.seen();
+    let tokens = seen.prompt();
     let ascii = page.look.theme.ascii;
-    if let Some(window) = window_at(&subject.session.transcript, request.entry, request.usage.total()) {
+    if let Some(window) = window_at(&subject.session.transcript, request.entry, seen.context()) {
         page.heading(
             "WINDOW",
             &format!(
@@ -121,10 +122,10 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
     let words = format!(
         "{}  {} in its prompt",
         subject.place_words(Some(id), entry.origin),
-        figures::tokens(usage.prompt())
+        figures::tokens(usage.seen().prompt())
     );
     page.link("before", &[Span::styled(words, theme.text)], Some(Focus { entry: id, block: 0 }));
-    let (now, then) = (request.usage.prompt(), usage.prompt());
+    let (now, then) = (request.usage.seen().prompt(), usage.seen().prompt());
     let minus = theme.glyphs().minus;
     let change = if now >= then {
         format!("+{}", figures::tokens(now - then))
@@ -136,7 +137,7 @@ fn growth(subject: &Subject<'_>, request: &Request<'_>, page: &mut Page<'_>) {
         let name = entry.model.as_ref().map_or("another model", |name| name.as_str());
         page.field("model", &[Span::styled(format!("was {name}"), theme.warn)]);
     }
-    if let Some(cached) = request.usage.cache_read {
+    if let Some(cached) = request.usage.seen().cache_read {
         let words = format!(
             "{} of the {} before came from the cache ({}%)",
             figures::tokens(cached.min(then)),

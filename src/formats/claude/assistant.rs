@@ -3,7 +3,8 @@
 
 use super::line::Line;
 use super::session::Session;
-use crate::formats::anthropic::{self, Content, Site};
+use crate::formats::anthropic::{self, Content, Site, spent};
+use crate::formats::decoder::Place;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
@@ -18,8 +19,13 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 
 /// An assistant line.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let from = out.edits.len();
     let entry = read(line, session, out);
-    add_part(entry, session, out)
+    let is_beside = matches!(line.input.place, Place::CompanionLine(_));
+    let request = session.bill.request(&entry, out.edits.get(from..).unwrap_or_default());
+    let fate = add_part(entry, session, out);
+    session.bill.spend(request, (is_beside, fate == Fate::Shown), out);
+    fate
 }
 
 /// The part of an answer that a line brings.
@@ -43,7 +49,7 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     if !is_synthetic {
         entry.model = model;
         entry.stop = Stop::of(message.get("stop_reason").str_or_empty());
-        entry.usage = usage(line, out).map(Box::new);
+        entry.usage = usage(line, &entry, out).map(Box::new);
     }
     entry
 }
@@ -87,8 +93,13 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
 
 /// Lines before version 1.0.x say what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
 /// answer began, and no reason why it stopped.
-fn usage(line: &Line<'_>, out: &mut Batch) -> Option<Usage> {
-    let usage = anthropic::usage(line.json.at(&["message", "usage"]), out)?;
+fn usage(line: &Line<'_>, entry: &Entry, out: &mut Batch) -> Option<Usage> {
+    let made = spent::spent(line.json.at(&["message", "usage"]), entry.model.as_ref(), out)?;
+    for (number, (usage, model)) in made.others.into_iter().enumerate() {
+        let of = Text::clean(&format!("{}:iteration {number}", entry.key));
+        out.push(Edit::Usage { of, usage: Box::new(usage), model });
+    }
+    let usage = made.own;
     let cost = line.json.get("costUSD").number().filter(|usd| *usd > 0.0);
     let message = line.json.get("message");
     let is_partial = cost.is_none() && message.has("stop_reason") && message.get("stop_reason").is_null();

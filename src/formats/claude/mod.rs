@@ -4,6 +4,7 @@
 
 pub mod assistant;
 mod attachment;
+pub(crate) mod bill;
 pub mod calls;
 mod chains;
 pub(crate) mod command;
@@ -53,8 +54,8 @@ impl Format for Claude {
     }
 
     fn omits(&self) -> &'static str {
-        "cost (estimated from a price table and marked ~); the exact time of each block; requests \
-         for titles and inside web searches"
+        "before late 2026 cost (estimated from a price table and marked ~); the exact time of each block; requests \
+         for titles and inside web searches, but for their cost"
     }
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
@@ -199,6 +200,10 @@ impl ClaudeDecoder {
             "system" => system::decode(line, &mut self.session, out),
             "progress" => progress::decode(line, &mut self.session, out),
             "attachment" => attachment::decode(line, &mut self.session, out),
+            "cost-state" if line.input.place == Place::Line && self.session.home().is_none() => {
+                self.session.bill.record(line, out)
+            }
+            "cost-state" => Fate::Passed("the cost of another session"),
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
                 // What is no link of the chain is the program's own state.

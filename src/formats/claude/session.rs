@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
+use super::bill::Bill;
 use super::calls::Calls;
 use super::chains::Chains;
 use super::command::Command;
@@ -70,6 +71,8 @@ pub struct Session {
     pub(crate) queue: Queue,
     /// Outputs beside the session.
     pub(crate) stored: Stored,
+    /// What the agent says that it cost.
+    pub(crate) bill: Bill,
     /// Requests that are tried again.
     pub(crate) retries: Retries,
     /// A command whose output may follow.

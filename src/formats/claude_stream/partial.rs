@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::formats::anthropic;
+use crate::formats::anthropic::spent;
 use crate::formats::json::Json;
 use crate::model::body::BodyFlags;
 use crate::model::body::{Body, Held, Key};
@@ -62,7 +62,7 @@ impl Partials {
                 let message = event.get("message");
                 let id = message.get("id").str().or_else(|| event.get("message_id").str());
                 let key = id.filter(|id| identifies(id)).map_or_else(|| out.origin_key(), Text::clean);
-                let usage = anthropic::usage(message.get("usage"), out).unwrap_or_default();
+                let usage = spent::usage(message.get("usage"), out).unwrap_or_default();
                 let model = message.get("model").text();
                 let partial = Partial { key, model, usage, ..Partial::default() };
                 self.open.insert(lane.cloned(), partial);
@@ -103,7 +103,7 @@ impl Partials {
     ) -> Option<(Key, Usage)> {
         let recorded = event.get("usage");
         let partial = self.open.get(&lane.cloned()).filter(|_| kind == "message_delta")?;
-        let usage = later(anthropic::usage(recorded, out)?, partial.usage.clone());
+        let usage = later(spent::usage(recorded, out)?, partial.usage.clone());
         let usage = Box::new(usage);
         out.push(Edit::Usage { of: partial.key.clone(), usage: usage.clone(), model: partial.model.clone() });
         Some((partial.key.clone(), *usage))

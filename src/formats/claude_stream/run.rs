@@ -1,7 +1,7 @@
 //! A run: `system/init` begins it, `result` ends it and knows best what it cost.
 
 use super::sums::{Count, Sums};
-use crate::formats::anthropic;
+use crate::formats::anthropic::{self, spent};
 use crate::formats::claude::line::Line;
 use crate::formats::claude::system::setting;
 use crate::formats::json::Json;
@@ -163,7 +163,7 @@ fn denied(denial: &Json<'_>) -> Text {
 /// the last leg after a stop hook. `modelUsage` knows all. The cost is emitted once, beside them.
 fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
     let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
-    for (name, usage) in &count.models {
+    for (name, usage) in &count.totals.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));
         out.push(Edit::Usage { of, usage, model: Some(name.clone()) });
         let window = line.json.at(&["modelUsage", name, "contextWindow"]).count();
@@ -173,8 +173,8 @@ fn emit_usage(line: &Line<'_>, count: &Count, model: Option<&Name>, out: &mut Ba
             out.meta(MetaEdit::Window(window));
         }
     }
-    let usage = anthropic::usage(line.json.get("usage"), out).unwrap_or_default();
-    let usage = Usage { scope: Scope::Fallback, cost: count.cost, ..usage };
+    let usage = spent::usage(line.json.get("usage"), out).unwrap_or_default();
+    let usage = Usage { scope: Scope::Fallback, cost: count.totals.rest(), ..usage };
     if usage != (Usage { scope: Scope::Fallback, ..Usage::default() }) {
         out.push(Edit::Usage { of: of(""), usage: Box::new(usage), model: model.cloned() });
     }

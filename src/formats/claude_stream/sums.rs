@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::formats::anthropic;
+use crate::formats::anthropic::spent::{self, ModelTotals};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -21,10 +21,8 @@ pub(crate) struct Count {
     /// Names its edits: a later result of the process takes the place of the earlier ones.
     pub(crate) key: Key,
     session: Option<Text>,
-    /// By model.
-    pub(crate) models: Vec<(Name, Usage)>,
-    /// In USD.
-    pub(crate) cost: Option<f64>,
+    /// By model, and in all.
+    pub(crate) totals: ModelTotals,
 }
 
 /// Usage of the messages since the last result.
@@ -53,16 +51,16 @@ impl Sums {
     /// A result ends a turn. Gives what its process has counted so far, and a sentence if the messages
     /// of the turn add up to something else.
     pub(crate) fn close(&mut self, line: &Json<'_>, key: &Key, out: &mut Batch) -> (Count, Option<Text>) {
-        let turn = anthropic::usage(line.get("usage"), out).unwrap_or_default();
+        let turn = spent::usage(line.get("usage"), out).unwrap_or_default();
         let mut count = Count {
             key: key.clone(),
             session: line.get("session_id").text(),
-            models: models(line.get("modelUsage"), out),
-            cost: line.get("total_cost_usd").number().filter(|usd| *usd > 0.0),
+            totals: ModelTotals::read(line.get("modelUsage"), line.get("total_cost_usd"), false, out),
         };
         let before = self.last.take().filter(|last| count.goes_on_from(last, &turn));
-        let (counted, before_sum) = (sum(count.models.iter().map(|(_, usage)| usage)), before.as_ref());
-        let before_sum = before_sum.map(|last| sum(last.models.iter().map(|(_, usage)| usage)));
+        let (counted, before_sum) =
+            (sum(count.totals.models.iter().map(|(_, usage)| usage)), before.as_ref());
+        let before_sum = before_sum.map(|last| sum(last.totals.models.iter().map(|(_, usage)| usage)));
         let of_messages = sum(self.messages.values());
         let was_open = self.is_behind_a_result;
         for of in self.messages.drain().map(|(of, _)| of).filter(|_| was_open) {
@@ -74,7 +72,7 @@ impl Sums {
             count.key = last.key;
         }
         let of_turn = before_sum.map_or(counted, |(prompt, output)| (counted.0 - prompt, counted.1 - output));
-        let differs = !count.models.is_empty() && of_messages != of_turn;
+        let differs = !count.totals.models.is_empty() && of_messages != of_turn;
         self.last = Some(count.clone());
         (count, differs.then(|| difference(of_messages, of_turn)))
     }
@@ -83,36 +81,20 @@ impl Sums {
 impl Count {
     fn goes_on_from(&self, last: &Self, turn: &Usage) -> bool {
         let covers = |(name, then): &(Name, Usage)| {
-            self.models.iter().any(|(other, now)| {
+            self.totals.models.iter().any(|(other, now)| {
                 let parts = |usage: &Usage| [usage.input, usage.cache_read, usage.cache_write, usage.output];
                 other == name && parts(now).iter().zip(parts(then)).all(|(now, then)| *now >= then)
             })
         };
-        let [now, then] = [self, last].map(|count| sum(count.models.iter().map(|(_, usage)| usage)));
+        let [now, then] = [self, last].map(|count| sum(count.totals.models.iter().map(|(_, usage)| usage)));
         let has_room = |now: u64, then: u64, turn: u64| now >= then.saturating_add(turn);
-        !last.models.is_empty()
+        !last.totals.models.is_empty()
             && self.session == last.session
-            && self.cost >= last.cost
-            && last.models.iter().all(covers)
+            && self.totals.total >= last.totals.total
+            && last.totals.models.iter().all(covers)
             && has_room(now.0, then.0, turn.prompt())
             && has_room(now.1, then.1, turn.output.unwrap_or(0))
     }
-}
-
-fn models(recorded: &Json<'_>, out: &mut Batch) -> Vec<(Name, Usage)> {
-    let mut models = Vec::new();
-    for (name, spent) in recorded.members() {
-        let usage = Usage {
-            scope: Scope::Run,
-            input: anthropic::tokens(spent, "inputTokens", out),
-            output: anthropic::tokens(spent, "outputTokens", out),
-            cache_read: anthropic::tokens(spent, "cacheReadInputTokens", out),
-            cache_write: anthropic::tokens(spent, "cacheCreationInputTokens", out),
-            ..Usage::default()
-        };
-        models.push((Text::clean(name), usage));
-    }
-    models
 }
 
 /// What names the usage of a message of a run that has not ended.

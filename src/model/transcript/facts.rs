@@ -42,6 +42,11 @@ impl Transcript {
             touched.changed.extend(self.index.get(&of));
             return;
         }
+        let nothing = Usage { scope: usage.scope, ..Usage::default() };
+        if !usage.scope.is_of_requests() && usage == nothing {
+            touched.meta |= self.ledger.take_aside(&of).is_some();
+            return;
+        }
         // Sent again with other figures, it stays where it came first.
         let after = self.ledger.aside(&of).map_or_else(|| self.order.last_remaining(), |known| known.after);
         self.ledger.add_aside(of, Aside { usage, model, after });

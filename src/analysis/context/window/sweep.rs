@@ -173,7 +173,8 @@ impl Carry {
         emit: &mut impl FnMut(ContextRow),
     ) {
         let Some(usage) = entry.usage.as_deref() else { return };
-        let prompt = usage.prompt();
+        let seen = usage.seen();
+        let prompt = seen.prompt();
         let is_continued = self.between.compaction.is_none() && !self.between.rewind && !is_summary;
         let before = self.last.map(|(prompt, _)| prompt).filter(|_| is_continued);
         if let Some(before) = before
@@ -190,10 +191,10 @@ impl Carry {
             entry: id,
             at: entry.at,
             prompt,
-            read: usage.cache_read,
-            write: usage.cache_write,
-            output: usage.output,
-            limit: window_at(transcript, entry, usage.total()),
+            read: seen.cache_read,
+            write: seen.cache_write,
+            output: seen.output,
+            limit: window_at(transcript, entry, seen.context()),
             sizes: self.sizes,
             before,
             grown: self.grown.take(),
@@ -203,7 +204,7 @@ impl Carry {
             is_summary,
         })));
         self.asked = self.sizes;
-        self.last = Some((prompt, usage.output.unwrap_or(0)));
+        self.last = Some((prompt, seen.output.unwrap_or(0)));
         self.between = Between::default();
     }
 

@@ -4,9 +4,9 @@
 //! of micro-dollars for a million tokens, so a token costs a whole number of pico-dollars (USD × 10⁻¹²);
 //! what an agent recorded is kept to a nano-dollar.
 
-use crate::analysis::money::cost::{Money, estimate};
+use crate::analysis::money::cost::Money;
 use crate::analysis::money::prices::{Prices, Rates};
-use crate::model::totals::{Spent, Sum, Unpriced};
+use crate::model::totals::{Spent, Sum};
 use crate::model::usage::Usage;
 
 /// Tokens of a class.
@@ -97,13 +97,9 @@ impl Amount {
         let is_cached = usage.cache_read.unwrap_or(0) > 0 || usage.cache_write.unwrap_or(0) > 0;
         amount.cached = u32::from(is_cached);
         let Some(prices) = prices else { return amount };
-        if usage.cost.is_some() {
-            amount.money.compared = amount.money.recorded;
-            amount.money.expected = estimate(prices, &all_of(usage));
-        }
         if is_cached {
             amount.cached_priced = 1;
-            amount.saved = saved(usage, &prices.rates_at(prices.tier_of(usage)));
+            amount.saved = saved(usage, &prices.rates_at(&prices.tier_of(usage)));
         }
         amount
     }
@@ -153,6 +149,25 @@ impl Amount {
         common
     }
 
+    /// So many parts of so many of the tokens and the money.
+    pub(crate) fn part(&self, parts: usize, of: usize) -> Self {
+        let (parts, of) = (parts as i128, of.max(1) as i128);
+        let part = |amount: i128| amount.saturating_mul(parts) / of;
+        let mut amount = Self::default();
+        for (part_of, whole) in amount.tokens_mut().into_iter().zip(self.tokens()) {
+            part_of.total = i64::try_from(part(whole.total.into())).unwrap_or(i64::MAX);
+        }
+        let Money { recorded, estimated, compared, expected, .. } = self.money;
+        amount.money = Money {
+            recorded: part(recorded),
+            estimated: part(estimated),
+            compared: part(compared),
+            expected: part(expected),
+            ..Money::default()
+        };
+        amount
+    }
+
     /// Input, output, reasoning, cache read, cache write, cache write for an hour.
     pub fn tokens(&self) -> [Tokens; 6] {
         [self.input, self.output, self.reasoning, self.cache_read, self.cache_write, self.cache_write_1h]
@@ -192,11 +207,6 @@ impl Amount {
     pub fn is_nothing(&self) -> bool {
         !self.has_tokens() && self.searches == 0 && self.money.picos() == 0 && self.money.unpriced == 0
     }
-}
-
-/// The tokens of a record, whether it records a cost or not.
-pub(super) fn all_of(usage: &Usage) -> Unpriced {
-    Spent::of(&Usage { cost: None, ..usage.clone() }).unpriced
 }
 
 fn saved(usage: &Usage, rates: &Rates) -> i128 {

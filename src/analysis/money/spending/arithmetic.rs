@@ -142,7 +142,7 @@ fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
         bills.push(Bill {
             model: charge.model.clone(),
             row: models::canonical(&charge.model),
-            tier: charge.tier,
+            tier: charge.tier.clone(),
             charges: 0,
             products: Vec::new(),
             source: prices.source.clone(),
@@ -156,7 +156,7 @@ fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
     let short = count(amount.cache_write.total) - long;
     let counts =
         [count(amount.input.total), count(amount.output.total), count(amount.cache_read.total), short, long];
-    let rates = prices.rates_at(charge.tier);
+    let rates = prices.rates_at(&charge.tier);
     for ((class, count), rate) in CLASSES.iter().zip(counts).zip(rates) {
         bill.add(class, count, rate);
     }

@@ -6,15 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::amount::Amount;
 use super::{Charge, Fate, For, Spending, purpose};
 use crate::analysis::account::Account;
-use crate::analysis::money::cost::Cost;
-use crate::analysis::money::cost::{Money, PICOS_IN_NANO};
-use crate::analysis::money::prices::{self, Tier};
+use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
+use crate::analysis::money::prices::{self, Prices, Tier};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::Totals;
+use crate::model::totals::{Spent, ToPrice, Totals};
 use crate::model::transcript::{Aside, Part, Transcript};
 
 /// What charges are summed by.
@@ -307,7 +306,8 @@ fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
     }
 }
 
-/// What runs of a part of the charges count beyond them.
+/// What runs of a part of the charges count beyond them: by model the tokens at list prices, then what the agent told of
+/// the cost of all tokens of the model in place of these prices; then what is left of the cost of the whole.
 fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
     for (model, spent) in totals.by_model().iter() {
@@ -323,39 +323,93 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     for charge in charges {
         sum.plus(&charge.amount);
     }
+    let open = Open::of(totals);
+    let listed: BTreeMap<Name, Option<i128>> = cost::listed(totals).into_iter().collect();
     let mut beyond: Vec<Charge> = Vec::new();
-    for (model, amount) in by_model {
+    for (model, mut amount) in by_model {
+        let recorded = totals.run_of(&model).filter(|spent| spent.priced > 0).map(|spent| {
+            let listed = listed.get(&model).copied().flatten().map(|picos| picos - open.estimated(&model));
+            recorded_cost(spent, prices::of_model(&model), listed)
+        });
+        if let Some(recorded) = &recorded {
+            amount.money = Money {
+                recorded: amount.money.recorded,
+                estimated: amount.money.estimated,
+                ..Money::default()
+            };
+            amount.money.minus(&Money { compared: 0, expected: 0, ..*recorded });
+        }
         sum.plus(&amount);
         if amount.tokens().iter().any(|tokens| tokens.total != 0) || amount.money.picos() != 0 {
+            beyond.push(run(model.clone(), amount));
+        }
+        if let Some(money) = recorded {
+            let amount = Amount { money, ..Amount::default() };
+            sum.plus(&amount);
             beyond.push(run(model, amount));
         }
     }
     if let Some(nanos) = totals.run_nanos() {
         let recorded = i128::from(nanos) * PICOS_IN_NANO;
+        let listed: Option<i128> = listed.into_values().sum();
+        // Nothing can be held against the cost of tokens that nobody tells.
+        let listed = listed.filter(|picos| *picos > 0).map(|picos| picos - open.sum.estimated);
+        let lacks_some = totals.lacks_run_cost() && sum.money.lacking == 0;
         // It says nothing of a run that has not ended.
-        let mut open = Money::default();
-        let of_open = totals.open_by_model().iter();
-        of_open.for_each(|(model, spent)| open.plus(&Money::of(spent, prices::of_model(model))));
-        // Estimates of all models, and nothing recorded among them, can be held against it.
-        let can_compare = sum.money.unpriced == 0 && sum.money.recorded == 0 && sum.money.estimates > 0;
-        let can_compare = can_compare && totals.is_covered();
         let money = Money {
-            recorded: recorded + open.recorded - sum.money.recorded,
-            estimated: open.estimated - sum.money.estimated,
+            recorded: recorded + open.sum.recorded - sum.money.recorded,
+            estimated: open.sum.estimated - sum.money.estimated,
             recordings: 1,
-            compared: if can_compare { recorded } else { 0 },
-            expected: if can_compare { sum.money.picos() } else { 0 },
+            lacking: u32::from(lacks_some),
+            compared: listed.map_or(0, |_| recorded - sum.money.compared),
+            expected: listed.map_or(0, |listed| listed - sum.money.expected),
+            incomparable: u32::from(listed.is_none()),
             ..Money::default()
         };
         // Agents add up in floating point: less than a nano-dollar is no difference, but must not be lost.
         let is_rounding = money.picos().abs() < PICOS_IN_NANO;
         match beyond.last_mut().filter(|_| is_rounding) {
             Some(last) => last.amount.plus(&Amount { money, ..Amount::default() }),
-            None if money.picos() == 0 && money.recorded == 0 => {}
+            None if money.picos() == 0 && money.recorded == 0 && !lacks_some => {}
             None => beyond.push(run(Name::default(), Amount { money, ..Amount::default() })),
         }
     }
     beyond
+}
+
+/// What an agent told of the cost of a model, in place of what list prices say of the same tokens.
+fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -> Money {
+    let recorded = Money::of(&Spent { unpriced: ToPrice::default(), ..spent.clone() }, prices);
+    Money {
+        estimated: -recorded.expected,
+        compared: listed.map_or(0, |_| recorded.recorded),
+        expected: listed.unwrap_or(0),
+        incomparable: listed.map_or(recorded.recordings, |_| 0),
+        ..recorded
+    }
+}
+
+/// What was spent on runs that have not ended, or since the agent told what all of it had cost.
+struct Open {
+    by_model: BTreeMap<Name, Money>,
+    sum: Money,
+}
+
+impl Open {
+    fn of(totals: &Totals) -> Self {
+        let mut sum = Money::default();
+        let mut by_model = BTreeMap::new();
+        for (model, spent) in totals.open_by_model() {
+            let money = Money::of(spent, prices::of_model(model));
+            sum.plus(&money);
+            by_model.insert(model.clone(), money);
+        }
+        Self { by_model, sum }
+    }
+
+    fn estimated(&self, model: &Name) -> i128 {
+        self.by_model.get(model).map_or(0, |money| money.estimated)
+    }
 }
 
 fn run(model: Name, amount: Amount) -> Charge {
@@ -369,7 +423,7 @@ fn run(model: Name, amount: Amount) -> Charge {
         model,
         lane: None,
         fate: Fate::Fine,
-        tier: Tier::Usual,
+        tier: Tier::default(),
         amount,
     }
 }

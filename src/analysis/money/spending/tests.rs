@@ -271,7 +271,7 @@ fn the_products_are_the_estimate() {
     };
     let usual = answer(&mut batch, "a", OPUS, one.clone());
     batch.entry(usual);
-    let batched = answer(&mut batch, "b", OPUS, Usage { is_batch: true, ..one.clone() });
+    let batched = answer(&mut batch, "b", OPUS, Usage { terms: vec!["batch".into()], ..one.clone() });
     batch.entry(batched);
     let long = answer(&mut batch, "c", "gpt-5.4", usage(300_000, None));
     batch.entry(long);
@@ -283,8 +283,10 @@ fn the_products_are_the_estimate() {
     let made = Arithmetic::of(&statement.charges_of(None, Grouping::Turns));
     let sum: i128 = made.estimated.iter().map(super::arithmetic::Bill::picos).sum();
     assert_eq!(sum, statement.total.money.estimated);
-    let tiers: Vec<Tier> = made.estimated.iter().map(|bill| bill.tier).collect();
-    assert_eq!(tiers, [Tier::Above(272_000), Tier::Usual, Tier::Batch], "the greatest first");
+    let tiers: Vec<Tier> = made.estimated.iter().map(|bill| bill.tier.clone()).collect();
+    let long = Tier { above: Some(272_000), ..Tier::default() };
+    let batch = Tier { terms: vec!["batch".into()], ..Tier::default() };
+    assert_eq!(tiers, [long, Tier::default(), batch], "the greatest first");
     let words: Vec<String> = made.estimated[1]
         .products
         .iter()

@@ -88,7 +88,7 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
     if is_one_of_many {
         names.push(named(&bill.model));
     }
-    names.extend(tier(bill.tier));
+    names.extend(tier(&bill.tier));
     if !names.is_empty() {
         parts.push(vec![Span::styled(format!("{}: ", names.join(", ")), theme.accent)]);
     }
@@ -122,12 +122,9 @@ fn packed(parts: Vec<Vec<Span<'static>>>, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn tier(tier: Tier) -> Option<String> {
-    match tier {
-        Tier::Usual => None,
-        Tier::Above(limit) => Some(format!("prompts of more than {} tokens", exact(limit))),
-        Tier::Batch => Some("batch".to_owned()),
-    }
+fn tier(tier: &Tier) -> Vec<String> {
+    let long = tier.above.map(|limit| format!("prompts of more than {} tokens", exact(limit)));
+    tier.terms.iter().map(ToString::to_string).chain(long).collect()
 }
 
 /// `prices of claude-opus-4-6: https://… · litellm …, 2026-11-21`

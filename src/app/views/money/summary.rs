@@ -10,7 +10,7 @@ use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::{Amount, Tokens};
 use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, Product};
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
-use crate::analysis::money::spending::{Charge, Fate};
+use crate::analysis::money::spending::{Charge, Fate, For};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
 use crate::app::views::table::Column;
@@ -115,7 +115,9 @@ pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
 
 /// All lines.
 pub(crate) fn facts(statement: &Statement, turns: &[StatementRow], scene: &PageScene<'_>) -> Vec<Fact> {
-    let mut facts = vec![cost(statement), requests(statement)];
+    let mut facts = vec![cost(statement)];
+    facts.extend(difference(statement));
+    facts.push(requests(statement));
     facts.extend(classes(statement));
     facts.extend(cache(statement));
     facts.extend(for_nothing(statement, scene));
@@ -154,6 +156,27 @@ fn cost(statement: &Statement) -> Fact {
     }
     let words = phrases::cost(cost).unwrap_or_else(|| "$?".to_owned());
     Fact { cost: words, note, ..Fact::new("cost") }
+}
+
+/// What the agent recorded beyond list prices, or below them, and what that may be.
+fn difference(statement: &Statement) -> Option<Fact> {
+    let money = &statement.total.money;
+    let off = money.compared - money.expected;
+    if money.compared == 0 || (off as f64 / money.compared as f64).abs() <= 0.01 {
+        return None;
+    }
+    let beyond = statement.charges.iter().filter(|charge| charge.what == For::Run);
+    let beyond: i64 =
+        beyond.map(|charge| charge.amount.prompt().saturating_add(charge.amount.output.total)).sum();
+    let own = "prices of the agent's own, and terms that the file does not tell";
+    let note = match u64::try_from(beyond).ok().filter(|tokens| *tokens > 0) {
+        Some(tokens) => format!(
+            "list prices have the {} tokens in them that no request here tells of (titles, summaries); the rest may be {own}",
+            exact(tokens)
+        ),
+        None => format!("it may be requests that the file does not hold, {own}"),
+    };
+    Some(Fact { cost: phrases::usd(usd(off)), note, ..Fact::new("difference") })
 }
 
 fn requests(statement: &Statement) -> Fact {

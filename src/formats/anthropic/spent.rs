@@ -1,0 +1,263 @@
+//! What an answer took of its model, and of others: `usage` with its `iterations`.
+//!
+//! Invariant: the usage of the answer and those of the other requests are together what was paid for.
+
+use super::tokens;
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Step, Usage};
+
+/// What an answer took.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// On its own model.
+    pub(crate) own: Usage,
+    /// Requests that were made for it beside that, with their models: an advisor's, a compaction's.
+    pub(crate) others: Vec<(Usage, Option<Name>)>,
+}
+
+/// Kinds of iterations that the counts of the whole may be the sum of; those of the first fit.
+const COUNTED: [&[&str]; 4] = [
+    &["message"],
+    &["message", "fallback_message"],
+    &["fallback_message"],
+    &["message", "fallback_message", "advisor_message", "compaction"],
+];
+
+/// A `usage` object of a message of this model, with the requests within it; `None` if it is none.
+pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> Option<Spent> {
+    let mut own = usage(json, out)?;
+    let steps: Vec<(&str, Usage, Option<Name>)> = json
+        .get("iterations")
+        .items()
+        .iter()
+        .filter_map(|step| {
+            let usage = Usage { terms: own.terms.clone(), ..usage(step, out)? };
+            Some((step.get("type").filled().unwrap_or("message"), usage, step.get("model").text()))
+        })
+        .collect();
+    let adds_up = |kinds: &&[&str]| {
+        let sum = steps.iter().filter(|(kind, ..)| kinds.contains(kind)).fold([0; 4], |sum, (_, step, _)| {
+            let mut terms = counts(step).into_iter();
+            sum.map(|sum: u64| sum.saturating_add(terms.next().unwrap_or(0)))
+        });
+        sum == counts(&own)
+    };
+    let counted = COUNTED.iter().copied().find(|kinds| adds_up(kinds)).unwrap_or(&["message"]);
+    let mut others = Vec::new();
+    let mut last = None;
+    let mut prompts = 0;
+    for (kind, step, its) in steps {
+        let is_counted = counted.contains(&kind);
+        if is_counted && its.as_ref().is_none_or(|its| Some(its) == model) {
+            let Usage { input, cache_read, cache_write, output, .. } = step;
+            last = Some(Box::new(Step { input, cache_read, cache_write, output }));
+            prompts += 1;
+            continue;
+        }
+        if is_counted {
+            take(&mut own, &step);
+        }
+        others.push((step, its.or_else(|| model.cloned())));
+    }
+    own.last = last.filter(|_| prompts > 1);
+    Some(Spent { own, others })
+}
+
+fn counts(usage: &Usage) -> [u64; 4] {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|count| count.unwrap_or(0))
+}
+
+/// Takes a part of what an answer took away from it: another model did that.
+fn take(own: &mut Usage, part: &Usage) {
+    for (own, part) in [
+        (&mut own.input, part.input),
+        (&mut own.output, part.output),
+        (&mut own.cache_read, part.cache_read),
+        (&mut own.cache_write, part.cache_write),
+        (&mut own.cache_write_1h, part.cache_write_1h),
+    ] {
+        *own = own.map(|count| count.saturating_sub(part.unwrap_or(0)));
+    }
+}
+
+/// A `usage` object by its own counts; `None` if it is none.
+pub(crate) fn usage(json: &Json<'_>, out: &mut Batch) -> Option<Usage> {
+    json.is_object().then(|| Usage {
+        input: tokens(json, "input_tokens", out),
+        output: tokens(json, "output_tokens", out),
+        cache_read: tokens(json, "cache_read_input_tokens", out),
+        cache_write: tokens(json, "cache_creation_input_tokens", out),
+        cache_write_1h: tokens(json.get("cache_creation"), "ephemeral_1h_input_tokens", out),
+        reasoning: tokens(json.get("output_tokens_details"), "thinking_tokens", out),
+        searches: tokens(json.get("server_tool_use"), "web_search_requests", out),
+        terms: terms(json),
+        is_partial: false,
+        ..Usage::default()
+    })
+}
+
+/// Members that say on which terms a request was served, and their values that are the usual ones.
+const TERMS: [(&str, &[&str]); 3] = [
+    ("inference_geo", &["not_available", "global"]),
+    ("service_tier", &["standard", "default", "auto"]),
+    ("speed", &["standard"]),
+];
+
+/// No name of a term is longer.
+const TERM: usize = 40;
+
+fn terms(json: &Json<'_>) -> Vec<Name> {
+    let own = |(member, usual): &(&str, &[&str])| {
+        let value = json.get(member).filled().filter(|value| !usual.contains(value))?;
+        Some(Text::stub(&value.to_ascii_lowercase(), TERM))
+    };
+    let mut terms: Vec<Name> = TERMS.iter().filter_map(own).collect();
+    terms.sort_unstable();
+    terms
+}
+
+/// What an agent of Anthropic's says that each model has used so far: `modelUsage`, and what all of that cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ModelTotals {
+    /// By model.
+    pub(crate) models: Vec<(Name, Usage)>,
+    /// USD.
+    pub(crate) total: Option<f64>,
+}
+
+/// Agents add up in floating point.
+const ROUNDING: f64 = 1e-9;
+
+impl ModelTotals {
+    /// `lacks_cost` if the agent had no price for one of the models.
+    pub(crate) fn read(models: &Json<'_>, total: &Json<'_>, lacks_cost: bool, out: &mut Batch) -> Self {
+        let total = total.number().filter(|usd| *usd > 0.0);
+        let cost_of = |spent: &Json<'_>| spent.get("costUSD").number().filter(|usd| *usd >= 0.0);
+        // Where nothing has a cost, 0 stands for what is not known.
+        let is_priced = models.members().iter().any(|(_, spent)| cost_of(spent) > Some(0.0));
+        let mut by_model: Vec<(Name, Usage)> = Vec::new();
+        for (name, spent) in models.members() {
+            let mut usage = Usage {
+                scope: Scope::Run,
+                input: tokens(spent, "inputTokens", out),
+                output: tokens(spent, "outputTokens", out),
+                cache_read: tokens(spent, "cacheReadInputTokens", out),
+                cache_write: tokens(spent, "cacheCreationInputTokens", out),
+                cache_write_1h: tokens(spent, "cacheCreationEphemeral1hInputTokens", out),
+                reasoning: tokens(spent, "thinkingTokens", out),
+                searches: tokens(spent, "webSearchRequests", out).filter(|searches| *searches > 0),
+                cost: cost_of(spent).filter(|_| is_priced),
+                ..Usage::default()
+            };
+            usage.lacks_cost = lacks_cost && usage.cost == Some(0.0) && usage.total() > 0;
+            by_model.push((Text::clean(name), usage));
+        }
+        Self { models: by_model, total }
+    }
+
+    /// What is left of the cost of all of it without those of the models; nothing if these are all of it.
+    pub(crate) fn rest(&self) -> Option<f64> {
+        let total = self.total?;
+        let costs: Vec<f64> = self.models.iter().filter_map(|(_, usage)| usage.cost).collect();
+        let rest = total - costs.iter().sum::<f64>();
+        (costs.is_empty() || rest.abs() > ROUNDING).then_some(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ModelTotals, spent};
+    use crate::formats::json::parse;
+    use crate::model::edit::Batch;
+    use crate::model::text::Text;
+
+    /// Input and output of the answer itself, and of each other request with its model.
+    fn of(iterations: &str, whole: (u64, u64)) -> ((u64, u64), Vec<(u64, u64, String)>, Option<u64>) {
+        let text = format!(
+            r#"{{"input_tokens":{},"output_tokens":{},"iterations":[{iterations}]}}"#,
+            whole.0, whole.1
+        );
+        let mut out = Batch::default();
+        let made = spent(&parse(&text).unwrap(), Some(&Text::from("own")), &mut out).unwrap();
+        let counts = |usage: &super::Usage| (usage.input.unwrap(), usage.output.unwrap());
+        let others = made.others.iter().map(|(usage, model)| {
+            let (input, output) = counts(usage);
+            (input, output, model.as_ref().unwrap().to_string())
+        });
+        (counts(&made.own), others.collect(), made.own.last.map(|last| last.prompt()))
+    }
+
+    fn step(kind: &str, input: u64, output: u64, model: &str) -> String {
+        format!(r#"{{"type":"{kind}","input_tokens":{input},"output_tokens":{output}{model}}}"#)
+    }
+
+    #[test]
+    fn what_the_whole_does_not_count_are_other_requests() {
+        let message = step("message", 10, 1, "");
+        assert_eq!(of(&message, (10, 1)), ((10, 1), vec![], None), "it repeats the whole");
+        let advised = [
+            message.clone(),
+            step("advisor_message", 100, 5, r#","model":"wise""#),
+            step("message", 20, 2, r#","model":null"#),
+        ];
+        let wise = (100, 5, "wise".to_owned());
+        assert_eq!(of(&advised.join(","), (30, 3)), ((30, 3), vec![wise.clone()], Some(20)));
+        let all_in_one = of(&advised.join(","), (130, 8));
+        assert_eq!(all_in_one, ((30, 3), vec![wise], Some(20)), "the whole counts it, too");
+        let compacted = [message.clone(), step("compaction", 90, 9, ""), step("unheard_of", 1, 1, "")];
+        let others = vec![(90, 9, "own".to_owned()), (1, 1, "own".to_owned())];
+        assert_eq!(of(&compacted.join(","), (10, 1)), ((10, 1), others, None));
+    }
+
+    #[test]
+    fn a_model_that_stepped_in_is_paid_at_its_price() {
+        let steps = [step("message", 10, 1, ""), step("fallback_message", 20, 2, r#","model":"other""#)];
+        let other = vec![(20, 2, "other".to_owned())];
+        for whole in [(10, 1), (30, 3)] {
+            assert_eq!(of(&steps.join(","), whole), ((10, 1), other.clone(), None), "{whole:?}");
+        }
+    }
+
+    #[test]
+    fn terms_are_what_is_not_usual() {
+        for (members, terms) in [
+            (r#""speed":"standard","service_tier":"standard","inference_geo":"not_available""#, vec![]),
+            (r#""speed":null,"service_tier":null,"inference_geo":"""#, vec![]),
+            (
+                r#""speed":"fast","service_tier":"priority","inference_geo":"us""#,
+                vec!["fast", "priority", "us"],
+            ),
+            (r#""service_tier":"batch""#, vec!["batch"]),
+        ] {
+            let json = format!("{{{members}}}");
+            let made = spent(&parse(&json).unwrap(), None, &mut Batch::default()).unwrap();
+            assert_eq!(made.own.terms, terms.into_iter().map(Text::from).collect::<Vec<_>>(), "{members}");
+        }
+    }
+
+    #[test]
+    fn costs_of_models_are_a_part_of_the_whole() {
+        let totals = |models: &str, total: f64, lacks_cost: bool| {
+            let json = format!(r#"{{"models":{{{models}}},"total":{total}}}"#);
+            let json = parse(&json).unwrap();
+            ModelTotals::read(json.get("models"), json.get("total"), lacks_cost, &mut Batch::default())
+        };
+        let costs =
+            |totals: &ModelTotals| totals.models.iter().map(|(_, usage)| usage.cost).collect::<Vec<_>>();
+        let both = r#""a":{"inputTokens":1,"costUSD":0.1},"b":{"inputTokens":1,"costUSD":0.2}"#;
+        let all = totals(both, 0.3, false);
+        assert_eq!((costs(&all), all.rest()), (vec![Some(0.1), Some(0.2)], None));
+        assert!((totals(both, 0.5, false).rest().unwrap() - 0.2).abs() < 1e-9);
+        let unknown = r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1}"#;
+        assert_eq!(
+            (costs(&totals(unknown, 0.5, false)), totals(unknown, 0.5, false).rest()),
+            (vec![None, None], Some(0.5))
+        );
+        let half =
+            totals(r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1,"costUSD":0.2}"#, 0.2, true);
+        let lacks: Vec<bool> = half.models.iter().map(|(_, usage)| usage.lacks_cost).collect();
+        assert_eq!((costs(&half), lacks), (vec![Some(0.0), Some(0.2)], vec![true, false]));
+    }
+}
