@@ -6,6 +6,7 @@ use super::header;
 use super::lanes::Lanes;
 use super::line::Line;
 use super::message;
+use super::spent;
 use super::thread::Thread;
 use super::twins::Side;
 use super::usage::limits;
@@ -18,8 +19,7 @@ use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// Events that the program keeps for itself.
-const TRACES: [&str; 14] = [
-    "thread_settings_applied",
+const TRACES: [&str; 13] = [
     "collab_waiting_end",
     "collab_close_end",
     "collab_resume_end",
@@ -75,6 +75,12 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             let text = payload.get("message").filled().unwrap_or("done");
             thread.text(line, (line.kind(), text), false, out)
         }
+        kind @ "thread_settings_applied" => {
+            if !thread.replay.is_on() {
+                spent::settings(payload.get("thread_settings"), thread);
+            }
+            thread.tree(line, kind, out)
+        }
         kind if TRACES.contains(&kind) => thread.tree(line, kind, out),
         kind => deed::other(line, payload, thread, out)
             .unwrap_or_else(|| unknown(line, "event_msg.type", kind, out)),
@@ -118,8 +124,8 @@ fn tokens(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
         thread.meta(MetaEdit::Window(tokens), out);
     }
     let is_inherited = thread.replay.is_on();
-    if let Some(usage) = thread.counter.count(info, is_inherited) {
-        thread.spend(usage, line, out);
+    if let Some(counts) = thread.counter.count(info, is_inherited) {
+        thread.spend(counts, line, out);
     }
     if !is_inherited {
         for limit in limits(line.payload.get("rate_limits"), line.at) {

@@ -17,7 +17,7 @@ pub(crate) enum Class {
     Turn,
     /// `compacted`.
     Compacted,
-    /// `token_usage_record`, which repeats what a `token_count` says.
+    /// `token_usage_record`: what one response took.
     Spent,
     /// `record_type: state`, which says nothing.
     State,

@@ -19,6 +19,7 @@ mod output;
 mod places;
 mod replay;
 mod sniff;
+mod spent;
 mod thread;
 mod twins;
 mod usage;
@@ -209,6 +210,9 @@ fn decode(line: Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batc
     // What a sub-agent inherited stands in its parent's lane.
     if thread.replay.is_on() && thread.lane.is_some() {
         thread.counter.count(line.payload.get("info"), true);
+        if line.class == Class::Spent {
+            spent::record(line.payload, thread, out);
+        }
         return Fate::Merged;
     }
     let from = out.edits.len();
@@ -233,8 +237,12 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
         Class::Item => item(line, thread, lanes, out),
         Class::Event => event::event(line, thread, lanes, out),
         Class::Turn => header::turn(line, thread, out),
-        Class::Compacted => event::compacted(line, thread, out),
-        Class::Spent => Fate::Merged,
+        Class::Compacted => {
+            let fate = event::compacted(line, thread, out);
+            spent::compaction(line, thread, out);
+            fate
+        }
+        Class::Spent => spent::record(line.payload, thread, out),
         Class::State => Fate::Passed("a mark between lines"),
         Class::Note => thread.tree(line, line.input.json.get("type").str_or_empty(), out),
         Class::Unknown => {

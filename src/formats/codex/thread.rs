@@ -8,7 +8,7 @@ use super::deeds::Deeds;
 use super::line::Line;
 use super::replay::Replay;
 use super::twins::{Print, Twins};
-use super::usage::Counter;
+use super::usage::{Counter, Counts, Responses};
 use crate::formats::turns::Turns;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -35,6 +35,10 @@ pub(crate) struct Thread {
     pub(crate) replay: Replay,
     /// Tokens.
     pub(crate) counter: Counter,
+    /// Responses by their ids.
+    pub(crate) responses: Responses,
+    /// On which terms it is served.
+    pub(crate) terms: Vec<Name>,
     /// Calls.
     pub(crate) deeds: Deeds,
     /// Texts that are written twice.
@@ -180,7 +184,10 @@ impl Thread {
     }
 
     /// Tokens that were spent since the last count.
-    pub(crate) fn spend(&mut self, usage: Usage, line: &Line<'_>, out: &mut Batch) {
+    pub(crate) fn spend(&mut self, counts: Counts, line: &Line<'_>, out: &mut Batch) {
+        if self.responses.is_recorded(counts) {
+            return;
+        }
         let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
             request.is_counted = true;
             request.key.clone()
@@ -190,6 +197,29 @@ impl Thread {
             self.next_key = Some(key.clone());
             key
         };
+        self.responses.note(counts, of.clone());
+        self.push_usage(of, counts, out);
+    }
+
+    /// Tokens that a record tells of a response, and no count so far: those of the request that goes on, or of one that
+    /// nothing else tells of.
+    pub(crate) fn spend_response(&mut self, id: &Text, counts: Counts, out: &mut Batch) {
+        let of = match self.request.as_mut().filter(|request| !request.is_counted) {
+            Some(request) => {
+                request.is_counted = true;
+                request.key.clone()
+            }
+            None => {
+                let thread = self.id.clone().unwrap_or_else(|| out.origin_key());
+                Text::clean(&format!("{thread}:{id}"))
+            }
+        };
+        self.push_usage(of, counts, out);
+    }
+
+    /// What carries this took so much.
+    pub(crate) fn push_usage(&self, of: Key, counts: Counts, out: &mut Batch) {
+        let usage = Usage { terms: self.terms.clone(), ..counts.usage() };
         out.push(Edit::Usage { of, usage: Box::new(usage), model: self.model.clone() });
     }
 

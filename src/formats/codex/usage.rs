@@ -1,15 +1,21 @@
-//! What was spent: `token_count` has the sum of the thread so far, repeats it, and counts what was inherited.
+//! What was spent: `token_count` has the sum of the thread so far, repeats it, and counts what was inherited. A
+//! `token_usage_record` has what one response took, also that of a compaction, which no sum counts
+//! (github.com/openai/codex/issues/47003).
 //!
 //! Invariant: the usages that are given out add up to what the thread itself spent, whatever is repeated.
 
+use std::collections::{HashSet, VecDeque};
+
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::limit::Limit;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Counts of a `total_token_usage`: cached and written tokens are among the input, reasoning among the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Counts {
+pub(crate) struct Counts {
     input: u64,
     cached: u64,
     written: u64,
@@ -19,7 +25,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn read(json: &Json<'_>) -> Self {
+    pub(crate) fn read(json: &Json<'_>) -> Self {
         let count = |name: &str| json.get(name).count().unwrap_or(0);
         let (input, output) = (count("input_tokens"), count("output_tokens"));
         Self {
@@ -29,6 +35,17 @@ impl Counts {
             output,
             reasoning: count("reasoning_output_tokens"),
             total: json.get("total_tokens").count().unwrap_or_else(|| input.saturating_add(output)),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cached: self.cached.saturating_add(other.cached),
+            written: self.written.saturating_add(other.written),
+            output: self.output.saturating_add(other.output),
+            reasoning: self.reasoning.saturating_add(other.reasoning),
+            total: self.total.saturating_add(other.total),
         }
     }
 
@@ -43,7 +60,12 @@ impl Counts {
         }
     }
 
-    fn usage(self) -> Usage {
+    /// Whether both are of one response: only records tell what was written to the cache.
+    fn is_same(self, other: Self) -> bool {
+        (self.input, self.cached, self.output) == (other.input, other.cached, other.output)
+    }
+
+    pub(crate) fn usage(self) -> Usage {
         Usage {
             input: Some(self.input.saturating_sub(self.cached).saturating_sub(self.written)),
             output: Some(self.output),
@@ -97,7 +119,7 @@ impl Counter {
     }
 
     /// What was spent since the last count. Nothing for a repeated one, and for one that is inherited.
-    pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<Usage> {
+    pub(crate) fn count(&mut self, info: &Json<'_>, is_inherited: bool) -> Option<Counts> {
         let total = info.get("total_token_usage");
         let last = info.get("last_token_usage");
         if !total.is_object() {
@@ -117,14 +139,91 @@ impl Counter {
         } else {
             now.beyond(before)
         };
-        (spent.input > 0 || spent.output > 0).then(|| spent.usage())
+        (spent.input > 0 || spent.output > 0).then_some(spent)
+    }
+}
+
+/// Counts and records of the same responses: most are told by both, either of them first.
+#[derive(Debug, Default)]
+pub(crate) struct Responses {
+    /// The ids of those that were recorded.
+    recorded: HashSet<Text>,
+    /// The newest that were counted and not recorded so far, with what carries them.
+    counted: VecDeque<(Counts, Key)>,
+    /// The newest that were recorded and not counted so far.
+    uncounted: VecDeque<(Text, Counts)>,
+}
+
+/// What a response is known by already.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// It is new.
+    New,
+    /// This carries its count; the record may tell more.
+    Counted(Key),
+    /// It was recorded.
+    Recorded,
+}
+
+/// Both are written within moments.
+const NEWEST: usize = 8;
+
+impl Responses {
+    /// Whether what was counted now is what records told before: one of them, or all since the last count.
+    pub(crate) fn is_recorded(&mut self, counts: Counts) -> bool {
+        let place = self.uncounted.iter().position(|(_, recorded)| recorded.is_same(counts));
+        if let Some(place) = place {
+            self.uncounted.remove(place);
+            return true;
+        }
+        let sum = self.uncounted.iter().fold(Counts::default(), |sum, (_, one)| sum.plus(*one));
+        let is_sum = self.uncounted.len() > 1 && sum.is_same(counts);
+        if is_sum {
+            self.uncounted.clear();
+        }
+        is_sum
+    }
+
+    /// Something was counted, and this carries it.
+    pub(crate) fn note(&mut self, counts: Counts, key: Key) {
+        self.counted.push_back((counts, key));
+        if self.counted.len() > NEWEST {
+            self.counted.pop_front();
+        }
+    }
+
+    /// A response was recorded.
+    pub(crate) fn record(&mut self, id: &Text, counts: Counts) -> Known {
+        if !self.recorded.insert(id.clone()) {
+            return Known::Recorded;
+        }
+        if let Some(place) = self.counted.iter().position(|(counted, _)| counted.is_same(counts)) {
+            return self.counted.remove(place).map_or(Known::New, |(_, key)| Known::Counted(key));
+        }
+        self.uncounted.push_back((id.clone(), counts));
+        if self.uncounted.len() > NEWEST {
+            self.uncounted.pop_front();
+        }
+        Known::New
+    }
+
+    /// A response that another thread had: it is inherited.
+    pub(crate) fn pass(&mut self, id: Text) {
+        self.recorded.insert(id);
+    }
+
+    /// The response that made up a compaction, which is never counted. Whether it was recorded.
+    pub(crate) fn compacted(&mut self, id: &str) -> bool {
+        self.uncounted.retain(|(known, _)| known.as_str() != id);
+        self.recorded.contains(id)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Counter;
+    use super::{Counter, Counts, Known, Responses};
     use crate::formats::json::parse;
+    use crate::model::text::Text;
 
     fn info(total: (u64, u64), last: (u64, u64)) -> String {
         let usage = |(input, output): (u64, u64)| {
@@ -139,7 +238,7 @@ mod tests {
 
     fn spent(counter: &mut Counter, total: (u64, u64), last: (u64, u64), is_inherited: bool) -> Option<u64> {
         let text = info(total, last);
-        counter.count(&parse(&text).unwrap(), is_inherited).map(|usage| usage.total())
+        counter.count(&parse(&text).unwrap(), is_inherited).map(|counts| counts.usage().total())
     }
 
     #[test]
@@ -150,6 +249,27 @@ mod tests {
         assert_eq!(spent(&mut counter, (300, 30), (200, 20), false), Some(220));
         assert_eq!(spent(&mut counter, (50, 5), (50, 5), false), Some(55), "another process");
         assert_eq!(counter.count(&parse("null").unwrap(), false), None);
+    }
+
+    #[test]
+    fn a_response_counts_once_whoever_tells_it_first() {
+        let counts = |input| Counts { input, output: 1, ..Counts::default() };
+        let [one, two, three] = ["r1", "r2", "r3"].map(Text::from);
+        let mut responses = Responses::default();
+        assert!(!responses.is_recorded(counts(10)));
+        responses.note(counts(10), "a".into());
+        assert_eq!(responses.record(&one, counts(10)), Known::Counted("a".into()));
+        assert_eq!(responses.record(&one, counts(10)), Known::Recorded);
+        assert_eq!(responses.record(&two, counts(90)), Known::New, "a compaction");
+        assert!(responses.compacted("r2") && !responses.compacted("r9"));
+        assert!(!responses.is_recorded(counts(90)), "no count has it");
+        assert_eq!(responses.record(&three, counts(20)), Known::New);
+        assert!(responses.is_recorded(counts(20)));
+        assert_eq!(responses.record(&"r4".into(), counts(7)), Known::New);
+        assert_eq!(responses.record(&"r5".into(), counts(8)), Known::New);
+        assert!(responses.is_recorded(Counts { input: 15, output: 2, ..Counts::default() }), "both at once");
+        responses.pass("r6".into());
+        assert_eq!(responses.record(&"r6".into(), counts(1)), Known::Recorded);
     }
 
     #[test]

@@ -1,0 +1,59 @@
+//! Responses that records tell: what each took, and on which terms.
+
+use super::line::Line;
+use super::thread::Thread;
+use super::usage::{Counts, Known};
+use crate::formats::json::Json;
+use crate::model::edit::{Batch, Edit};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Usage};
+
+/// A record of one response, on a line of its own or within that of a compaction.
+pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let usage = record.get("usage");
+    let Some(id) = record.get("response_id").text().filter(|_| usage.is_object()) else {
+        return Fate::Passed("tokens of no response");
+    };
+    let of = record.get("thread_id").text();
+    let is_others = of.is_some() && thread.id.is_some() && of != thread.id;
+    if is_others || thread.replay.is_on() {
+        thread.responses.pass(id);
+        return Fate::Merged;
+    }
+    let counts = Counts::read(usage);
+    match thread.responses.record(&id, counts) {
+        Known::New => thread.spend_response(&id, counts, out),
+        // The record may tell more.
+        Known::Counted(key) => thread.push_usage(key, counts, out),
+        Known::Recorded => {}
+    }
+    Fate::Merged
+}
+
+/// A compaction. What its request took is recorded before it, or with it. In versions without such records it is told
+/// nowhere, unless the model wrote a summary as it answers: then it was counted.
+pub(crate) fn compaction(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) {
+    let id = line.payload.get("compaction_response_id").filled();
+    let latest = line.payload.get("latest_token_usage_record");
+    if id.is_some() && latest.get("response_id").filled() == id {
+        record(latest, thread, out);
+    }
+    let is_recorded = id.is_some_and(|id| thread.responses.compacted(id));
+    let is_counted = id.is_none() && line.payload.get("message").filled().is_some();
+    if is_recorded || is_counted || thread.replay.is_on() {
+        return;
+    }
+    let usage = Usage { scope: Scope::Extra, is_partial: true, lacks_cost: true, ..Usage::default() };
+    let of = Text::clean(&format!("{}:unrecorded", out.origin_key()));
+    out.push(Edit::Usage { of, usage: Box::new(usage), model: thread.model.clone() });
+}
+
+/// Settings of a thread, which hold until the next ones: on which terms it is served. The program calls the tier that
+/// the provider calls `priority` fast.
+pub(crate) fn settings(settings: &Json<'_>, thread: &mut Thread) {
+    const USUAL: [&str; 3] = ["default", "auto", "standard"];
+    let tier = settings.get("service_tier").filled().filter(|tier| !USUAL.contains(tier));
+    let named = |tier: &str| if tier == "fast" { Name::from("priority") } else { Text::stub(tier, 40) };
+    thread.terms = tier.map(named).into_iter().collect();
+}
