@@ -37,6 +37,7 @@ pub(crate) mod tools;
 pub(crate) mod turns;
 pub(crate) mod unknown;
 pub(crate) mod yaml;
+mod zeros;
 
 use std::sync::{LazyLock, OnceLock};
 

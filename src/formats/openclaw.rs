@@ -26,6 +26,7 @@ use super::pi::session::SessionDecoder;
 use super::pi::{Container, container, copies};
 use super::roots::{Beside, Listing, Named, Root};
 use super::tables::{Queries, Tables};
+use super::zeros::Judged;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
@@ -84,11 +85,11 @@ impl Format for Openclaw {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(OpenclawDecoder::new(None))
+        Box::new(Judged::new(OpenclawDecoder::new(None)))
     }
 
     fn decoder_of(&self, path: &Path) -> Box<dyn Decoder> {
-        Box::new(OpenclawDecoder::new(Some(path)))
+        Box::new(Judged::new(OpenclawDecoder::new(Some(path))))
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {

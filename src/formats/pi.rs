@@ -23,6 +23,7 @@ use super::decoder::{Confidence, Decoder, Format, Place, Probe, Verdict};
 use super::json::Json;
 use super::openclaw::marks;
 use super::roots::{Named, Root};
+use super::zeros::Judged;
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
 
@@ -78,7 +79,7 @@ impl Format for Pi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(session::SessionDecoder::new(prompt::open))
+        Box::new(Judged::new(session::SessionDecoder::new(prompt::open)))
     }
 
     fn resumes(&self, _: &Path) -> &'static [Resume] {

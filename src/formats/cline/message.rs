@@ -7,7 +7,7 @@ use super::content::{self, Content, Frame};
 use super::history::TextResults;
 use super::lanes::Lanes;
 use super::manifest::Bill;
-use super::metrics::{self, Zeros};
+use super::metrics;
 use super::result;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -33,8 +33,6 @@ pub(super) struct Messages {
     pub(super) bill: Bill,
     /// Messages of the opened file, in order.
     pub(super) history: Vec<KnownMessage>,
-    /// Costs of 0.
-    pub(super) zeros: Zeros,
     results: TextResults,
     numbers: HashMap<FileId, usize>,
     /// Ids of messages, where they came first, and what distinguishes two messages of one id.
@@ -121,7 +119,6 @@ impl Messages {
             });
         }
         let usage = usage.filter(|_| !waits);
-        let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, model.as_ref(), out));
         Ok(emit(json, &frame, Answer { model, usage }, content, lane, out))
     }
 
@@ -192,17 +189,13 @@ impl Messages {
 
     /// The end of a reading: usage that waited, and that nobody else recorded.
     pub(super) fn rest(&mut self, out: &mut Batch) {
-        let Self { history, zeros, .. } = self;
-        for message in history.iter_mut().filter(|message| !message.is_billed) {
+        for message in self.history.iter_mut().filter(|message| !message.is_billed) {
             message.is_billed = true;
-            let usage = message.usage.clone();
-            let usage = usage.and_then(|usage| zeros.judge(&message.key, usage, message.model.as_ref(), out));
-            if let Some(usage) = usage {
+            if let Some(usage) = message.usage.clone() {
                 let (of, model) = (message.key.clone(), message.model.clone());
                 out.push(Edit::Usage { of, usage: Box::new(usage), model });
             }
         }
-        zeros.rest(out);
     }
 }
 

@@ -1,67 +1,8 @@
 //! What an answer cost, as the core and the extension write it.
 
-use std::collections::BTreeMap;
-
 use crate::formats::json::Json;
-use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, Severity};
-use crate::model::text::Name;
+use crate::model::edit::{Batch, Severity};
 use crate::model::usage::{Scope, Usage};
-
-/// Requests with a recorded cost of 0. Beside requests with a cost they are of a free model; alone the 0 may as
-/// well be what an unknown price is written as. Their usage is emitted when that is known.
-#[derive(Default)]
-pub(super) struct Zeros {
-    /// Whether a request of the session records a cost.
-    is_priced: bool,
-    /// Until then: those that are still to be emitted.
-    waiting: Requests,
-    /// Until then: those that were emitted without a cost.
-    unknown: Requests,
-}
-
-type Requests = BTreeMap<Key, (Usage, Option<Name>)>;
-
-impl Zeros {
-    /// The usage of `of`, if it can be emitted now. The first cost of the session says what those before it were.
-    pub(super) fn judge(
-        &mut self,
-        of: &Key,
-        usage: Usage,
-        model: Option<&Name>,
-        out: &mut Batch,
-    ) -> Option<Usage> {
-        match usage.cost {
-            Some(usd) if usd > 0.0 => {
-                self.is_priced = true;
-                emit(std::mem::take(&mut self.unknown), out);
-                emit(std::mem::take(&mut self.waiting), out);
-                Some(usage)
-            }
-            Some(_) if !self.is_priced => {
-                self.waiting.insert(of.clone(), (usage, model.cloned()));
-                None
-            }
-            Some(_) | None => Some(usage),
-        }
-    }
-
-    /// The end of a reading: as long as nothing has a cost, nobody knows one.
-    pub(super) fn rest(&mut self, out: &mut Batch) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let without_cost = |(of, (usage, model)): (&Key, &(Usage, Option<Name>))| {
-            (of.clone(), (Usage { cost: None, ..usage.clone() }, model.clone()))
-        };
-        emit(waiting.iter().map(without_cost).collect(), out);
-        self.unknown.extend(waiting);
-    }
-}
-
-fn emit(requests: Requests, out: &mut Batch) {
-    for (of, (usage, model)) in requests {
-        out.push(Edit::Usage { of, usage: Box::new(usage), model });
-    }
-}
 
 /// The usage of a message. The core's `inputTokens` includes cache reads and writes.
 pub(super) fn usage(metrics: &Json<'_>, out: &mut Batch) -> Option<Usage> {
@@ -112,7 +53,7 @@ pub(super) fn of_request(request: &Json<'_>, scope: Scope, out: &mut Batch) -> O
     is_recorded.then_some(usage)
 }
 
-/// Cost in USD as it is recorded; [`Zeros`] judges what 0 means.
+/// Cost in USD as it is recorded; what 0 means is judged by the others (`zeros`).
 pub(super) fn cost(record: &Json<'_>) -> Option<f64> {
     record.get("cost").number().filter(|usd| *usd >= 0.0)
 }

@@ -23,6 +23,7 @@ use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verd
 use super::json::Json;
 use super::roots::{Beside, Named, Root};
 use super::unknown::{self, Kind};
+use super::zeros::Judged;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
@@ -52,7 +53,7 @@ impl Format for Cline {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ClineDecoder::default())
+        Box::new(Judged::new(ClineDecoder::default()))
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
@@ -133,8 +134,7 @@ impl Decoder for ClineDecoder {
                 Fate::Shown
             }
             Place::File(_) if !json.items().is_empty() => {
-                let Messages { history, zeros, .. } = &mut self.messages;
-                task::emit(json.items(), history, zeros, out)
+                task::emit(json.items(), &mut self.messages.history, out)
             }
             Place::Header if json.has("messages") => {
                 Self::opened(json, out);
@@ -160,7 +160,6 @@ impl Decoder for ClineDecoder {
     fn finish(&mut self, out: &mut Batch) {
         self.messages.lanes.emit(out);
         self.messages.rest(out);
-        self.panel.rest(out);
         self.messages.bill.check(out);
     }
 }

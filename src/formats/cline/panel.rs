@@ -9,7 +9,7 @@ pub(super) mod request;
 use std::collections::HashMap;
 
 use super::content::raw;
-use super::metrics::{self, Zeros};
+use super::metrics;
 use super::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
@@ -49,8 +49,6 @@ pub(super) struct Panel {
     deleted: Option<String>,
     /// The newest plan.
     plan: Option<String>,
-    /// Costs of 0.
-    zeros: Zeros,
 }
 
 /// Whether a value is a message of the panel.
@@ -96,7 +94,6 @@ impl Panel {
         entry.model = json.at(&["modelInfo", "modelId"]).text();
         let condensing = json.get("contextCondense");
         let usage = request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
-        let usage = usage.and_then(|usage| self.zeros.judge(&key, usage, entry.model.as_ref(), out));
         entry.usage = usage.map(Box::new);
         let mut shown = self.compaction(json).into_iter().map(BlockKind::Break).collect::<Vec<_>>();
         shown.extend(block::blocks(&said, out));
@@ -120,11 +117,6 @@ impl Panel {
         self.remember(kind, &entry);
         out.entry(entry);
         if is_known { Fate::Merged } else { Fate::Shown }
-    }
-
-    /// The end of a reading.
-    pub(super) fn rest(&mut self, out: &mut Batch) {
-        self.zeros.rest(out);
     }
 
     /// A message is rewritten in its place while it grows; its time stays. One that was still being written when the
@@ -173,10 +165,8 @@ impl Panel {
             "api_req_finished" => {
                 let request = self.request.as_ref()?;
                 let usage = metrics::of_request(payload, Scope::Request, out)?;
-                if let Some(usage) = self.zeros.judge(&request.key, usage, request.model.as_ref(), out) {
-                    let (of, model) = (request.key.clone(), request.model.clone());
-                    out.push(Edit::Usage { of, usage: Box::new(usage), model });
-                }
+                let (of, model) = (request.key.clone(), request.model.clone());
+                out.push(Edit::Usage { of, usage: Box::new(usage), model });
             }
             "checkpoint_created" | "checkpoint_saved" => {
                 let request = self.request.as_ref()?;

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::content::raw;
 use super::message::KnownMessage;
-use super::metrics::Zeros;
 use super::panel::{self, request};
 use crate::formats::json::{self, Json};
 use crate::model::edit::{Batch, Edit};
@@ -19,12 +18,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// Takes the usage out of the panel's messages and gives it to the answers of the history.
-pub(super) fn emit(
-    messages: &[Json<'_>],
-    history: &mut [KnownMessage],
-    zeros: &mut Zeros,
-    out: &mut Batch,
-) -> Fate {
+pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mut Batch) -> Fate {
     let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let requests: Vec<Option<Timestamp>> = messages
@@ -55,9 +49,7 @@ pub(super) fn emit(
             }
             None => usage,
         };
-        if let Some(usage) = zeros.judge(&of, usage, model.as_ref(), out) {
-            out.push(Edit::Usage { of, usage: Box::new(usage), model });
-        }
+        out.push(Edit::Usage { of, usage: Box::new(usage), model });
     }
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);

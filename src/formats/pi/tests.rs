@@ -109,8 +109,8 @@ fn usage_counts_compactions_and_tools_and_nothing_twice() {
     assert_eq!(sum.input.known(), Some(40 + 500 + 10 + 5 + 950 + 2));
     assert_eq!(sum.requests, 6, "the tool's own spending is no request");
     assert_eq!(entry(&transcript, "a0000012").usage.as_ref().unwrap().scope, Scope::Request);
-    let unpriced = entry(&transcript, "a0000005").usage.as_ref().unwrap();
-    assert_eq!((unpriced.input, unpriced.cost), (Some(0), None));
+    let free = entry(&transcript, "a0000005").usage.as_ref().unwrap();
+    assert_eq!((free.input, free.cost), (Some(0), Some(0.0)), "beside costs of others 0 is one");
 }
 
 #[test]

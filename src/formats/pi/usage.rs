@@ -15,9 +15,9 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
         out.notice(Severity::Note, "a negative token count was taken as 0");
     }
     let [input, output, cache_read, cache_write] = counts.map(Json::count);
-    // 0 stands for a model that pi has no price for.
+    // 0 may stand for a model that pi has no price for: see `zeros`.
     let cost = usage.at(&["cost", "total"]).number().or_else(|| usage.get("cost").number());
-    let cost = cost.filter(|usd| *usd > 0.0);
+    let cost = cost.filter(|usd| *usd >= 0.0);
     Some(Usage {
         scope,
         input,

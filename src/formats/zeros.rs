@@ -1,0 +1,105 @@
+//! Recorded costs of 0. Beside requests with a cost they are of a model that is free; alone the 0 may as well be what a
+//! price that is not known is written as.
+//!
+//! Invariant: what a request cost does not depend on whether it stands before or behind the first one with a cost.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use super::decoder::{Decoder, Input};
+use super::fields::Fields;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::tally::Fate;
+use crate::model::text::Name;
+use crate::model::usage::Usage;
+
+/// A decoder that gives out costs of 0 as they are recorded, judged by what the others of the session cost.
+#[derive(Default)]
+pub(crate) struct Judged<D> {
+    decoder: D,
+    zeros: Zeros,
+}
+
+#[derive(Default)]
+struct Zeros {
+    /// Whether a request of the session has a cost.
+    is_priced: bool,
+    /// Until then: those that went out without one.
+    unknown: HashMap<Key, (Usage, Option<Name>)>,
+}
+
+impl<D> Judged<D> {
+    pub(crate) fn new(decoder: D) -> Self {
+        Self { decoder, zeros: Zeros::default() }
+    }
+}
+
+impl<D: Decoder> Decoder for Judged<D> {
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        let from = out.edits.len();
+        let fate = self.decoder.decode(input, out);
+        self.zeros.judge(from, out);
+        fate
+    }
+
+    fn learn(&mut self, original: &[u8]) {
+        self.decoder.learn(original);
+    }
+
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        self.decoder.passages(text)
+    }
+
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        self.decoder.lost(path, out);
+    }
+
+    fn fields(&self) -> &'static Fields {
+        self.decoder.fields()
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        let from = out.edits.len();
+        self.decoder.finish(out);
+        self.zeros.judge(from, out);
+    }
+}
+
+impl Zeros {
+    fn judge(&mut self, from: usize, out: &mut Batch) {
+        let new = out.edits.get_mut(from..).unwrap_or_default();
+        self.is_priced |= new.iter_mut().filter_map(usage_of).any(|(_, usage, _)| usage.cost > Some(0.0));
+        if !self.is_priced {
+            for (of, usage, model) in new.iter_mut().filter_map(usage_of) {
+                if usage.cost == Some(0.0) {
+                    self.unknown.insert(of.clone(), (usage.clone(), model.cloned()));
+                    usage.cost = None;
+                } else {
+                    self.unknown.remove(of);
+                }
+            }
+            return;
+        }
+        // What was said of one of them just now is newer.
+        for (of, ..) in new.iter_mut().filter_map(usage_of) {
+            self.unknown.remove(of);
+        }
+        let mut free: Vec<_> = self.unknown.drain().collect();
+        free.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (of, (usage, model)) in free {
+            out.push(Edit::Usage { of, usage: Box::new(usage), model });
+        }
+    }
+}
+
+/// What was spent on requests, or beside them.
+fn usage_of(edit: &mut Edit) -> Option<(&Key, &mut Usage, Option<&Name>)> {
+    let (of, usage, model) = match edit {
+        Edit::Entry(entry) => (&entry.key, entry.usage.as_deref_mut()?, entry.model.as_ref()),
+        Edit::Usage { of, usage, model } => (&*of, &mut **usage, model.as_ref()),
+        _ => return None,
+    };
+    usage.scope.is_of_requests().then_some((of, usage, model))
+}
