@@ -12,16 +12,17 @@ mod sample;
 
 use std::borrow::Cow;
 
-use self::references::Attached;
+use self::references::{Attached, usage_of};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
 use super::json::Json;
 use super::roots::{Holds, Root};
 use super::unknown::{self, Kind};
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::usage::{Scope, Usage};
 
 /// The format.
 pub(crate) struct Inspect;
@@ -127,6 +128,12 @@ impl InspectDecoder {
         }
         if let Some(status) = json.get("status").filled() {
             out.meta(MetaEdit::Live(Some(status == "started")));
+        }
+        // What all samples took, for logs that have none of them, or where these do not say.
+        for (model, counts) in json.at(&["stats", "model_usage"]).members() {
+            let of = Text::clean(&format!("stats:{model}"));
+            let usage = Box::new(Usage { scope: Scope::Fallback, ..usage_of(counts) });
+            out.push(Edit::Usage { of, usage, model: Some(Text::clean(model)) });
         }
         let at = eval.get("created").moment();
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);

@@ -72,14 +72,23 @@ impl<'j> Attached<'j> {
     }
 }
 
-/// Counts of tokens. Some providers count what was thought among the output, others beside it: the sum tells which.
+/// Counts of tokens. Some providers count what was thought among the output, others beside it, and old versions of the
+/// program count cached tokens of some among the input: the sum tells which.
 pub(super) fn usage_of(json: &Json<'_>) -> Usage {
     let count = |name: &str| json.get(name).count();
     let (input, output, thought) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
     let (read, written) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
-    let all = [input, output, thought, read, written].into_iter().flatten().fold(0_u64, u64::saturating_add);
-    let is_beside = thought > Some(0) && count("total_tokens") == Some(all);
+    let sum =
+        |terms: &[Option<u64>]| terms.iter().flatten().fold(0_u64, |sum, term| sum.saturating_add(*term));
+    let is_total = |terms: &[Option<u64>]| count("total_tokens") == Some(sum(terms));
+    let is_usual = is_total(&[input, output, read, written]);
+    let has_cached = !is_usual && (is_total(&[input, output]) || is_total(&[input, output, thought]));
+    let is_beside = !is_usual
+        && thought > Some(0)
+        && (is_total(&[input, output, thought, read, written]) || is_total(&[input, output, thought]));
     let more = thought.filter(|_| is_beside).unwrap_or(0);
+    let cached = if has_cached { sum(&[read, written]) } else { 0 };
+    let input = input.map(|input| input.saturating_sub(cached));
     Usage {
         input,
         output: output.map(|output| output.saturating_add(more)),
