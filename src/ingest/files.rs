@@ -9,6 +9,7 @@ use crate::formats::decoder::{Format, Place};
 use crate::formats::generic::Generic;
 use crate::formats::tables::Queries;
 use crate::model::record::FileId;
+use crate::source::pattern::from_root;
 use crate::source::regular::Fence;
 
 /// What the records of a file are.
@@ -101,7 +102,7 @@ impl Files {
 
     /// Who wrote the files; the one at this path was opened. May become clearer while they are read.
     pub(crate) fn set_format(&self, format: &'static dyn Format, path: &Path) {
-        let (home, path) = (format.home(path), path.to_owned());
+        let (home, path) = (format.home(&from_root(path)), path.to_owned());
         let fence = Fence::around(move || {
             let real = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
             std::iter::once(home).chain(real).collect()

@@ -7,12 +7,13 @@ use super::emitter::Outlet;
 use super::probe::{self, HEAD};
 use crate::formats::Detection;
 use crate::formats::counting::Counting;
-use crate::formats::decoder::{Decoder, Format, Place, Verdict};
+use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
 use crate::formats::survey::{Sums, Surveyed};
 use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::packed::{self, Packing};
+use crate::source::pattern::{from_root, named_like};
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
 use crate::source::watch::Watcher;
@@ -94,11 +95,25 @@ impl Plan {
 
     /// A decoder that begins with the first record.
     pub(crate) fn decoder(&self) -> Box<dyn Decoder> {
-        let decoder = self.format.decoder_of(&self.path);
+        let decoder = self.format.decoder_of(&from_root(&self.path));
         match &self.survey {
             Some(sums) => Box::new(Surveyed::new(decoder, Sums::clone(sums))),
             None => decoder,
         }
+    }
+
+    /// The files that belong to the session besides the opened one, now or later.
+    pub(crate) fn companions(&self) -> Vec<Pattern> {
+        self.as_named(self.format.companions(&from_root(&self.path)))
+    }
+
+    /// Files that a decoder asked for.
+    pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
+        self.as_named(self.format.follow_up(&from_root(&self.path), wanted))
+    }
+
+    fn as_named(&self, patterns: Vec<Pattern>) -> Vec<Pattern> {
+        patterns.into_iter().map(|Pattern(pattern)| Pattern(named_like(pattern, &self.path))).collect()
     }
 
     /// Which records of a file are needed, if only what counts is asked for.

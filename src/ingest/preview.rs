@@ -102,7 +102,7 @@ pub(crate) fn show_newest_files(plan: &Plan, files: &Files, outlet: Outlet<'_>) 
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
         emit_small(path, files, &mut emitter);
         for wanted in emitter.take_wanted() {
-            let parts = files_of(plan.format.follow_up(&plan.path, &wanted));
+            let parts = files_of(plan.follow_up(&wanted));
             for part in parts {
                 emit_small(&part, files, &mut emitter);
             }

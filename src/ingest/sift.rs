@@ -29,7 +29,7 @@ use crate::model::edit::{Feed, Stage, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::source::lines::Line;
 use crate::source::packed::{self, Packing};
-use crate::source::pattern::expand;
+use crate::source::pattern::{expand, from_root};
 use crate::source::regular::{self, Fence};
 use crate::source::stamp::{Stamp, read_at, read_range};
 
@@ -95,7 +95,7 @@ pub(crate) fn sift(
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
     let own = std::iter::once(path.to_owned()).chain(beside).chain(agents.iter().cloned());
     let own: Vec<PathBuf> = own.collect();
-    let home = format.filter(|_| own.len() > 1).map(|format| format.home(path));
+    let home = format.filter(|_| own.len() > 1).map(|format| format.home(&from_root(path)));
     let fence = home.map(|home| Fence::around(move || vec![home])).unwrap_or_default();
     for file in &own {
         let within = || fence.open(file).and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)));

@@ -38,6 +38,28 @@ pub fn expand(pattern: &Path) -> Expansion {
     found
 }
 
+/// A path as it is from the root on: a name alone does not tell in which folder it lies.
+pub(crate) fn from_root(path: &Path) -> PathBuf {
+    if path == Path::new("-") {
+        path.to_owned()
+    } else {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    }
+}
+
+/// A path or pattern found for another one that was [made absolute](from_root), in the way in which that was named: so
+/// that a file has one name.
+pub(crate) fn named_like(path: PathBuf, named: &Path) -> PathBuf {
+    if named.is_absolute() {
+        return path;
+    }
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).map(Path::to_owned).ok());
+    // A path may begin with a dot, which names the same folder.
+    let dot = named.strip_prefix(".").is_ok_and(|_| named.as_os_str().as_bytes().starts_with(b"./"));
+    below.map_or(path, |below| if dot { Path::new(".").join(below) } else { below })
+}
+
 /// Whether a pattern names this path.
 pub(crate) fn matches(pattern: &Path, path: &Path) -> bool {
     let pattern: Vec<&OsStr> = pattern.iter().collect();

@@ -21,7 +21,7 @@ use crate::model::record::{FileId, Origin, Record, Shape};
 use crate::model::transcript::Transcript;
 use crate::source::document::split;
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::pattern::expand;
+use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
 use crate::source::rows::{Cell, Database, Failure};
 use crate::source::stamp::{Stamp, read_range};
@@ -58,7 +58,7 @@ impl Glance {
     pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
-        let decoder = format.decoder_of(path);
+        let decoder = format.decoder_of(&from_root(path));
         Self { format, is_child: false, is_part: false, is_whole: false, has_end: false, decoder, out }
     }
 
@@ -142,8 +142,9 @@ pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -
     } else {
         at_document(bytes, &mut glance);
     }
-    let patterns = glance.out.wanted.iter().flat_map(|wanted| format.follow_up(path, wanted));
-    patterns.flat_map(|Pattern(pattern)| expand(&pattern).files).collect()
+    let patterns = glance.out.wanted.iter().flat_map(|wanted| format.follow_up(&from_root(path), wanted));
+    let patterns = patterns.map(|Pattern(pattern)| named_like(pattern, path));
+    patterns.flat_map(|pattern| expand(&pattern).files).collect()
 }
 
 /// Who wrote a file, and how it is to be read. What no agent wrote is a session only if it was named.

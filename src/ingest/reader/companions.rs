@@ -34,7 +34,7 @@ impl Reader<'_> {
                 Vec::new()
             }
         };
-        patterns.extend(plan.format.companions(&plan.path));
+        patterns.extend(plan.companions());
         self.add_patterns(patterns, false, now);
     }
 
@@ -47,7 +47,7 @@ impl Reader<'_> {
         }
         for wanted in self.emitter.take_wanted() {
             if self.asked.insert(wanted.clone()) {
-                let patterns = self.plan.format.follow_up(&self.plan.path, &wanted);
+                let patterns = self.plan.follow_up(&wanted);
                 self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
             }
         }
