@@ -44,6 +44,10 @@ impl<D: Decoder> Decoder for Judged<D> {
         fate
     }
 
+    fn format(&self) -> &'static str {
+        self.decoder.format()
+    }
+
     fn learn(&mut self, original: &[u8]) {
         self.decoder.learn(original);
     }

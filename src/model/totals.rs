@@ -433,18 +433,13 @@ impl Totals {
             all.push((model.clone(), own));
         }
         for (model, spent) in self.by_model().iter() {
-            let place = all.iter().position(|(known, _)| known == model);
-            let own = match place.and_then(|place| all.get_mut(place)) {
-                Some((_, own)) => own,
-                None => {
-                    all.push((model.clone(), ToPrice::default()));
-                    let Some((_, own)) = all.last_mut() else { continue };
-                    own
-                }
-            };
             let mut run = spent.unpriced.clone();
             run.change(Sign::Plus, &spent.expected);
-            own.reach(&run);
+            if let Some((_, own)) = all.iter_mut().find(|(known, _)| known == model) {
+                own.reach(&run);
+            } else {
+                all.push((model.clone(), run));
+            }
         }
         all
     }

@@ -173,8 +173,10 @@ mod tests {
     use crate::model::edit::Batch;
     use crate::model::text::Text;
 
-    /// Input and output of the answer itself, and of each other request with its model.
-    fn of(iterations: &str, whole: (u64, u64)) -> ((u64, u64), Vec<(u64, u64, String)>, Option<u64>) {
+    type Counts = (u64, u64);
+
+    /// Input and output of the answer itself, those of each other request with its model, and the size of the last prompt.
+    fn of(iterations: &str, whole: Counts) -> (Counts, Vec<(u64, u64, String)>, Option<u64>) {
         let text = format!(
             r#"{{"input_tokens":{},"output_tokens":{},"iterations":[{iterations}]}}"#,
             whole.0, whole.1

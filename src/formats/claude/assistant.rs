@@ -1,6 +1,7 @@
 //! Assistant lines. An answer is spread over a line for each content block; its usage is repeated on
 //! all of them, in old versions as a growing snapshot.
 
+use super::bill::Request;
 use super::line::Line;
 use super::session::Session;
 use crate::formats::anthropic::{self, Content, Site, spent};
@@ -22,7 +23,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let from = out.edits.len();
     let entry = read(line, session, out);
     let is_beside = matches!(line.input.place, Place::CompanionLine(_));
-    let request = session.bill.request(&entry, out.edits.get(from..).unwrap_or_default());
+    let request = Request::of(&entry, out.edits.get(from..).unwrap_or_default());
     let fate = add_part(entry, session, out);
     session.bill.spend(request, (is_beside, fate == Fate::Shown), out);
     fate

@@ -40,17 +40,19 @@ pub(crate) struct Request {
     spent: Vec<(Key, Usage, Option<Name>)>,
 }
 
-impl Bill {
+impl Request {
     /// What a part of an answer says that it took; what went out with it are requests that were made for it.
-    pub(crate) fn request(&self, entry: &Entry, made: &[Edit]) -> Request {
+    pub(crate) fn of(entry: &Entry, made: &[Edit]) -> Self {
         let own = entry.usage.as_deref().map(|usage| (entry.key.clone(), usage.clone(), entry.model.clone()));
         let others = made.iter().filter_map(|edit| match edit {
             Edit::Usage { of, usage, model } => Some((of.clone(), (**usage).clone(), model.clone())),
             _ => None,
         });
-        Request { at: entry.at, spent: own.into_iter().chain(others).collect() }
+        Self { at: entry.at, spent: own.into_iter().chain(others).collect() }
     }
+}
 
+impl Bill {
     /// A request, in a file beside the session or in its own. What an answer cost that began before a
     /// `cost-state` is in that.
     pub(crate) fn spend(&mut self, request: Request, (is_beside, is_new): (bool, bool), out: &mut Batch) {

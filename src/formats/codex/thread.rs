@@ -204,15 +204,12 @@ impl Thread {
     /// Tokens that a record tells of a response, and no count so far: those of the request that goes on, or of one that
     /// nothing else tells of.
     pub(crate) fn spend_response(&mut self, id: &Text, counts: Counts, out: &mut Batch) {
-        let of = match self.request.as_mut().filter(|request| !request.is_counted) {
-            Some(request) => {
-                request.is_counted = true;
-                request.key.clone()
-            }
-            None => {
-                let thread = self.id.clone().unwrap_or_else(|| out.origin_key());
-                Text::clean(&format!("{thread}:{id}"))
-            }
+        let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted) {
+            request.is_counted = true;
+            request.key.clone()
+        } else {
+            let thread = self.id.clone().unwrap_or_else(|| out.origin_key());
+            Text::clean(&format!("{thread}:{id}"))
         };
         self.push_usage(of, counts, out);
     }

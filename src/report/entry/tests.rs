@@ -63,7 +63,7 @@ fn an_answer_with_a_call_and_its_result() {
     assert_eq!(entry["usage"]["output"], Value::Null);
     assert_eq!(
         entry["cost"],
-        json!({"usd": 0.5, "source": "recorded", "unpriced_models": [], "is_partial": false})
+        json!({"usd": 0.5, "source": "recorded", "estimated_usd": null, "unpriced_models": [], "is_partial": false})
     );
     assert_eq!(entry["origin"]["file"], "a.jsonl");
     assert_eq!(entry["active"], true);
