@@ -77,6 +77,10 @@ pub(crate) fn fate(
             false => Fate::Open,
         }
     };
+    if entries().next_back().is_some_and(has_failed) {
+        return Fate::Failed;
+    }
+    let is_over = entries().next_back().is_some_and(has_ended);
     let last = entries().rev().find(|entry| has_worked(entry));
     match call.map(|call| &call.state) {
         Some(ToolState::Done(result)) if !result.body.flags.unrecorded => {
@@ -85,10 +89,10 @@ pub(crate) fn fate(
                 .zip(result.at)
                 .is_some_and(|(last, answered)| last.since(answered) > BEHIND_MS);
             // A call that only starts its sub-agent is answered at once.
-            if is_behind && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
+            if is_behind && !is_over && !last.is_some_and(is_end) { goes_on() } else { Fate::Done }
         }
         Some(state) if !state.is_unrecorded() => goes_on(),
-        _ if last.is_some_and(is_end) => Fate::Done,
+        _ if is_over || last.is_some_and(is_end) => Fate::Done,
         _ if is_awaited => goes_on(),
         _ => Fate::Unknown,
     }
@@ -99,12 +103,22 @@ fn has_worked(entry: &Entry) -> bool {
     entry.role != Role::Harness || entry.calls().next().is_some()
 }
 
+/// Whether an entry is the word of the agent program that a sub-agent failed.
+fn has_failed(entry: &Entry) -> bool {
+    let fails = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Error(_)));
+    entry.role == Role::Harness && entry.blocks.iter().any(|block| fails(&block.kind))
+}
+
+/// Whether an entry says that the work came to its end.
+fn has_ended(entry: &Entry) -> bool {
+    entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Break(Break::Ended(_))))
+}
+
 /// Whether nothing is to be expected after an entry.
 fn is_end(entry: &Entry) -> bool {
-    let ended = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Ended(_)));
     let says = |kind: &BlockKind| matches!(kind, BlockKind::Text(_));
     entry.stop == Stop::Done
-        || entry.blocks.iter().any(|block| ended(&block.kind))
+        || has_ended(entry)
         || (entry.role == Role::Assistant
             && entry.stop == Stop::Unrecorded
             && !entry.marks.open

@@ -82,7 +82,12 @@ impl Emitted {
                 self.some(parent.as_ref());
             }
             Edit::Meta(meta) => self.meta(meta),
-            Edit::Retire(key) | Edit::RetirePiece { of: key, .. } => self.text(key),
+            Edit::Retire(key) | Edit::RetirePiece { of: key, .. } | Edit::CopiedWith(key) => self.text(key),
+            Edit::Copied { lane, .. } => self.some(lane.as_ref()),
+            Edit::Complete { of, usage } => {
+                self.text(of);
+                self.usage(usage);
+            }
         }
     }
 

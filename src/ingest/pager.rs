@@ -393,7 +393,10 @@ pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
             | Edit::Link { .. }
             | Edit::Meta(_)
             | Edit::Retire(_)
-            | Edit::RetirePiece { .. } => {}
+            | Edit::RetirePiece { .. }
+            | Edit::Copied { .. }
+            | Edit::CopiedWith(_)
+            | Edit::Complete { .. } => {}
         }
     }
     held

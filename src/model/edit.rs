@@ -73,6 +73,24 @@ pub enum Edit {
         /// The piece.
         piece: Piece,
     },
+    /// A file repeats to a lane what another lane said before: the entries that it brought the lane go.
+    Copied {
+        /// The lane.
+        lane: Option<Name>,
+        /// The record of the file before which all is copied.
+        before: Origin,
+    },
+    /// An entry of a lane turns out to be a copy of what another lane says now: it goes, and with it all that its file
+    /// brought the lane before it.
+    CopiedWith(Key),
+    /// What a copy of an entry says was spent for it: of two accounts the one with more output counts. Nothing is
+    /// spent by the copy itself.
+    Complete {
+        /// The entry.
+        of: Key,
+        /// What the copy says.
+        usage: Box<Usage>,
+    },
 }
 
 /// A fact about the session. Later ones win.

@@ -76,11 +76,6 @@ impl<V> ByKey<V> {
         self.values.get(print)
     }
 
-    /// Whether the key has a value.
-    pub(crate) fn contains(&self, key: &str) -> bool {
-        self.get(key).is_some()
-    }
-
     /// The fingerprints of all keys with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Print, &V)> {
         self.values.iter()

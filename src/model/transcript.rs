@@ -2,11 +2,13 @@
 //! totals from them. [`Transcript::apply`] is the only way to change it.
 //!
 //! Invariant: entry ids stay the same while the session is open; applying a batch twice changes
-//! nothing; no entry disappears but by [`Edit::Retire`] or a replacement that leaves it out ([`succession`]).
+//! nothing; no entry disappears but by [`Edit::Retire`], as a copy ([`copies`]), or by a replacement that
+//! leaves it out ([`succession`]).
 
 mod accounts;
 mod bodies;
 mod branching;
+mod copies;
 mod ending;
 mod entries;
 mod facts;
@@ -96,6 +98,8 @@ pub struct Transcript {
     notices: Vec<Notice>,
     /// The first record that a compaction kept, by the entry of the compaction.
     kept: HashMap<Key, Key>,
+    /// What copies say was spent for entries that are not there.
+    copied: HashMap<Key, Box<Usage>>,
     held_bytes: u64,
     /// Its bodies cannot be read again.
     is_piped: bool,
@@ -163,6 +167,9 @@ impl Transcript {
             }
             Edit::Retire(key) => self.retire(&key, touched),
             Edit::RetirePiece { of, piece } => self.retire_piece(&of, piece, touched),
+            Edit::Copied { lane, before } => self.retire_copies(lane.as_ref(), before, touched),
+            Edit::CopiedWith(key) => self.retire_with(&key, touched),
+            Edit::Complete { of, usage } => self.complete(&of, usage, touched),
         }
     }
 

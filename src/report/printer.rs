@@ -226,7 +226,7 @@ impl<'a> Printer<'a> {
                 continue;
             }
             let Some(entry) = reading.transcript.get(id) else { continue };
-            let lanes = entry.calls().filter_map(|call| reading.transcript.lane_of_call(&call.key));
+            let lanes = entry.calls().flat_map(|call| reading.transcript.lanes_begun(id, &call.key));
             let below: Vec<EntryId> = lanes.flat_map(|lane| lane.entries.iter().copied()).collect();
             waiting.extend(below.into_iter().rev().map(|id| (id, depth.saturating_add(1))));
         }
@@ -273,7 +273,7 @@ impl<'a> Printer<'a> {
             dim: entry.marks.copy || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             is_awaited: !entry.calls().any(|call| call.state.is_open())
                 || Awaited::of(transcript).has(transcript, id),
-            lanes: &self.lane_lines(&entry, transcript, account),
+            lanes: &self.lane_lines(id, &entry, transcript, account),
             depth,
             ..Item::of(&entry)
         };
@@ -355,8 +355,16 @@ impl<'a> Printer<'a> {
         Some(phrases::turn(&figures, 0, self.options.paper.ascii)).filter(|facts| !facts.is_empty())
     }
 
-    fn lane_lines(&self, entry: &Entry, transcript: &Transcript, account: &Account) -> Vec<LaneLine> {
-        let lanes = entry.calls().filter_map(|call| Some((call, transcript.lane_of_call(&call.key)?)));
+    fn lane_lines(
+        &self,
+        id: EntryId,
+        entry: &Entry,
+        transcript: &Transcript,
+        account: &Account,
+    ) -> Vec<LaneLine> {
+        let lanes = entry
+            .calls()
+            .flat_map(|call| transcript.lanes_begun(id, &call.key).map(move |lane| (call, lane)));
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),

@@ -57,6 +57,7 @@ fn is_no_session(name: &str) -> bool {
         || name.ends_with("sessions.json")
         || name.starts_with("kimi-") && (name.ends_with("state.json") || name.ends_with("context.jsonl"))
         || name.ends_with(".meta.json")
+        || name.ends_with("/journal.jsonl")
 }
 
 /// Files of other folders that one of our formats may claim, and why.

@@ -155,6 +155,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
     let mut heads: HashMap<Key, (Marks, Option<Box<Usage>>)> = HashMap::new();
     let mut seen: HashMap<(Key, Piece), Vec<BlockKind>> = HashMap::new();
     let mut callers: HashMap<Key, Key> = HashMap::new();
+    let mut places: HashMap<Key, (Option<Name>, Origin)> = HashMap::new();
     let mut states: HashSet<Key> = HashSet::new();
     let mut results: HashMap<Key, ToolResult> = HashMap::new();
     for edit in batches.iter().flat_map(|batch| &batch.edits) {
@@ -164,6 +165,7 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                 if heads.insert(entry.key.clone(), head.clone()).is_some_and(|before| before != head) {
                     streamed.insert(entry.key.clone());
                 }
+                places.insert(entry.key.clone(), (entry.lane.clone(), entry.origin));
                 callers.extend(entry.calls().map(|call| (call.key.clone(), entry.key.clone())));
                 for block in &entry.blocks {
                     let of_piece = entry.blocks.iter().filter(|other| other.piece == block.piece);
@@ -174,7 +176,19 @@ fn streamed(batches: &[Batch]) -> HashSet<Key> {
                     }
                 }
             }
-            Edit::RetirePiece { of, .. } | Edit::Retire(of) => drop(streamed.insert(of.clone())),
+            Edit::RetirePiece { of, .. }
+            | Edit::Retire(of)
+            | Edit::CopiedWith(of)
+            | Edit::Complete { of, .. } => {
+                streamed.insert(of.clone());
+            }
+            Edit::Copied { lane, before } => {
+                let is_copy = |(of, at): &(Option<Name>, Origin)| {
+                    of == lane && at.file == before.file && at.at < before.at
+                };
+                let copies = places.iter().filter(|(_, place)| is_copy(place));
+                streamed.extend(copies.map(|(key, _)| key.clone()));
+            }
             // The whole of an output may come after its beginning.
             Edit::Result { call, result, .. } => {
                 let before = results.insert(result.key.clone(), (**result).clone());

@@ -162,9 +162,10 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     }
     let fold = fold_of(text, scene, focus);
-    let lane = lane_under(scene, focus);
-    if let Some(lane) = lane.filter(|lane| fold != Fold::Closed && !text.open_lanes.contains(lane)) {
-        text.open_lanes.insert(lane);
+    let mut closed = lanes_under(scene, focus);
+    closed.retain(|lane| fold != Fold::Closed && !text.open_lanes.contains(lane));
+    if !closed.is_empty() {
+        text.open_lanes.extend(closed);
         text.stale.sequence = true;
         text.cache.forget(focus.entry);
         return Vec::new();
@@ -213,7 +214,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
     if close_lane(text, scene, focus) {
         return Vec::new();
     }
-    match closes.filter(|_| lane_under(scene, focus).is_none()) {
+    match closes.filter(|_| lanes_under(scene, focus).is_empty()) {
         Some(fold) => {
             set_fold(text, scene, focus, fold);
             Vec::new()
@@ -222,14 +223,15 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
     }
 }
 
-/// Closes the sub-agent under an item. Answers whether one was open.
+/// Closes the sub-agents under an item. Answers whether one was open.
 fn close_lane(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
-    let lane = lane_under(scene, focus).filter(|lane| text.open_lanes.remove(lane));
-    if lane.is_some() {
+    let mut open = lanes_under(scene, focus);
+    open.retain(|lane| text.open_lanes.remove(lane));
+    if !open.is_empty() {
         text.stale.sequence = true;
         text.cache.forget(focus.entry);
     }
-    lane.is_some()
+    !open.is_empty()
 }
 
 /// The first image of an item, and whether there is nothing else to open.
@@ -254,16 +256,17 @@ fn unfold_helper(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
     is_unfolded
 }
 
-/// The sub-agent that the focused item started, or the helper that it is the head of.
-fn lane_under(scene: &Scene<'_>, focus: Focus) -> Option<Name> {
-    if let Some(helper) = helper_headed_by(&scene.session.transcript, focus.entry) {
-        return Some(helper.name.clone());
+/// The sub-agents that the focused item started, or the helper that it is the head of.
+fn lanes_under(scene: &Scene<'_>, focus: Focus) -> Vec<Name> {
+    let transcript = &scene.session.transcript;
+    if let Some(helper) = helper_headed_by(transcript, focus.entry) {
+        return vec![helper.name.clone()];
     }
-    let block = scene.session.transcript.get(focus.entry)?.blocks.get(focus.block)?;
-    match &block.kind {
-        BlockKind::Call(call) => {
-            scene.session.transcript.lane_of_call(&call.key).map(|lane| lane.name.clone())
+    let block = transcript.get(focus.entry).and_then(|entry| entry.blocks.get(focus.block));
+    match block.map(|block| &block.kind) {
+        Some(BlockKind::Call(call)) => {
+            transcript.lanes_begun(focus.entry, &call.key).map(|lane| lane.name.clone()).collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }

@@ -119,9 +119,9 @@ impl<'a> Scene<'a> {
     /// The sub-agent of a call, if its entries are shown below.
     fn agent_below(&self, entry: &'a Entry, block: usize) -> Option<&'a LaneFacts> {
         let call = call_at(entry, block)?;
-        let lane = self.transcript.lane_of_call(&call.key).filter(|lane| (self.opens)(&lane.name))?;
         let is_shown = |id: &EntryId| self.sequence.place_of(*id).is_some();
-        lane.entries.iter().any(is_shown).then_some(lane)
+        let mut open = self.transcript.lanes_of_call(&call.key).filter(|lane| (self.opens)(&lane.name));
+        open.find(|lane| lane.entries.iter().any(is_shown))
     }
 
     /// The column of a call among those of its lane: the one of its flight, else the first free one.

@@ -221,7 +221,7 @@ impl Layouts<'_> {
         };
         let within = portion.blocks();
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
-        blocks.filter_map(Block::call).any(|call| self.transcript.lane_of_call(&call.key).is_some())
+        blocks.filter_map(Block::call).any(|call| self.transcript.lanes_begun(id, &call.key).next().is_some())
     }
 
     /// The entries of the equal calls or strays for which the row of an entry stands.
@@ -262,7 +262,7 @@ impl Layouts<'_> {
         let blocks = entry.blocks.iter().skip(within.start).take(within.len());
         blocks
             .filter_map(Block::call)
-            .filter_map(|call| self.transcript.lane_of_call(&call.key).map(|lane| (call, lane)))
+            .flat_map(|call| self.transcript.lanes_begun(id, &call.key).map(move |lane| (call, lane)))
             .map(|(call, lane)| {
                 let is_open = self.open_lanes.contains(&lane.name);
                 let since = self.running_since(id, call, lane);

@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use super::portions::Portions;
 use super::runs::{self, Runs};
 use crate::analysis::reading::{Displaced, helper_headed_by};
-use crate::model::body::Key;
 use crate::model::entry::{Entry, EntryId, Marks};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -146,7 +145,7 @@ impl Sequence {
             return;
         }
         let Some(entry) = transcript.get(id) else { return };
-        for lane in entry.calls().filter_map(|call| transcript.lane_of_call(&call.key)) {
+        for lane in entry.calls().flat_map(|call| transcript.lanes_begun(id, &call.key)) {
             if !wanted.opens(&lane.name) {
                 continue;
             }
@@ -230,16 +229,14 @@ fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
 
 /// Lanes whose calls are in the transcript. All others are shown in file order: nothing hides.
 fn attached_lanes(transcript: &Transcript) -> HashSet<Name> {
-    let has_call = |call: &Key| !transcript.entries_with_call(call).is_empty();
-    let attached = transcript.lanes().iter().filter(|lane| lane.call.as_ref().is_some_and(has_call));
+    let attached = transcript.lanes().iter().filter(|lane| transcript.caller(lane).is_some());
     attached.map(|lane| lane.name.clone()).collect()
 }
 
 /// Entries with calls that started sub-agents which are shown under them.
 fn starters(transcript: &Transcript, wanted: &Wanted<'_>) -> HashSet<EntryId> {
     let shown = transcript.lanes().iter().filter(|lane| wanted.opens(&lane.name));
-    let calls = shown.filter_map(|lane| lane.call.as_ref());
-    calls.flat_map(|call| transcript.entries_with_call(call)).copied().collect()
+    shown.filter_map(|lane| transcript.caller(lane)).collect()
 }
 
 /// Whether an entry has rows at a level.
@@ -253,8 +250,7 @@ fn shows(marks: Marks, level: Level) -> bool {
 
 /// The entry whose call started a lane.
 pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId> {
-    let call = transcript.lane(lane)?.call.as_ref()?;
-    transcript.entries_with_call(call).first().copied()
+    transcript.caller(transcript.lane(lane)?)
 }
 
 /// How deep an entry lies in sub-agents.

@@ -2,15 +2,16 @@
 //! all of them, in old versions as a growing snapshot.
 
 use super::bill::Request;
+use super::lanes::fork;
+use super::lanes::owners::is_beside;
 use super::line::Line;
 use super::session::Session;
-use crate::formats::anthropic::{self, Content, Site, spent};
-use crate::formats::decoder::Place;
+use crate::formats::anthropic::{self, Content, Site, block_type, spent};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Name, Text};
 use crate::model::tool::ToolKind;
 use crate::model::tool::identifies;
 use crate::model::usage::Usage;
@@ -22,7 +23,7 @@ pub(crate) const SYNTHETIC: &str = "<synthetic>";
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let from = out.edits.len();
     let entry = read(line, session, out);
-    let is_beside = matches!(line.input.place, Place::CompanionLine(_));
+    let is_beside = is_beside(line);
     let request = Request::of(&entry, out.edits.get(from..).unwrap_or_default());
     let fate = add_part(entry, session, out);
     session.bill.spend(request, (is_beside, fate == Fate::Shown), out);
@@ -32,17 +33,19 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// The part of an answer that a line brings.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     session.retries.end(line.lane.as_ref());
+    let key = key_of(line);
+    session.forks.see(&key, line);
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);
     // Streams name the kind of error beside the message; on disk a flag marks its text as one.
     let is_error = line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some();
-    let mut entry = line.entry(answer_key(message.get("id").str(), &line.id), Role::Assistant, out);
+    let mut entry = line.entry(key.clone(), Role::Assistant, out);
     entry.blocks = if is_error {
         let text = anthropic::output_text(message.get("content"));
         vec![Batch::block(line.piece(), BlockKind::Break(Break::Error(Text::clean(&text))))]
     } else {
-        blocks(line, session, out)
+        blocks(line, &key, session, out)
     };
     // The message is complete with its last line.
     entry.ended = line.at;
@@ -50,34 +53,56 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     if !is_synthetic {
         entry.model = model;
         entry.stop = Stop::of(message.get("stop_reason").str_or_empty());
-        entry.usage = usage(line, &entry, out).map(Box::new);
+        entry.usage = usage(line, &key, entry.model.as_ref(), out).map(Box::new);
     }
     entry
 }
 
 /// Emits a part of an answer; the first one makes the entry.
 pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
-    let fate = if session.begins_answer(&entry.key) { Fate::Shown } else { Fate::Merged };
+    let begins = session.begins_answer(&entry.key, entry.lane.as_ref(), entry.origin.file);
+    let fate = if begins { Fate::Shown } else { Fate::Merged };
     out.entry(entry);
     fate
 }
 
 /// Lines of one answer share the id of its message.
-fn answer_key(message: Option<&str>, line: &Key) -> Key {
-    message.filter(|id| identifies(id)).map_or_else(|| line.clone(), Text::clean)
+pub(crate) fn key_of(line: &Line<'_>) -> Key {
+    let message = line.json.at(&["message", "id"]).str().filter(|id| identifies(id));
+    message.map_or_else(|| line.id.clone(), Text::clean)
 }
 
-fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block> {
+/// A copy of a line of another lane. It may have been made when the answer was complete, and its own file have no more
+/// than the beginning.
+pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    for block in line.json.at(&["message", "content"]).blocks() {
+        if block_type(block).ends_with("tool_use") {
+            session.calls.note_copy(block.get("id").str_or_empty());
+        }
+    }
+    let model = line.json.at(&["message", "model"]).text();
+    if line.kind() == "assistant" && model.as_deref() != Some(SYNTHETIC) {
+        let of = key_of(line);
+        if let Some(usage) = usage(line, &of, model.as_ref(), out) {
+            out.push(Edit::Complete { of, usage: Box::new(usage) });
+        }
+    }
+    Fate::Merged
+}
+
+fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (place, block) in line.json.at(&["message", "content"]).blocks().iter().enumerate() {
         let site = Site { record: &line.id, place, at: line.at };
         match anthropic::content(block, site, out) {
             Content::Part(kind) => {
                 if let BlockKind::Call(call) = &kind {
-                    session.calls.begin(line.lane.as_ref(), &call.key);
+                    session.calls.begin(line.lane.as_ref(), answer, &call.key);
+                    session.lanes.called(&call.key, line.lane.as_ref(), out);
                     if call.kind == ToolKind::Delegate {
                         session.lanes.label_call(call.key.clone(), call.headline.clone());
                         session.chains.ask(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
+                        fork::called(block, line, &call.key, session, out);
                     }
                 }
                 blocks.push(Batch::block(line.piece(), kind));
@@ -94,10 +119,10 @@ fn blocks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Vec<Block>
 
 /// Lines before version 1.0.x say what the answer cost. Those before 2.1.8x, and streams, have the usage of when the
 /// answer began, and no reason why it stopped.
-fn usage(line: &Line<'_>, entry: &Entry, out: &mut Batch) -> Option<Usage> {
-    let made = spent::spent(line.json.at(&["message", "usage"]), entry.model.as_ref(), out)?;
+fn usage(line: &Line<'_>, answer: &Key, model: Option<&Name>, out: &mut Batch) -> Option<Usage> {
+    let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
-        let of = Text::clean(&format!("{}:iteration {number}", entry.key));
+        let of = Text::clean(&format!("{answer}:iteration {number}"));
         out.push(Edit::Usage { of, usage: Box::new(usage), model });
     }
     let usage = made.own;

@@ -1,26 +1,83 @@
 //! Calls that wait for their results. An interruption says of them that nothing will come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
+use crate::model::entry::Piece;
 use crate::model::fingerprint::Seen;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolState;
 
-/// Calls of all lanes.
+/// Calls of all lanes. Those of several may have the same id.
 #[derive(Debug, Default)]
 pub struct Calls {
-    known: Seen<()>,
+    /// Who had a call first.
+    known: Seen<Asker>,
+    /// Others who have a call with an id that is known.
+    others: HashSet<(u32, Key)>,
+    /// Answers that turned out to be copies of another lane's, by the lane that had them first.
+    copied: HashSet<(u32, u32)>,
+    /// Calls that only copies have so far.
+    only_copied: HashSet<Key>,
     open: HashMap<Option<Name>, Vec<Key>>,
 }
 
+/// A lane and an answer of its, each by a number that stands for it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asker {
+    lane: u32,
+    answer: u32,
+}
+
 impl Calls {
-    /// The model asks for a tool.
-    pub(crate) fn begin(&mut self, lane: Option<&Name>, call: &Key) {
-        if self.known.insert(call, ()).is_none() {
-            self.open.entry(lane.cloned()).or_default().push(call.clone());
+    /// The model asks for a tool in an answer. If another lane did so in the same one, that was a copy.
+    pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
+        let asker = Asker { lane: number(lane), answer: number(Some(answer)) };
+        match self.known.get(call) {
+            Some(first) if first.lane == asker.lane => return,
+            Some(first) if first.answer != asker.answer => {
+                if !self.others.insert((asker.lane, call.clone())) {
+                    return;
+                }
+            }
+            first => {
+                if first.is_some() {
+                    self.open.values_mut().for_each(|open| open.retain(|other| other != call));
+                }
+                self.known.insert(call, asker);
+            }
         }
+        self.open.entry(lane.cloned()).or_default().push(call.clone());
+    }
+
+    /// An answer is of another lane than this one, which said it first: its calls were copies.
+    pub(crate) fn take_back(&mut self, lane: Option<&Name>, answer: &Key) {
+        self.copied.insert((number(lane), number(Some(answer))));
+    }
+
+    /// A copy of an answer has this call.
+    pub(crate) fn note_copy(&mut self, call: &str) {
+        if !self.knows(call) {
+            self.only_copied.insert(Text::clean(call));
+        }
+    }
+
+    /// Whether a call is in the session, but not in this lane.
+    pub(crate) fn is_of_others(&self, lane: Option<&Name>, call: &Key) -> bool {
+        let lane = number(lane);
+        let is_copy = match self.known.get(call) {
+            Some(first) => first.lane != lane || self.copied.contains(&(lane, first.answer)),
+            None => self.only_copied.contains(call),
+        };
+        is_copy && !self.others.contains(&(lane, call.clone()))
+    }
+
+    /// Whether a call is in another lane than this one.
+    pub(crate) fn is_beside(&self, lane: &Name, call: &Key) -> bool {
+        let lane = number(Some(lane));
+        let is_other = || self.others.iter().any(|(other, key)| *other != lane && key == call);
+        self.known.get(call).is_some_and(|first| first.lane != lane || is_other())
     }
 
     /// A call has its result.
@@ -53,4 +110,9 @@ impl Calls {
             out.push(Edit::State { call: Text::clean(call), state: ToolState::Lost });
         }
     }
+}
+
+/// Stands for a lane or an answer; 0 for the main lane.
+fn number(name: Option<&Text>) -> u32 {
+    name.map_or(0, |name| u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default())
 }

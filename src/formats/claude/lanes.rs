@@ -1,8 +1,14 @@
 //! Which sub-agent was started by which call. Claude Code writes it in several places, early or late;
 //! the most trustworthy one counts, and a lane is announced only when it has entries.
 
+pub(crate) mod fork;
+pub(crate) mod owners;
+pub(crate) mod workflow;
+
 use std::collections::{HashMap, HashSet};
 
+use self::owners::Rank;
+use super::calls::Calls;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
@@ -16,6 +22,8 @@ pub(crate) enum Trust {
     None,
     /// A progress line of the call.
     Progress,
+    /// The call stands where the history of a fork ends.
+    Place,
     /// The result of the call.
     Result,
     /// The small file beside the sub-agent's own.
@@ -34,6 +42,19 @@ pub(crate) struct Lanes {
     types: HashMap<Name, Text>,
     /// Whether all calls are copies of another file's.
     is_copied: bool,
+    /// Calls that are said to have started a sub-agent, but are not in the session so far.
+    awaited: HashMap<Key, Vec<Name>>,
+    /// Runs of workflows.
+    runs: HashMap<String, Run>,
+    /// Calls that were named since it was looked which of them are in the session.
+    unsettled: Vec<(Name, Key)>,
+}
+
+/// A run of a workflow: the calls that started it or went on with it, and its sub-agents.
+#[derive(Debug, Default)]
+struct Run {
+    calls: Vec<Key>,
+    agents: Vec<Name>,
 }
 
 /// A member of a team: each time that it is woken it writes a file of its own.
@@ -45,9 +66,10 @@ struct Mate {
 }
 
 /// What the names of lanes begin with that Claude Code starts for itself: "a", what for, and a number.
-const HELPS: [&str; 7] = [
+const HELPS: [&str; 8] = [
     "acompact-",
     "aside_question-",
+    "aaside_question-",
     "aprompt_suggestion-",
     "asession_memory-",
     "aextract_memories-",
@@ -62,10 +84,29 @@ fn is_helper(name: &str) -> bool {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Lane {
-    label: Option<Text>,
-    call: Option<Key>,
-    trust: Trust,
+    /// What it is called, and by whom: of a name by its kind, one of its own and one in a journal the last counts.
+    label: Option<(u8, Text)>,
+    /// Calls that are said to have started it.
+    calls: Vec<Starter>,
     has_entries: bool,
+    is_fork: bool,
+    depth: u64,
+}
+
+/// A call that is said to have started a sub-agent.
+#[derive(Clone, Debug, PartialEq)]
+struct Starter {
+    call: Key,
+    trust: Trust,
+    /// Whether it is in the session, outside of the sub-agent's own lane.
+    is_there: bool,
+}
+
+impl Lane {
+    /// The call that started it: a small file may name one that nobody made.
+    fn call(&self) -> Option<&Key> {
+        self.calls.iter().max_by_key(|starter| (starter.is_there, starter.trust)).map(|starter| &starter.call)
+    }
 }
 
 impl Lanes {
@@ -112,9 +153,13 @@ impl Lanes {
         }
     }
 
-    /// An entry of this lane is about to be emitted.
-    pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) {
+    /// An entry of this lane is about to be emitted. Whether it is the first one.
+    pub(crate) fn enter(&mut self, name: &Name, out: &mut Batch) -> bool {
+        if self.known.get(name).is_some_and(|lane| lane.has_entries) {
+            return false;
+        }
         self.change(name, out, |lane| lane.has_entries = true);
+        true
     }
 
     /// The call started the sub-agent.
@@ -128,20 +173,100 @@ impl Lanes {
         if !self.known.contains_key(name) {
             out.wanted.push(Text::clean(name));
         }
-        let call = Text::clean(call);
+        let (name, call) = (Text::clean(name), Text::clean(call));
         let label = self.labels.get(&call).cloned();
-        self.change(&Text::clean(name), out, |lane| {
-            if trust > lane.trust {
-                lane.call = Some(call);
-                lane.trust = trust;
+        // Of two that are trusted alike the first one counts.
+        let is_new =
+            self.known.get(&name).is_none_or(|lane| lane.calls.iter().all(|known| known.trust != trust));
+        if is_new {
+            self.unsettled.push((name.clone(), call.clone()));
+        }
+        self.change(&name, out, |lane| {
+            if is_new {
+                lane.calls.push(Starter { call, trust, is_there: false });
             }
-            lane.label = lane.label.take().or(label);
+            lane.label = lane.label.take().or(label.map(|label| (0, label)));
         });
     }
 
+    /// A call started a workflow's run.
+    pub(crate) fn run_began(&mut self, run: &str, call: &Key, out: &mut Batch) {
+        if !identifies(run) {
+            return;
+        }
+        let Run { calls, agents } = self.runs.entry(run.to_owned()).or_default();
+        calls.push(call.clone());
+        for agent in agents.clone() {
+            self.link(&agent, call, Trust::Result, out);
+        }
+    }
+
+    /// A sub-agent belongs to a workflow's run.
+    pub(crate) fn run_has(&mut self, run: &str, agent: &Name, out: &mut Batch) {
+        let Run { calls, agents } = self.runs.entry(run.to_owned()).or_default();
+        if !agents.contains(agent) {
+            agents.push(agent.clone());
+            if let Some(call) = calls.first().cloned() {
+                self.link(agent, &call, Trust::Result, out);
+            }
+        }
+    }
+
+    /// Takes in which of the calls that were named are in the session, outside of the lanes that they started.
+    pub(crate) fn settle(&mut self, calls: &Calls, out: &mut Batch) {
+        for (name, call) in std::mem::take(&mut self.unsettled) {
+            if calls.is_beside(&name, &call) {
+                self.find(&name, &call, out);
+            } else {
+                self.awaited.entry(call).or_default().push(name);
+            }
+        }
+    }
+
+    /// A call is in the session now.
+    pub(crate) fn called(&mut self, call: &Key, by: Option<&Name>, out: &mut Batch) {
+        if self.awaited.is_empty() {
+            return;
+        }
+        let Some(waiting) = self.awaited.get_mut(call) else { return };
+        let (own, found): (Vec<Name>, Vec<Name>) =
+            std::mem::take(waiting).into_iter().partition(|name| Some(name) == by);
+        *waiting = own;
+        for name in found {
+            self.find(&name, call, out);
+        }
+    }
+
+    fn find(&mut self, name: &Name, call: &Key, out: &mut Batch) {
+        self.change(name, out, |lane| {
+            let named = lane.calls.iter_mut().filter(|starter| starter.call == *call);
+            named.for_each(|starter| starter.is_there = true);
+        });
+    }
+
+    /// A sub-agent is a fork of its parent.
+    pub(crate) fn note_fork(&mut self, name: &Name, out: &mut Batch) {
+        self.change(name, out, |lane| lane.is_fork = true);
+    }
+
+    /// How deep a sub-agent lies in others.
+    pub(crate) fn note_depth(&mut self, name: &Name, depth: u64, out: &mut Batch) {
+        self.change(name, out, |lane| lane.depth = depth);
+    }
+
+    /// Which of two lanes comes first if both say the same: the lesser one.
+    pub(crate) fn rank(&self, name: &Name) -> Rank {
+        let lane = self.known.get(name);
+        (is_helper(name), lane.is_some_and(|lane| lane.is_fork), lane.map_or(0, |lane| lane.depth))
+    }
+
     /// What a sub-agent is called.
-    pub(crate) fn name(&mut self, name: &Name, label: Text, out: &mut Batch) {
-        self.change(name, out, |lane| lane.label = Some(label));
+    pub(crate) fn name(&mut self, name: &Name, rank: u8, label: Text, out: &mut Batch) {
+        self.change(name, out, |lane| {
+            if lane.label.as_ref().is_none_or(|(known, _)| *known <= rank) {
+                lane.label = Some((rank, label));
+            }
+        });
     }
 
     /// A call that starts a sub-agent says what for.
@@ -164,19 +289,20 @@ impl Lanes {
     }
 
     fn change(&mut self, name: &Name, out: &mut Batch, change: impl FnOnce(&mut Lane)) {
-        let lane =
-            self.known.entry(name.clone()).or_insert_with(|| Lane { label: helper(name), ..Lane::default() });
-        let before = lane.clone();
+        let lane = self
+            .known
+            .entry(name.clone())
+            .or_insert_with(|| Lane { label: helper(name).map(|label| (0, label)), ..Lane::default() });
+        let label = |lane: &Lane| lane.label.as_ref().map(|(_, label)| label.clone());
+        let facts = |lane: &Lane| (lane.has_entries, label(lane), lane.call().cloned());
+        let before = facts(lane);
         change(lane);
-        if lane.has_entries && !before.has_entries && is_helper(name) {
+        let now = facts(lane);
+        if now.0 && !before.0 && is_helper(name) {
             out.meta(MetaEdit::Helper(name.clone()));
         }
-        if lane.has_entries && *lane != before && (lane.label.is_some() || lane.call.is_some()) {
-            out.meta(MetaEdit::Lane {
-                name: name.clone(),
-                label: lane.label.clone(),
-                call: lane.call.clone(),
-            });
+        if now.0 && now != before && (now.1.is_some() || now.2.is_some()) {
+            out.meta(MetaEdit::Lane { name: name.clone(), label: now.1, call: now.2 });
         }
     }
 }

@@ -41,7 +41,8 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use lanes::Trust;
+use lanes::owners::{Standing, is_beside};
+use lanes::{Trust, fork, workflow};
 use line::{Line, SIDECHAIN};
 use session::Session;
 
@@ -147,6 +148,13 @@ impl Decoder for ClaudeDecoder {
         if let Place::File(path) = input.place {
             return self.describe_agent(path, input, out);
         }
+        if let Place::CompanionLine(path) = input.place
+            && workflow::is_journal(path)
+        {
+            let fate = workflow::journal(path, input, &mut self.session, out);
+            self.session.lanes.settle(&self.session.calls, out);
+            return fate;
+        }
         if let Place::Text(path) = input.place {
             return self.session.stored.arrive(path, input.json.str_or_empty(), out);
         }
@@ -161,8 +169,18 @@ impl Decoder for ClaudeDecoder {
         }
         line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";
-        if !is_progress && self.session.is_repeated(&line, out) {
-            return Fate::Merged;
+        if !is_progress {
+            if (is_beside(&line) || self.session.home().is_some()) && fork::begins(&line) {
+                self.session.end_copy(&line, out);
+            }
+            match self.session.note(&line, out) {
+                Standing::New => {}
+                Standing::Known => return Fate::Merged,
+                Standing::Copy => {
+                    self.session.end_copy(&line, out);
+                    return assistant::copy(&line, &mut self.session, out);
+                }
+            }
         }
         if let Some(words) = self.session.leaves(&line) {
             let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
@@ -173,7 +191,12 @@ impl Decoder for ClaudeDecoder {
             self.session.emit_facts(input.json, out);
         }
         if let Some(lane) = line.lane.as_ref().filter(|_| !is_progress) {
-            self.session.lanes.enter(lane, out);
+            if self.session.lanes.enter(lane, out)
+                && let Place::CompanionLine(path) = input.place
+                && let Some(run) = workflow::run_of(path)
+            {
+                self.session.lanes.run_has(run, lane, out);
+            }
             self.session.lanes.replace_copy(&progress::copy_key(&line.id), out);
             if let Some(call) = has_no_name.then(|| self.session.chains.caller(&line)).flatten() {
                 self.session.lanes.link(lane, &call, Trust::Progress, out);
@@ -181,6 +204,7 @@ impl Decoder for ClaudeDecoder {
         }
         let from = out.edits.len();
         let fate = self.dispatch(&line, out);
+        self.session.lanes.settle(&self.session.calls, out);
         if line.has_uuid && line.lane.is_none() && input.place == Place::Line {
             link(&line, from, out);
         }
@@ -204,6 +228,10 @@ impl ClaudeDecoder {
                 self.session.bill.record(line, out)
             }
             "cost-state" => Fate::Passed("the cost of another session"),
+            "fork-context-ref" => fork::context(line, &mut self.session, out),
+            "history-suppression" if line.json.get("cause").str() == Some("fork_inherit") => {
+                fork::inherits(line, out)
+            }
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
                 // What is no link of the chain is the program's own state.
@@ -222,15 +250,24 @@ impl ClaudeDecoder {
             return unknown::apart(Kind("file", ""), input.json, entry, out);
         };
         let json = input.json;
+        let name = Text::clean(agent);
+        if json.get("isFork").is_true() || json.get("agentType").str() == Some("fork") {
+            self.session.lanes.note_fork(&name, out);
+        }
+        if let Some(depth) = json.get("spawnDepth").count() {
+            self.session.lanes.note_depth(&name, depth, out);
+        }
         if let Some(call) = json.get("toolUseId").filled() {
             self.session.lanes.link(agent, call, Trust::Meta, out);
         } else if let Some(kind) = json.get("agentType").text() {
             self.session.lanes.call_mate(agent, kind, out);
         }
-        let names = ["description", "name", "agentType"];
-        if let Some(label) = names.iter().find_map(|name| json.get(name).text()) {
-            self.session.lanes.name(&Text::clean(agent), label, out);
+        let names = [("description", 2), ("name", 2), ("agentType", 1)];
+        let label = names.iter().find_map(|(name, rank)| Some((*rank, json.get(name).text()?)));
+        if let Some((rank, label)) = label {
+            self.session.lanes.name(&name, rank, label, out);
         }
+        self.session.lanes.settle(&self.session.calls, out);
         Fate::Merged
     }
 }

@@ -5,12 +5,15 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
+use super::assistant;
 use super::bill::Bill;
 use super::calls::Calls;
 use super::chains::Chains;
 use super::command::Command;
 use super::hooks::Hooks;
 use super::lanes::Lanes;
+use super::lanes::fork::Forks;
+use super::lanes::owners::{Owners, Standing, Stretch, is_beside};
 use super::line::Line;
 use super::queue::Queue;
 use super::retries::Retries;
@@ -18,9 +21,10 @@ use super::stored::Stored;
 use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
 use crate::model::entry::Piece;
 use crate::model::fingerprint::Seen;
+use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
 
@@ -46,14 +50,7 @@ type Fact = (&'static str, fn(Text) -> MetaEdit);
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     content: u64,
-    /// Which lane it stood in; 0 is the main one.
-    lane: u32,
-}
-
-impl Mark {
-    fn lane(name: Option<&Name>) -> u32 {
-        name.map_or(0, |name| u32::try_from(Piece::of(name).0 >> 32).unwrap_or_default())
-    }
+    stretch: Stretch,
 }
 
 /// The memory of a decoder.
@@ -63,6 +60,8 @@ pub struct Session {
     pub(crate) lanes: Lanes,
     /// Sub-agents without ids.
     pub(crate) chains: Chains,
+    /// Sub-agents that begin with what their parent knows.
+    pub(crate) forks: Forks,
     /// Calls and what they wait for.
     pub(crate) calls: Calls,
     /// Runs of hooks.
@@ -85,7 +84,7 @@ pub struct Session {
     /// Tells their contents apart: all that is said goes through it.
     contents: DefaultHashBuilder,
     settings: HashSet<Key>,
-    answers: Seen<()>,
+    owners: Owners,
     facts: [String; FACTS.len()],
     summaries: HashMap<Piece, Text>,
     has_prompt: bool,
@@ -110,33 +109,58 @@ impl Session {
         self.is_home_settled = true;
     }
 
-    /// Notes a chain line. Resumed sessions and compactions write lines again: `true` for these. A line
-    /// with a known id but another content takes the place of the first, unless it is a helper's copy: that
-    /// may lack what the model is not shown again.
-    pub(crate) fn is_repeated(&mut self, line: &Line<'_>, out: &mut Batch) -> bool {
-        if !line.has_uuid {
-            return false;
-        }
-        if let Some(title) = self.summaries.remove(&line.piece()) {
-            out.meta(MetaEdit::Title { rank: 1, title });
-        }
-        let mut content = self.contents.build_hasher();
-        for name in ["message", "attachment"] {
-            line.json.get(name).print(&mut content);
-        }
-        let mark = Mark { content: content.finish(), lane: Mark::lane(line.lane.as_ref()) };
-        match self.seen.insert(&line.id, mark) {
-            None => false,
-            Some(known) if known.content == mark.content => true,
-            Some(known) if line.lane.is_some() && known.lane != mark.lane => {
-                self.seen.insert(&line.id, known);
-                true
+    /// Notes a line. Resumed sessions and compactions write lines again, other lanes copy them. A line with a known id
+    /// but another content takes the place of the first.
+    pub(crate) fn note(&mut self, line: &Line<'_>, out: &mut Batch) -> Standing {
+        let stretch = self.owners.stretch(line.lane.as_ref(), out.origin().file, is_beside(line));
+        let lanes = &self.lanes;
+        let rank = |lane: &Name| lanes.rank(lane);
+        if line.has_uuid {
+            if let Some(title) = self.summaries.remove(&line.piece()) {
+                out.meta(MetaEdit::Title { rank: 1, title });
             }
-            Some(_) => {
-                out.notice(Severity::Note, "uuid of an earlier line with another content");
-                false
+            let mut content = self.contents.build_hasher();
+            for name in ["message", "attachment"] {
+                line.json.get(name).print(&mut content);
+            }
+            let mark = Mark { content: content.finish(), stretch };
+            let known = self.seen.insert(&line.id, mark);
+            match known.map(|known| (known, self.owners.standing(line, known.stretch, rank))) {
+                None => {}
+                Some((known, Standing::Known)) if known.content == mark.content => return Standing::Known,
+                Some((_, Standing::Known)) => {
+                    out.notice(Severity::Note, "uuid of an earlier line with another content");
+                }
+                Some((known, Standing::Copy)) => {
+                    self.seen.insert(&line.id, known);
+                    return Standing::Copy;
+                }
+                Some((known, Standing::New)) => self.owners.take_back(&line.id, known.stretch, out),
             }
         }
+        if line.kind() == "assistant" {
+            let key = assistant::key_of(line);
+            if let Some(known) = self.owners.of_answer(&key) {
+                match self.owners.standing(line, known, rank) {
+                    Standing::Copy => return Standing::Copy,
+                    Standing::New => {
+                        self.owners.take_back(&key, known, out);
+                        self.calls.take_back(self.owners.lane(known), &key);
+                    }
+                    Standing::Known => {}
+                }
+            }
+        }
+        self.owners.take(stretch);
+        Standing::New
+    }
+
+    /// All that the file of a line said before it is a copy.
+    pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
+        if line.lane.is_none() && self.home.is_some() {
+            out.push(Edit::Copied { lane: None, before: out.origin() });
+        }
+        self.owners.end_copy(line, out);
     }
 
     /// Notes a setting: `false` if it is known.
@@ -154,9 +178,10 @@ impl Session {
         self.boundary.take_if(|(lane, _)| *lane == line.lane).map(|(_, key)| key)
     }
 
-    /// Notes an answer of the model: `false` if an earlier line began it.
-    pub(crate) fn begins_answer(&mut self, key: &Key) -> bool {
-        self.answers.insert(key, ()).is_none()
+    /// Notes an answer of the model: `false` if an earlier line of its lane began it.
+    pub(crate) fn begins_answer(&mut self, key: &Key, lane: Option<&Name>, file: FileId) -> bool {
+        let stretch = self.owners.stretch(lane, file, false);
+        self.owners.begin_answer(key, stretch)
     }
 
     /// Whether a line with this id was seen.

@@ -1,5 +1,6 @@
 mod chains;
 mod company;
+mod copies;
 mod spent;
 
 use std::path::Path;

@@ -2,7 +2,8 @@
 //! program stores under the role of the user.
 
 use super::command::{self, Command};
-use super::lanes::Trust;
+use super::lanes::owners::is_beside;
+use super::lanes::{Trust, fork};
 use super::line::Line;
 use super::queue::words_of;
 use super::session::Session;
@@ -199,9 +200,20 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let details =
         if json.has("toolUseResult") { json.get("toolUseResult") } else { json.get("tool_use_result") };
     let site = Site { record: &line.id, place: 0, at: line.at };
-    let heard = hear(content, site, &author, details, out);
+    let mut heard = hear(content, site, &author, details, out);
+    let is_fork = fork::begins(line);
+    // What a file repeats of the calls of another lane is answered there.
+    heard.results.retain(|returned| {
+        let is_copy = is_beside(line) && session.calls.is_of_others(line.lane.as_ref(), &returned.call);
+        !is_fork && !is_copy
+    });
+    let is_nothing_else = heard.own.is_empty() && heard.program.is_empty() && heard.results.is_empty();
+    if is_nothing_else && has_result(content) {
+        return Fate::Merged;
+    }
     if let [returned] = heard.results.as_slice() {
         session.lanes.link(details.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
+        session.lanes.run_began(details.get("runId").str_or_empty(), &returned.call, out);
         if details.get("status").str() == Some("teammate_spawned") {
             session.lanes.spawn(details.get("name").str_or_empty(), &returned.call, out);
         }
@@ -214,6 +226,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
     }
     show(line, heard, session, out)
+}
+
+fn has_result(content: &Json<'_>) -> bool {
+    content.blocks().iter().any(|block| block_type(block).ends_with("tool_result"))
 }
 
 /// A prompt that was typed while the agent was busy, or a notification that was put in its queue.

@@ -112,6 +112,9 @@ const MATE: &str = "teammate-message";
 /// Who leads a team: its words are the prompts of the others.
 const LEAD: &str = "team-lead";
 
+/// The tag around what is said to each fork of an agent, before what this one is to do.
+pub(crate) const FORK: &str = "fork-boilerplate";
+
 /// Finds out who speaks in the text of a human: what looks like the words of somebody else was quoted.
 pub(crate) fn voice_of_human(text: &str) -> Voice<'_> {
     match voice_of(text) {
@@ -140,6 +143,9 @@ pub(crate) fn voice_of(text: &str) -> Voice<'_> {
     }
     if opens(begin, MATE) {
         return mate(begin);
+    }
+    if opens(begin, FORK) {
+        return directive(begin);
     }
     if let Some((name, title, quiet)) = PROGRAM.iter().find(|(name, ..)| opens(begin, name)) {
         return Voice::Program(program_note(begin, name, title, *quiet));
@@ -235,8 +241,18 @@ pub(crate) fn words_of_other(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// What a fork is to do, and what is said to all of them.
+fn directive(text: &str) -> Voice<'_> {
+    let close = format!("</{FORK}>");
+    let (all, own) = text.split_once(close.as_str()).unwrap_or((text, ""));
+    let own = own.trim();
+    let words = own.strip_prefix("Your directive:").unwrap_or(own).trim();
+    let common = all.split_once('>').map_or("", |(_, common)| common);
+    Voice::Own { words, asides: vec![Note::new("note to every fork", common, true)] }
+}
+
 /// Whether a text begins with this tag, attributes or not.
-fn opens(text: &str, name: &str) -> bool {
+pub(crate) fn opens(text: &str, name: &str) -> bool {
     let rest = text.strip_prefix('<').and_then(|rest| rest.strip_prefix(name));
     rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n']))
 }

@@ -15,6 +15,7 @@ mod tests;
 use std::path::Path;
 
 use super::claude::lanes::Trust;
+use super::claude::lanes::owners::Standing;
 use super::claude::line::Line;
 use super::claude::session::Session;
 use super::claude::{self, assistant, user};
@@ -87,7 +88,7 @@ impl Decoder for ClaudeStreamDecoder {
             return Fate::Passed("frame of the document");
         }
         let line = envelope(input, out);
-        if self.session.is_repeated(&line, out) {
+        if self.session.note(&line, out) != Standing::New {
             return Fate::Merged;
         }
         if line.lane.is_none() {

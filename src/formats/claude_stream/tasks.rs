@@ -35,7 +35,7 @@ pub(crate) fn task(line: &Line<'_>, tasks: &mut Tasks, lanes: &mut Lanes, out: &
     let call = json.get("tool_use_id").str_or_empty();
     if step == "started" && identifies(call) && json.get("task_type").str() != Some("local_bash") {
         let label = Text::stub(text("description").unwrap_or_default(), LABEL_CHARS);
-        lanes.name(&Text::clean(call), label, out);
+        lanes.name(&Text::clean(call), 2, label, out);
     }
     let state = text("status").unwrap_or(step).replace('_', " ");
     let members = ["summary", "description", "last_tool_name", "error", "reason", "output_file", "prompt"];

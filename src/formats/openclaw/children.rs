@@ -203,6 +203,9 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
         Edit::Meta(MetaEdit::Helper(name)) => Edit::Meta(MetaEdit::Helper(name)),
         Edit::Retire(key) => Edit::Retire(own(key)),
         Edit::RetirePiece { of, piece } => Edit::RetirePiece { of: own(of), piece },
+        Edit::CopiedWith(key) => Edit::CopiedWith(own(key)),
+        Edit::Complete { of, usage } => Edit::Complete { of: own(of), usage },
+        Edit::Copied { before, .. } => Edit::Copied { lane: Some(lane.clone()), before },
         // A lane is no branch, and the session's own facts stay.
         Edit::Link { .. } | Edit::Meta(_) => return None,
     })

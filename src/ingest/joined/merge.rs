@@ -49,6 +49,8 @@ struct Part {
     is_cut: bool,
     /// Its entries, and their pieces.
     known: HashMap<Key, Vec<Piece>>,
+    /// Its requests by its entries.
+    own: HashMap<Key, Request>,
     /// The number of another one that tells of the same requests.
     same: Option<u32>,
     /// Those of before, while they are replaced.
@@ -72,6 +74,7 @@ impl Merge {
             last: None,
             is_cut: false,
             known: HashMap::new(),
+            own: HashMap::new(),
             same: None,
             former: HashMap::new(),
         };
@@ -255,7 +258,7 @@ impl Part {
         }
         let (lane, at) = match &edit {
             Edit::Entry(entry) => (entry.lane.clone(), entry.at),
-            Edit::Result { lane, .. } => (lane.clone(), None),
+            Edit::Result { lane, .. } | Edit::Copied { lane, .. } => (lane.clone(), None),
             _ => (None, None),
         };
         let same = self.same;
@@ -282,7 +285,7 @@ impl Part {
                     }
                 }
             }
-            Edit::Usage { .. } if !is_counted => return,
+            Edit::Usage { .. } | Edit::Complete { .. } if !is_counted => return,
             _ => {}
         }
         self.waiting.push((clock, edit));
@@ -297,6 +300,9 @@ impl Part {
                 (&entry.key, usage, entry.model.as_ref())
             }
             Edit::Usage { of, usage, model } => (of, usage, model.as_ref()),
+            Edit::Complete { of, usage } => {
+                return self.own.get(of).is_none_or(|request| requests.complete(&self.seat, request, usage));
+            }
             _ => return true,
         };
         let session = self.meta.id.as_ref().unwrap_or(&self.name);
@@ -310,6 +316,7 @@ impl Part {
             let output = usage.output.unwrap_or(0);
             Request::within(session, Text::clean(&format!("run:{output}")), None, prompt)
         };
+        self.own.insert(key.clone(), request.clone());
         let owner = requests.owner(&self.seat, request, key, usage, model);
         if owner != self.seat.number && usage.scope.is_of_requests() {
             self.same = Some(owner);
@@ -364,6 +371,21 @@ impl Requests {
             }
         }
         known.session
+    }
+
+    /// A copy within a session says more of a request. Whether the request is of that session.
+    fn complete(&mut self, seat: &Seat, request: &Request, usage: &Usage) -> bool {
+        let Some(known) = self.known.get_mut(request) else { return true };
+        let is_own = known.session == seat.number;
+        let output = usage.output.unwrap_or(0);
+        if known.output < output {
+            known.output = output;
+            if !is_own {
+                let usage = Box::new(usage.clone());
+                self.fuller.push(Edit::Complete { of: known.key.clone(), usage });
+            }
+        }
+        is_own
     }
 
     fn take_fuller(&mut self) -> Vec<Edit> {

@@ -56,7 +56,15 @@ impl Seat {
                 *call = self.key(call);
                 self.state(state);
             }
-            Edit::Usage { of, .. } | Edit::Retire(of) | Edit::RetirePiece { of, .. } => *of = self.key(of),
+            Edit::Usage { of, .. }
+            | Edit::Retire(of)
+            | Edit::RetirePiece { of, .. }
+            | Edit::CopiedWith(of)
+            | Edit::Complete { of, .. } => *of = self.key(of),
+            Edit::Copied { lane, before } => {
+                *lane = Some(self.lane(lane.as_ref()));
+                self.origin(before);
+            }
             Edit::Link { key, parent } => {
                 *key = self.key(key);
                 *parent = parent.as_ref().map(|parent| self.key(parent));

@@ -197,14 +197,24 @@ impl Transcript {
         places.into_iter().flatten().filter_map(|place| self.lanes.list.get(*place))
     }
 
+    /// The sub-agents that a call of an entry started. What repeats the call started none.
+    pub(crate) fn lanes_begun<'a>(&'a self, id: EntryId, call: &Key) -> impl Iterator<Item = &'a LaneFacts> {
+        self.lanes_of_call(call).filter(move |lane| self.caller(lane) == Some(id))
+    }
+
     /// The sub-agent that a call started; the first one, if there are several.
     pub fn lane_of_call(&self, call: &Key) -> Option<&LaneFacts> {
         self.lanes_of_call(call).next()
     }
 
-    /// The entry with the call that started a sub-agent.
+    /// The entry with the call that started a sub-agent. Its own file may repeat the call, and so may others: the main
+    /// agent's is meant if it has it, and never the sub-agent's own.
     pub(crate) fn caller(&self, lane: &LaneFacts) -> Option<EntryId> {
-        self.entries_with_call(lane.call.as_ref()?).first().copied()
+        let entries = self.entries_with_call(lane.call.as_ref()?);
+        let first = entries.first().filter(|_| entries.len() == 1 || self.is_joined());
+        let main = first.or_else(|| entries.iter().find(|id| self.lane_at(**id).is_none()));
+        let caller = main.or_else(|| entries.iter().find(|id| self.lane_at(**id) != Some(&lane.name)));
+        caller.copied().filter(|id| self.lane_at(*id) != Some(&lane.name))
     }
 
     /// The sub-agent that started this one; none if the main agent of a session did, or nobody knows.

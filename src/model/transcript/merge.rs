@@ -59,7 +59,7 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
 
 /// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a
 /// complete answer, then the one that tells more, and else the first, so that sending them again changes nothing.
-fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
+pub(super) fn richer(old: Option<Box<Usage>>, new: Option<Box<Usage>>, is_part: bool) -> Option<Box<Usage>> {
     let rank = |usage: &Usage| (usage.output, !usage.is_partial, usage.known_counts());
     match (old, new) {
         (Some(old), Some(new)) if is_part && rank(&old) >= rank(&new) => Some(old),

@@ -131,11 +131,12 @@ impl Transcript {
 
     /// Gives results that came before their calls to the calls of an entry. Whether there were any.
     pub(super) fn adopt_strays(&mut self, id: EntryId, entry: &mut Entry, touched: &mut Touched) -> bool {
-        let waits = |call: &&ToolCall| call.state.is_open() && self.stray_for(&call.key).is_some();
+        let lane = entry.lane.as_ref();
+        let waits = |call: &&ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
         let waiting: Vec<Key> = entry.calls().filter(waits).map(|call| call.key.clone()).collect();
         let mut has_adopted = false;
         for key in waiting {
-            let Some(mut result) = self.take_stray(&key, touched) else { continue };
+            let Some(mut result) = self.take_stray(&key, entry.lane.as_ref(), touched) else { continue };
             result.body.flags.early = true;
             self.pairs.answered(&key, &result.key, id);
             let call = entry.calls_mut().find(|call| call.key == key && call.state.is_open());
@@ -150,7 +151,8 @@ impl Transcript {
     /// The same for an entry that is there.
     pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let Some(entry) = self.get(id) else { return };
-        let waits = |call: &ToolCall| call.state.is_open() && self.stray_for(&call.key).is_some();
+        let lane = entry.lane.as_ref();
+        let waits = |call: &ToolCall| call.state.is_open() && self.stray_for(&call.key, lane).is_some();
         if !entry.calls().any(waits) {
             return;
         }
@@ -168,13 +170,18 @@ impl Transcript {
         touched.changed.push(id);
     }
 
-    /// The first stray result that may wait for this call.
-    fn stray_for(&self, call: &Key) -> Option<&Key> {
-        self.pairs.strays_of(call).find(|stray| self.index.contains(stray))
+    /// The first stray result that may wait for this call of a lane. What a sub-agent's file says of a call that is not
+    /// its own is a copy, and no result for the agent that somebody speaks to.
+    fn stray_for(&self, call: &Key, lane: Option<&Name>) -> Option<&Key> {
+        let is_for = |stray: &&Key| {
+            let own = self.index.get(stray).map(|id| self.lane_at(*id));
+            own.is_some_and(|own| own == lane || self.is_spoken_to(own) || !self.is_spoken_to(lane))
+        };
+        self.pairs.strays_of(call).find(is_for)
     }
 
-    fn take_stray(&mut self, call: &Key, touched: &mut Touched) -> Option<ToolResult> {
-        let key = self.stray_for(call)?.clone();
+    fn take_stray(&mut self, call: &Key, lane: Option<&Name>, touched: &mut Touched) -> Option<ToolResult> {
+        let key = self.stray_for(call, lane)?.clone();
         let id = self.index.get(&key).copied()?;
         let block = self.entries.get_mut(id.index())?.blocks.pop()?;
         self.held_bytes = self.held_bytes.saturating_sub(held_bytes(std::slice::from_ref(&block)));

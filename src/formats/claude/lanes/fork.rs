@@ -1,0 +1,95 @@
+//! Forks: sub-agents that begin with all that their parent knows. Their file refers to its history, repeats the answer
+//! that called them, and then says what they are to do.
+
+use std::collections::HashMap;
+
+use super::Trust;
+use crate::formats::anthropic::block_type;
+use crate::formats::claude::line::Line;
+use crate::formats::claude::session::Session;
+use crate::formats::claude::voice::{FORK, opens};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Role};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+
+/// Forks and calls of forks that have not found each other, by the last record of the history that forks begin with.
+#[derive(Debug, Default)]
+pub(crate) struct Forks {
+    calls: Vec<(Vec<Key>, Key)>,
+    waiting: Vec<(Key, Name)>,
+    /// The answer of each lane that was read last, and the record before it.
+    answers: HashMap<Option<Name>, (Key, Option<Key>)>,
+}
+
+impl Forks {
+    /// A line of this answer was read.
+    pub(crate) fn see(&mut self, answer: &Key, line: &Line<'_>) {
+        match self.answers.get_mut(&line.lane) {
+            Some((known, _)) if known == answer => {}
+            Some(known) => *known = (answer.clone(), line.parent.clone()),
+            None => drop(self.answers.insert(line.lane.clone(), (answer.clone(), line.parent.clone()))),
+        }
+    }
+
+    /// What a fork that a line calls may name as the end of the history: what stands before the answer, and its lines.
+    fn ends(&self, line: &Line<'_>) -> Vec<Key> {
+        let before = self.answers.get(&line.lane).and_then(|(_, before)| before.clone()).into_iter();
+        before.chain(line.parent.clone()).chain([line.id.clone()]).collect()
+    }
+}
+
+/// The first line of a fork's file.
+pub(crate) fn context(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
+        session.lanes.note_fork(lane, out);
+        let forks = &mut session.forks;
+        match forks.calls.iter().position(|(ends, _)| ends.iter().any(|end| end.as_str() == last)) {
+            Some(place) => {
+                let (_, call) = forks.calls.remove(place);
+                session.lanes.link(lane, &call, Trust::Place, out);
+            }
+            None => forks.waiting.push((Text::clean(last), lane.clone())),
+        }
+    }
+    Fate::Passed("a reference to the history of a fork")
+}
+
+/// The first line of a session that was forked in the background: what another one said comes first.
+pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    entry.marks.trace = true;
+    let what = Break::Resumed(Text::clean("forked, with the history of another session"));
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// A call of a sub-agent, which may be a fork.
+pub(crate) fn called(block: &Json<'_>, line: &Line<'_>, call: &Key, session: &mut Session, out: &mut Batch) {
+    if block.at(&["input", "subagent_type"]).str() != Some("fork") {
+        return;
+    }
+    let forks = &mut session.forks;
+    let ends = forks.ends(line);
+    let is_it = |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
+    match forks.waiting.iter().position(is_it) {
+        Some(place) => {
+            let (_, lane) = forks.waiting.remove(place);
+            session.lanes.link(&lane, call, Trust::Place, out);
+        }
+        None => forks.calls.push((ends, call.clone())),
+    }
+}
+
+/// Whether a line says what a fork is to do: what its file says before is copied.
+pub(crate) fn begins(line: &Line<'_>) -> bool {
+    let says = |block: &Json<'_>| {
+        let text = block.str().or_else(|| block.get("text").str());
+        block_type(block) == "text" && text.is_some_and(|text| opens(text.trim_start(), FORK))
+    };
+    line.kind() == "user" && line.json.at(&["message", "content"]).blocks().iter().any(says)
+}

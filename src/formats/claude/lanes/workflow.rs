@@ -1,0 +1,108 @@
+//! Workflows: scripts of the model that run sub-agents. These have a folder of their own, named by the run that the
+//! result of the call names too, with a journal of who was started and how each ended. The journal is no transcript.
+
+use std::path::Path;
+
+use crate::formats::anthropic;
+use crate::formats::claude::session::Session;
+use crate::formats::decoder::Input;
+use crate::formats::json::Json;
+use crate::formats::unknown::{self, Kind};
+use crate::model::body::Key;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+use crate::model::tool::identifies;
+
+/// The run of a workflow in whose folder a file lies.
+pub(crate) fn run_of(path: &Path) -> Option<&str> {
+    let folder = path.parent()?;
+    let is_run = folder.parent()?.file_name()? == "workflows";
+    folder.file_name()?.to_str().filter(|_| is_run)
+}
+
+/// Whether a file is the journal of a workflow.
+pub(crate) fn is_journal(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "journal.jsonl") && run_of(path).is_some()
+}
+
+/// A line of a journal: who was started, under which name, and how each ended.
+pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let json = input.json;
+    let kind = json.get("type").str_or_empty();
+    let agent = json.get("agentId").text().filter(|agent| identifies(agent));
+    match (kind, agent) {
+        ("launched", _) => Fate::Passed("the beginning of a workflow"),
+        ("started", Some(agent)) => {
+            let label = label(json.get("phase"), json.get("label"));
+            session.lanes.run_has(run_of(path).unwrap_or_default(), &agent, out);
+            if label.is_blank() {
+                return Fate::Passed("the beginning of a sub-agent");
+            }
+            session.lanes.name(&agent, 3, label, out);
+            Fate::Merged
+        }
+        ("result", Some(agent)) => {
+            let result = json.get("result");
+            let title = Text::clean("result for the workflow");
+            let body = match anthropic::output_text(result) {
+                text if !text.trim_start().is_empty() => out.output_of(&*text),
+                _ => out.tree(&title, result.weight(), || result.to_tree()),
+            };
+            let raw = BlockKind::Raw(Raw { title, body });
+            let end = BlockKind::Break(Break::Ended(Text::clean("as its workflow says")));
+            end_of(&agent, vec![end, raw], true, session, out)
+        }
+        ("failed", Some(agent)) => {
+            let words = json.get("error").filled().unwrap_or("failed, as its workflow says");
+            let error = BlockKind::Break(Break::Error(Text::clean(words)));
+            end_of(&agent, vec![error], false, session, out)
+        }
+        _ => {
+            let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+            unknown::apart(Kind("type", kind), json, entry, out)
+        }
+    }
+}
+
+/// `Scan: Audit parser`
+fn label(phase: &Json<'_>, label: &Json<'_>) -> Text {
+    let parts: Vec<&str> = [phase, label].into_iter().filter_map(|part| part.filled()).collect();
+    Text::clean(&parts.join(": "))
+}
+
+/// The end of a sub-agent. It stands behind all that its own file says.
+fn end_of(
+    agent: &Name,
+    blocks: Vec<BlockKind>,
+    is_trace: bool,
+    session: &mut Session,
+    out: &mut Batch,
+) -> Fate {
+    session.lanes.enter(agent, out);
+    let key: Key = Text::clean(&format!("workflow:{agent}:{}", out.origin_key()));
+    let mut entry = out.new_entry(key, Role::Harness, None);
+    entry.lane = Some(agent.clone());
+    entry.marks.quiet = is_trace;
+    entry.marks.trace = is_trace;
+    entry.blocks = blocks.into_iter().map(|kind| Batch::block(Piece(0), kind)).collect();
+    out.entry(entry);
+    Fate::Shown
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{is_journal, run_of};
+
+    #[test]
+    fn the_folder_of_a_run_names_it() {
+        let run = |path: &'static str| run_of(Path::new(path));
+        assert_eq!(run("/p/s/subagents/workflows/wf_a1/agent-1.jsonl"), Some("wf_a1"));
+        assert_eq!(run("/p/s/subagents/agent-1.jsonl"), None);
+        assert!(is_journal(Path::new("/p/s/subagents/workflows/wf_a1/journal.jsonl")));
+        assert!(!is_journal(Path::new("/p/s/subagents/journal.jsonl")));
+    }
+}

@@ -1,0 +1,387 @@
+//! What files of sub-agents repeat of other lanes, in whatever order the files come.
+
+use std::path::Path;
+
+use proptest::prelude::{ProptestConfig, any, prop, proptest};
+use serde_json::{Value, json};
+
+use super::{Claude, transcript_of};
+use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::model::edit::{Batch, Mode};
+use crate::model::entry::Entry;
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Name;
+use crate::model::tool::ToolState;
+use crate::model::transcript::Transcript;
+
+const FORK: &str = "a0000000000000f01";
+const NESTED: &str = "a0000000000000f02";
+
+/// A line of a chain. The name of a sub-agent, if it is one's.
+fn line(uuid: &str, parent: &str, agent: Option<&str>, second: u32, rest: &Value) -> Value {
+    let mut line = json!({
+        "uuid": uuid, "parentUuid": (!parent.is_empty()).then_some(parent), "sessionId": "s-1",
+        "isSidechain": agent.is_some(), "timestamp": format!("2026-10-20T10:00:{second:02}.000Z"),
+    });
+    let members = line.as_object_mut().unwrap();
+    members.extend(agent.map(|agent| ("agentId".to_owned(), json!(agent))));
+    members.extend(rest.as_object().unwrap().clone());
+    line
+}
+
+fn said(words: &str) -> Value {
+    json!({"type": "user", "message": {"role": "user", "content": words}})
+}
+
+fn answer(id: &str, block: &Value, output: u64, stop: Option<&str>) -> Value {
+    json!({"type": "assistant", "requestId": format!("req_{id}"), "message": {
+        "id": id, "role": "assistant", "model": "claude-opus-5-5", "content": [block], "stop_reason": stop,
+        "usage": {"input_tokens": 2, "output_tokens": output},
+    }})
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}
+
+fn call(id: &str, name: &str, input: &Value) -> Value {
+    json!({"type": "tool_use", "id": id, "name": name, "input": input})
+}
+
+fn returned(call: &str, words: &str, more: &Value) -> Value {
+    let block = json!({"type": "tool_result", "tool_use_id": call, "content": words});
+    let mut line = json!({"type": "user", "message": {"role": "user", "content": [block]}});
+    line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    line
+}
+
+fn directive(call: &str, words: &str) -> Value {
+    let whole =
+        format!("<fork-boilerplate>\nYou are a fork.\n</fork-boilerplate>\n\nYour directive: {words}");
+    let block = json!({"type": "tool_result", "tool_use_id": call, "content": "Fork started"});
+    json!({"type": "user", "message": {"role": "user", "content": [block, text(&whole)]}})
+}
+
+/// The main lane: its second answer calls a fork, and its file has only the start of that answer's usage.
+fn main_lane() -> Vec<Value> {
+    let input = json!({"subagent_type": "fork", "description": "Docs", "prompt": "check"});
+    vec![
+        line("u1", "", None, 1, &said("FIRST")),
+        line("a1", "u1", None, 2, &answer("msg_one", &text("ONE"), 10, Some("end_turn"))),
+        line("u2", "a1", None, 3, &said("SECOND")),
+        line("a2", "u2", None, 4, &answer("msg_two", &text("TWO"), 5, None)),
+        line("a3", "a2", None, 5, &answer("msg_two", &call("toolu_fork", "Agent", &input), 5, None)),
+        line("r1", "a3", None, 6, &returned("toolu_fork", "launched", &json!({}))),
+        line("a4", "r1", None, 7, &answer("msg_three", &text("THREE"), 30, Some("end_turn"))),
+    ]
+}
+
+/// How a file repeats what was said before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Copies {
+    /// With the ids of the records.
+    Verbatim,
+    /// With others, but those of the messages.
+    Renamed,
+}
+
+/// The first lines of another lane as a file of this sub-agent repeats them, with the whole usage.
+fn repeated(lines: &[Value], agent: &str, copies: Copies) -> Vec<Value> {
+    let repeat = |line: &Value| {
+        let mut line = line.clone();
+        line["agentId"] = json!(agent);
+        line["isSidechain"] = json!(true);
+        if line["message"]["id"] == "msg_two" {
+            line["message"]["usage"]["output_tokens"] = json!(80);
+            line["message"]["stop_reason"] = json!("tool_use");
+        }
+        if copies == Copies::Renamed {
+            line["uuid"] = json!(format!("{agent}-{}", line["uuid"].as_str().unwrap()));
+        }
+        line
+    };
+    lines.iter().map(repeat).collect()
+}
+
+/// What a sub-agent does by itself: a call, and an answer.
+fn work(agent: &str) -> Vec<Value> {
+    let (own, look) = (Some(agent), call(&format!("toolu_{agent}"), "Bash", &json!({"command": "ls"})));
+    vec![
+        line(&format!("{agent}-w1"), "", own, 10, &answer(&format!("msg_{agent}_1"), &look, 7, None)),
+        line(&format!("{agent}-w2"), "", own, 11, &returned(&format!("toolu_{agent}"), "seen", &json!({}))),
+        line(&format!("{agent}-w3"), "", own, 12, &answer(&format!("msg_{agent}_2"), &text("DONE"), 8, None)),
+    ]
+}
+
+/// The file of a fork, with only the answer that called it or with all that was said before.
+fn fork(agent: &str, history: &[Value], copies: Copies, with_all: bool) -> Vec<Value> {
+    let mut lines = vec![json!({
+        "type": "fork-context-ref", "agentId": agent, "parentSessionId": "s-1", "parentLastUuid": "u2",
+    })];
+    let from = if with_all { 0 } else { history.len() - 2 };
+    lines.extend(repeated(&history[from..], agent, copies));
+    lines.push(line(&format!("{agent}-d"), "", Some(agent), 9, &directive("toolu_fork", "check the docs")));
+    lines.extend(work(agent));
+    lines
+}
+
+/// The file of an aside or of a helper that compacts.
+fn replay(agent: &str, copies: Copies) -> Vec<Value> {
+    let mut lines = repeated(&main_lane()[..6], agent, copies);
+    lines.push(line(&format!("{agent}-q"), "", Some(agent), 9, &said("QUESTION")));
+    lines.extend(work(agent));
+    lines
+}
+
+/// A file of a session: its number and name, its lines, and how far it is read.
+struct File {
+    name: Option<&'static str>,
+    lines: Vec<Value>,
+    next: usize,
+    at: u64,
+}
+
+/// Reads files, each step a line of one of them, and then the rest of all.
+fn read(files: Vec<(Option<&'static str>, Vec<Value>)>, metas: &[(&str, Value)], steps: &[u8]) -> Transcript {
+    let (mut decoder, mut transcript) = (Claude.decoder(), Transcript::new());
+    let mut files: Vec<File> =
+        files.into_iter().map(|(name, lines)| File { name, lines, next: 0, at: 0 }).collect();
+    let mut batch = Batch::default();
+    for (number, (agent, meta)) in (100..).zip(metas) {
+        let path = Path::new("s-1/subagents").join(format!("agent-{agent}.meta.json"));
+        emit(&mut *decoder, meta, (number, 0), Place::File(&path), &mut batch);
+    }
+    let count = files.len();
+    let steps = steps.iter().map(|step| usize::from(*step) % count);
+    let rest = (0..count).flat_map(|number| std::iter::repeat_n(number, 100));
+    for number in steps.chain(rest) {
+        let file = &mut files[number];
+        let Some(line) = file.lines.get(file.next) else { continue };
+        let path = file.name.map(|name| Path::new("s-1/subagents").join(format!("agent-{name}.jsonl")));
+        let place = path.as_deref().map_or(Place::Line, Place::CompanionLine);
+        let id = u32::try_from(number).unwrap();
+        file.at += emit(&mut *decoder, line, (id, file.at), place, &mut batch);
+        file.next += 1;
+        let full = std::mem::take(&mut batch);
+        batch.tally = full.tally.clone();
+        transcript.apply(full);
+    }
+    decoder.finish(&mut batch);
+    transcript.apply(batch);
+    transcript.settle();
+    transcript
+}
+
+fn emit(
+    decoder: &mut dyn Decoder,
+    line: &Value,
+    (file, at): (u32, u64),
+    place: Place<'_>,
+    out: &mut Batch,
+) -> u64 {
+    let bytes = line.to_string();
+    let len = u32::try_from(bytes.len()).unwrap();
+    let origin = Origin { file: FileId(file), at, len, line: 1 };
+    feed(decoder, Record { origin, bytes: bytes.as_bytes() }, place, out);
+    u64::from(len) + 1
+}
+
+/// Entries of a lane: their keys, and their calls with what became of them.
+fn of_lane(transcript: &Transcript, lane: Option<&str>) -> Vec<String> {
+    let calls = |entry: &Entry| {
+        let state = |state: &ToolState| match state.result() {
+            Some(result) => format!("{}:{}", state.word(), result.body.stub),
+            None => state.word().to_owned(),
+        };
+        entry.calls().map(|call| format!(" {} {}", call.key, state(&call.state))).collect::<String>()
+    };
+    let own = transcript.entries().filter(|entry| entry.lane.as_deref() == lane);
+    own.filter(|entry| !entry.marks.quiet).map(|entry| format!("{}{}", entry.key, calls(entry))).collect()
+}
+
+const MAIN: [&str; 5] = ["u1", "msg_one", "u2", "msg_two toolu_fork done:launched", "msg_three"];
+
+fn check_main(transcript: &Transcript, others: u64, what: &str) {
+    assert_eq!(of_lane(transcript, None), MAIN, "{what}");
+    let sum = transcript.totals().sum();
+    // Of the second answer only copies know the end.
+    assert_eq!((sum.requests, sum.output.known()), (3 + 2 * others, Some(120 + 15 * others)), "{what}");
+    assert_eq!(transcript.turns().len(), 2, "{what}");
+}
+
+fn check_own(transcript: &Transcript, agent: &str, first: &str, what: &str) {
+    let own = [first.to_owned(), format!("msg_{agent}_1 toolu_{agent} done:seen"), format!("msg_{agent}_2")];
+    assert_eq!(of_lane(transcript, Some(agent)), own, "{what}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_fork_takes_nothing_from_its_parent(
+        steps in prop::collection::vec(any::<u8>(), 0..30),
+        with_all in any::<bool>(),
+        verbatim in any::<bool>(),
+        names_call in any::<bool>(),
+    ) {
+        let copies = if verbatim { Copies::Verbatim } else { Copies::Renamed };
+        let meta = if names_call {
+            json!({"agentType": "fork", "toolUseId": "toolu_fork"})
+        } else {
+            json!({"agentType": "fork", "toolUseId": "toolu_of_nobody"})
+        };
+        let files = vec![(None, main_lane()), (Some(FORK), fork(FORK, &main_lane()[..5], copies, with_all))];
+        let transcript = read(files, &[(FORK, meta)], &steps);
+        check_main(&transcript, 1, "fork");
+        check_own(&transcript, FORK, &format!("{FORK}-d"), "fork");
+        let lane = transcript.lane(&Name::from(FORK)).unwrap();
+        assert_eq!(lane.call.as_deref(), Some("toolu_fork"));
+        assert_eq!(transcript.caller(lane), transcript.find("msg_two"));
+    }
+
+    #[test]
+    fn what_replays_the_conversation_takes_nothing_from_it(
+        steps in prop::collection::vec(any::<u8>(), 0..40),
+        verbatim in any::<bool>(),
+        is_aside in any::<bool>(),
+    ) {
+        let copies = if verbatim { Copies::Verbatim } else { Copies::Renamed };
+        let agent =
+            if is_aside { "aaside_question-1f2e3d4c5b6a7988" } else { "acompact-1f2e3d4c5b6a7988" };
+        let files = vec![(None, main_lane()), (Some(agent), replay(agent, copies))];
+        let transcript = read(files, &[], &steps);
+        check_main(&transcript, 1, agent);
+        check_own(&transcript, agent, &format!("{agent}-q"), agent);
+    }
+
+    #[test]
+    fn a_fork_of_a_fork_takes_nothing_from_either(
+        steps in prop::collection::vec(any::<u8>(), 0..60),
+        verbatim in any::<bool>(),
+        order in any::<bool>(),
+    ) {
+        let copies = if verbatim { Copies::Verbatim } else { Copies::Renamed };
+        let first = fork(FORK, &main_lane()[..5], copies, true);
+        // It was forked while the first one ran: what that one did so far comes first in its file.
+        let own: Vec<Value> = first.iter().skip(6).take(3).cloned().collect();
+        let mut nested = repeated(&own, NESTED, copies);
+        nested.insert(0, json!({"type": "fork-context-ref", "agentId": NESTED, "parentSessionId": "s-1"}));
+        nested.push(line("n-d", "", Some(NESTED), 13, &directive("toolu_nobody", "look deeper")));
+        nested.extend(work(NESTED));
+        let mut files = vec![(None, main_lane()), (Some(FORK), first), (Some(NESTED), nested)];
+        if order {
+            files.reverse();
+        }
+        let metas = [
+            (FORK, json!({"agentType": "fork", "toolUseId": "toolu_fork", "spawnDepth": 1})),
+            (NESTED, json!({"agentType": "fork", "spawnDepth": 2})),
+        ];
+        let transcript = read(files, &metas, &steps);
+        check_main(&transcript, 2, "nested");
+        check_own(&transcript, FORK, &format!("{FORK}-d"), "outer");
+        check_own(&transcript, NESTED, "n-d", "nested");
+    }
+}
+
+#[test]
+fn a_call_that_stands_in_its_own_lane_only_leads_nowhere() {
+    let input = json!({"subagent_type": "fork", "prompt": "check"});
+    let mut lines =
+        vec![line("x1", "", Some(FORK), 8, &answer("msg_x", &call("toolu_x", "Agent", &input), 3, None))];
+    lines.extend(work(FORK));
+    let meta = json!({"agentType": "fork", "toolUseId": "toolu_x"});
+    let transcript = read(vec![(None, main_lane()), (Some(FORK), lines)], &[(FORK, meta)], &[]);
+    let lane = transcript.lane(&Name::from(FORK)).unwrap();
+    assert_eq!(transcript.caller(lane), None, "so it stands where it stands in time");
+    assert_eq!(lane.entries.len(), 3);
+    assert!(transcript.top_lane(lane).is_some());
+}
+
+#[test]
+fn the_same_tool_id_in_two_answers_is_two_calls() {
+    let agent = "a0000000000000001";
+    let other = call("toolu_fork", "Bash", &json!({"command": "ls"}));
+    let lines = vec![
+        line("y1", "", Some(agent), 8, &answer("msg_y", &other, 3, None)),
+        line("y2", "y1", Some(agent), 9, &returned("toolu_fork", "own", &json!({}))),
+    ];
+    for steps in [vec![], vec![1, 1], vec![0, 0, 0, 0, 0, 1, 1], vec![1, 0, 0, 0, 0, 0, 0]] {
+        let files = vec![(None, main_lane()), (Some(agent), lines.clone())];
+        let transcript = read(files, &[], &steps);
+        assert_eq!(of_lane(&transcript, None), MAIN, "{steps:?}");
+        assert_eq!(of_lane(&transcript, Some(agent)), ["msg_y toolu_fork done:own"], "{steps:?}");
+    }
+}
+
+#[test]
+fn sub_agents_of_a_workflow_hang_below_its_call() {
+    let path = Path::new("s-1/subagents/workflows/wf_7");
+    let main = [
+        line("u1", "", None, 1, &said("audit")),
+        line("a1", "u1", None, 2, &answer("msg_w", &call("toolu_w", "Workflow", &json!({})), 9, None)),
+        line(
+            "r1",
+            "a1",
+            None,
+            3,
+            &returned("toolu_w", "launched", &json!({"toolUseResult": {"runId": "wf_7"}})),
+        ),
+    ];
+    let journal = [
+        json!({"type": "launched"}),
+        json!({"type": "started", "agentId": "w1", "key": "k", "label": "Parser", "phase": "Scan"}),
+        json!({"type": "result", "agentId": "w1", "key": "k", "result": {"found": 3}}),
+        json!({"type": "failed", "agentId": "w2", "key": "k2"}),
+    ];
+    for is_late in [false, true] {
+        let (mut decoder, mut out) = (Claude.decoder(), Batch::default());
+        let emit_main = |decoder: &mut dyn Decoder, out: &mut Batch| {
+            let mut at = 0;
+            for line in &main {
+                at += emit(decoder, line, (0, at), Place::Line, out);
+            }
+        };
+        if !is_late {
+            emit_main(&mut *decoder, &mut out);
+        }
+        for (file, agent) in [(1, "w1"), (2, "w2")] {
+            let meta = path.join(format!("agent-{agent}.meta.json"));
+            emit(
+                &mut *decoder,
+                &json!({"agentType": "workflow-agent"}),
+                (file + 10, 0),
+                Place::File(&meta),
+                &mut out,
+            );
+            let own = path.join(format!("agent-{agent}.jsonl"));
+            let mut at = 0;
+            for line in work(agent) {
+                at += emit(&mut *decoder, &line, (file, at), Place::CompanionLine(&own), &mut out);
+            }
+        }
+        let mut at = 0;
+        for line in &journal {
+            at += emit(
+                &mut *decoder,
+                line,
+                (3, at),
+                Place::CompanionLine(&path.join("journal.jsonl")),
+                &mut out,
+            );
+        }
+        if is_late {
+            emit_main(&mut *decoder, &mut out);
+        }
+        assert!(out.tally.unknown.is_empty());
+        assert_eq!(out.mode, Mode::Append);
+        let transcript = transcript_of(out);
+        let lanes: Vec<_> =
+            transcript.lanes().iter().map(|lane| (lane.label.as_str(), lane.call.as_deref())).collect();
+        assert_eq!(
+            lanes,
+            [("Scan: Parser", Some("toolu_w")), ("workflow-agent", Some("toolu_w"))],
+            "{is_late}"
+        );
+        assert_eq!(transcript.lanes_begun(transcript.find("msg_w").unwrap(), &"toolu_w".into()).count(), 2);
+    }
+}
