@@ -67,6 +67,8 @@ pub struct Spent {
     pub(crate) of_prompts: u32,
     /// Terms beside which more was paid than can be told.
     pub(crate) lacking: u32,
+    /// Terms that are sums of all that was spent so far.
+    pub(crate) so_far: u32,
     /// What the terms without a recorded cost are to be priced by.
     pub(crate) unpriced: ToPrice,
     /// The same for those with one, so that the two can be compared.
@@ -144,8 +146,16 @@ impl ToPrice {
         }
     }
 
-    /// Adds what another sum has more of; it says nothing of how long what was written to the cache lives.
+    /// Adds what another sum has more of.
     fn reach(&mut self, other: &Self) {
+        let beyond = other.beyond(self);
+        self.add(Sign::Plus, &Class::default(), &beyond);
+        self.searches = self.searches.max(other.searches);
+    }
+
+    /// Of which tokens this has more than another sum, and how many. How long what was written to the cache lives is not
+    /// told by all.
+    fn beyond(&self, less: &Self) -> Tokens {
         let sum = |of: &Self| {
             let mut sums = Tokens::default();
             for (_, tokens) in &of.classes {
@@ -153,20 +163,18 @@ impl ToPrice {
             }
             sums
         };
-        let ([input, output, read, short, long], own) = (sum(other), sum(self));
+        let ([input, output, read, short, long], own) = (sum(self), sum(less));
         let [own_input, own_output, own_read, own_short, own_long] = own;
         let more_long = long.saturating_sub(own_long);
         let written = short.saturating_add(long).saturating_sub(own_short.saturating_add(own_long));
         let more_long = more_long.min(written);
-        let beyond = [
+        [
             input.saturating_sub(own_input),
             output.saturating_sub(own_output),
             read.saturating_sub(own_read),
             written - more_long,
             more_long,
-        ];
-        self.add(Sign::Plus, &Class::default(), &beyond);
-        self.searches = self.searches.max(other.searches);
+        ]
     }
 
     fn change(&mut self, sign: Sign, other: &Self) {
@@ -193,6 +201,7 @@ impl Spent {
         sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
         sign.count(&mut self.partial, u32::from(usage.is_partial));
         sign.count(&mut self.lacking, u32::from(usage.lacks_cost));
+        sign.count(&mut self.so_far, u32::from(usage.scope == Scope::Total));
         if let Some(usd) = usage.cost {
             sign.money(&mut self.recorded_nanos, nanos(usd));
             sign.count(&mut self.priced, 1);
@@ -219,8 +228,40 @@ impl Spent {
         sign.count(&mut self.without_prompt, other.without_prompt);
         sign.count(&mut self.of_prompts, other.of_prompts);
         sign.count(&mut self.lacking, other.lacking);
+        sign.count(&mut self.so_far, other.so_far);
         self.unpriced.change(sign, &other.unpriced);
         self.expected.change(sign, &other.expected);
+    }
+
+    /// Counts no less than another sum does, in each kind of tokens.
+    fn reach(&mut self, other: &Self) {
+        let of = |spent: &Self| {
+            let Self { input, output, cache_read, cache_write, cache_write_1h, reasoning, .. } = *spent;
+            [input, output, cache_read, cache_write, cache_write_1h, reasoning]
+        };
+        let own = [
+            &mut self.input,
+            &mut self.output,
+            &mut self.cache_read,
+            &mut self.cache_write,
+            &mut self.cache_write_1h,
+            &mut self.reasoning,
+        ];
+        for (own, other) in own.into_iter().zip(of(other)) {
+            if other.recorded > 0 && other.total > own.total {
+                *own = other;
+            }
+        }
+        let beyond = other.to_price().beyond(&self.to_price());
+        let sum = if self.priced > 0 { &mut self.expected } else { &mut self.unpriced };
+        sum.add(Sign::Plus, &Class::default(), &beyond);
+    }
+
+    /// All of its tokens, whether their cost is recorded or not.
+    fn to_price(&self) -> ToPrice {
+        let mut all = self.unpriced.clone();
+        all.change(Sign::Plus, &self.expected);
+        all
     }
 
     /// Adds another sum to this one.
@@ -293,6 +334,10 @@ impl ByModel {
         &mut self.0[place].1
     }
 
+    fn get(&self, model: &Name) -> Option<&Spent> {
+        self.0.iter().find(|(name, _)| name == model).map(|(_, spent)| spent)
+    }
+
     fn values(&self) -> impl Iterator<Item = &Spent> {
         self.0.iter().map(|(_, spent)| spent)
     }
@@ -338,7 +383,7 @@ impl Totals {
     fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
         let map = match scope {
             Scope::Request | Scope::Extra => &mut self.requests,
-            Scope::Run => &mut self.runs,
+            Scope::Run | Scope::Total => &mut self.runs,
             Scope::Fallback => &mut self.fallback,
             Scope::Open => &mut self.open,
         };
@@ -349,22 +394,23 @@ impl Totals {
     }
 
     /// What was spent, by model: run totals where the agent gives them, with what is spent of a run that has not
-    /// ended, else the requests. Requests are counted from the requests in any case. The key is empty for an unknown
+    /// ended; else the requests. Requests are counted from the requests in any case. The key is empty for an unknown
     /// model.
     pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
         let has_tokens = |map: &ByModel| map.values().any(|s| s.input.recorded > 0 || s.output.recorded > 0);
-        if has_tokens(&self.runs) && self.is_open() {
+        if has_tokens(&self.runs) {
             let mut runs = self.runs.clone();
-            runs.change(Sign::Plus, &self.open);
+            if self.is_open() {
+                runs.change(Sign::Plus, &self.open);
+            }
+            for (model, run) in &mut runs.0 {
+                if let Some(requests) = self.requests.get(model).filter(|_| run.so_far > 0) {
+                    run.reach(requests);
+                }
+            }
             return Cow::Owned(runs.0);
         }
-        let source = if has_tokens(&self.runs) {
-            &self.runs
-        } else if has_tokens(&self.requests) {
-            &self.requests
-        } else {
-            &self.fallback
-        };
+        let source = if has_tokens(&self.requests) { &self.requests } else { &self.fallback };
         Cow::Borrowed(&source.0)
     }
 
@@ -421,20 +467,17 @@ impl Totals {
 
     /// What runs count on a model.
     pub(crate) fn run_of(&self, model: &Name) -> Option<&Spent> {
-        self.runs.0.iter().find(|(name, _)| name == model).map(|(_, spent)| spent)
+        self.runs.get(model)
     }
 
     /// All tokens by model, to be priced: those of the requests, which tell most, and what runs count beyond them.
     pub(crate) fn to_price(&self) -> Vec<(Name, ToPrice)> {
         let mut all: Vec<(Name, ToPrice)> = Vec::new();
         for (model, spent) in &self.requests.0 {
-            let mut own = spent.unpriced.clone();
-            own.change(Sign::Plus, &spent.expected);
-            all.push((model.clone(), own));
+            all.push((model.clone(), spent.to_price()));
         }
         for (model, spent) in self.by_model().iter() {
-            let mut run = spent.unpriced.clone();
-            run.change(Sign::Plus, &spent.expected);
+            let run = spent.to_price();
             if let Some((_, own)) = all.iter_mut().find(|(known, _)| known == model) {
                 own.reach(&run);
             } else {

@@ -72,6 +72,8 @@ pub enum Scope {
     Extra,
     /// A whole run as the agent sums it; it replaces the sum of the requests.
     Run,
+    /// As [`Self::Run`], of all that was spent so far: it is no less than the sum of the requests on the same model.
+    Total,
     /// A whole run, to be used only if no request records usage. Its cost always counts.
     Fallback,
     /// A request once more, of a run that has not ended while others of the file have: it adds to what those count.

@@ -254,6 +254,7 @@ fn usage(usage: &Usage) -> String {
         Scope::Request => "",
         Scope::Extra => "extra ",
         Scope::Run => "run ",
+        Scope::Total => "total ",
         Scope::Fallback => "fallback ",
         Scope::Open => "open ",
     };

@@ -53,7 +53,7 @@ fn tokens_of(spent: &Spent) -> [i64; 6] {
 fn has_runs(transcript: &Transcript) -> bool {
     let own = transcript.entries().filter_map(|entry| entry.usage.as_deref());
     let beside = transcript.asides().map(|(_, aside)| &aside.usage);
-    own.chain(beside).any(|usage| matches!(usage.scope, Scope::Run | Scope::Fallback))
+    own.chain(beside).any(|usage| matches!(usage.scope, Scope::Run | Scope::Total | Scope::Fallback))
 }
 
 /// Requests = turns with what lies outside = models = lanes = totals, in tokens and in money.

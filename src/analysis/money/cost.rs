@@ -357,6 +357,23 @@ mod tests {
     }
 
     #[test]
+    fn all_that_was_spent_so_far_is_no_less_than_the_requests() {
+        let name = Text::clean("claude-opus-4-6");
+        let mut totals = Totals::default();
+        totals.add(&spent(1_000_000, None), Some(&name));
+        totals.add(&Usage { scope: Scope::Total, ..spent(10, Some(4.0)) }, Some(&name));
+        assert_eq!((totals.sum().input.total, of(&totals).usd), (1_000_000, Some(4.0)));
+        let open = spent(7, None);
+        totals.add(&open, Some(&name));
+        totals.add(&Usage { scope: Scope::Open, ..open }, Some(&name));
+        let cost = of(&totals);
+        assert_eq!(
+            (totals.sum().input.total, cost.usd, cost.by_list),
+            (1_000_007, Some(4.000_035), Some(5.000_035))
+        );
+    }
+
+    #[test]
     fn recorded_cost_beats_the_table() {
         let cost = of_request(&spent(1_000_000, Some(0.5)), Some(&Text::clean("claude-opus-4-6")));
         assert_eq!((cost.usd, cost.source), (Some(0.5), CostSource::Recorded));

@@ -186,7 +186,7 @@ fn purpose(usage: &Usage) -> Option<For> {
     match usage.scope {
         Scope::Request => Some(For::Request),
         Scope::Extra => Some(For::Extra),
-        Scope::Run | Scope::Fallback | Scope::Open => None,
+        Scope::Run | Scope::Total | Scope::Fallback | Scope::Open => None,
     }
 }
 

@@ -14,6 +14,7 @@ pub fn usage(subject: &Subject<'_>, page: &mut Page<'_>) {
         Scope::Request | Scope::Open => "this request",
         Scope::Extra => "besides the requests",
         Scope::Run => "the run, as the agent sums it",
+        Scope::Total => "all so far, as the agent sums it",
         Scope::Fallback => "the run",
     };
     page.heading("TOKENS", scope);

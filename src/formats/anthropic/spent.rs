@@ -17,12 +17,13 @@ pub(crate) struct Spent {
     pub(crate) others: Vec<(Usage, Option<Name>)>,
 }
 
-/// Kinds of iterations that the counts of the whole may be the sum of; those of the first fit.
-const COUNTED: [&[&str]; 4] = [
-    &["message"],
-    &["message", "fallback_message"],
-    &["fallback_message"],
-    &["message", "fallback_message", "advisor_message", "compaction"],
+/// Which kinds of iterations the counts of the whole may be the sum of; the first that fits counts.
+const COUNTED: [fn(&str) -> bool; 5] = [
+    |kind| kind == "message",
+    |kind| matches!(kind, "message" | "fallback_message"),
+    |kind| kind == "fallback_message",
+    |kind| !matches!(kind, "advisor_message" | "compaction"),
+    |_| true,
 ];
 
 /// A `usage` object of a message of this model, with the requests within it; `None` if it is none.
@@ -37,19 +38,20 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
             Some((step.get("type").filled().unwrap_or("message"), usage, step.get("model").text()))
         })
         .collect();
-    let adds_up = |kinds: &&[&str]| {
-        let sum = steps.iter().filter(|(kind, ..)| kinds.contains(kind)).fold([0; 4], |sum, (_, step, _)| {
+    let adds_up = |is_counted: &fn(&str) -> bool| {
+        let sum = steps.iter().filter(|(kind, ..)| is_counted(kind)).fold([0; 4], |sum, (_, step, _)| {
             let mut terms = counts(step).into_iter();
             sum.map(|sum: u64| sum.saturating_add(terms.next().unwrap_or(0)))
         });
         sum == counts(&own)
     };
-    let counted = COUNTED.iter().copied().find(|kinds| adds_up(kinds)).unwrap_or(&["message"]);
+    let [usual, ..] = COUNTED;
+    let is_counted = COUNTED.into_iter().find(adds_up).unwrap_or(usual);
     let mut others = Vec::new();
     let mut last = None;
     let mut prompts = 0;
     for (kind, step, its) in steps {
-        let is_counted = counted.contains(&kind);
+        let is_counted = is_counted(kind);
         if is_counted && its.as_ref().is_none_or(|its| Some(its) == model) {
             let Usage { input, cache_read, cache_write, output, .. } = step;
             last = Some(Box::new(Step { input, cache_read, cache_write, output }));
@@ -59,7 +61,9 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
         if is_counted {
             take(&mut own, &step);
         }
-        others.push((step, its.or_else(|| model.cloned())));
+        if !step.is_zero() {
+            others.push((step, its.or_else(|| model.cloned())));
+        }
     }
     own.last = last.filter(|_| prompts > 1);
     Some(Spent { own, others })
@@ -105,13 +109,15 @@ const TERMS: [(&str, &[&str]); 3] = [
     ("speed", &["standard"]),
 ];
 
-/// No name of a term is longer.
-const TERM: usize = 40;
+/// What stands for a value that was taken out names nothing.
+fn is_word(value: &str) -> bool {
+    value.len() <= 40 && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
 
 fn terms(json: &Json<'_>) -> Vec<Name> {
     let own = |(member, usual): &(&str, &[&str])| {
-        let value = json.get(member).filled().filter(|value| !usual.contains(value))?;
-        Some(Text::stub(&value.to_ascii_lowercase(), TERM))
+        let value = json.get(member).filled().filter(|value| is_word(value) && !usual.contains(value))?;
+        Some(Text::clean(&value.to_ascii_lowercase()))
     };
     let mut terms: Vec<Name> = TERMS.iter().filter_map(own).collect();
     terms.sort_unstable();
@@ -152,6 +158,8 @@ impl ModelTotals {
                 ..Usage::default()
             };
             usage.lacks_cost = lacks_cost && usage.cost == Some(0.0) && usage.total() > 0;
+            // A window that was asked for is no other model.
+            let name = name.split('[').next().unwrap_or_default();
             by_model.push((Text::clean(name), usage));
         }
         Self { models: by_model, total }
@@ -199,6 +207,10 @@ mod tests {
     fn what_the_whole_does_not_count_are_other_requests() {
         let message = step("message", 10, 1, "");
         assert_eq!(of(&message, (10, 1)), ((10, 1), vec![], None), "it repeats the whole");
+        let another = step("unheard_of", 10, 1, "");
+        assert_eq!(of(&another, (10, 1)), ((10, 1), vec![], None), "whatever it is called");
+        let nothing = [message.clone(), step("compaction", 0, 0, "")].join(",");
+        assert_eq!(of(&nothing, (10, 1)), ((10, 1), vec![], None), "no request");
         let advised = [
             message.clone(),
             step("advisor_message", 100, 5, r#","model":"wise""#),
@@ -231,7 +243,7 @@ mod tests {
                 r#""speed":"fast","service_tier":"priority","inference_geo":"us""#,
                 vec!["fast", "priority", "us"],
             ),
-            (r#""service_tier":"batch""#, vec!["batch"]),
+            (r#""service_tier":"batch","speed":"[REDACTED]""#, vec!["batch"]),
         ] {
             let json = format!("{{{members}}}");
             let made = spent(&parse(&json).unwrap(), None, &mut Batch::default()).unwrap();

@@ -99,11 +99,11 @@ impl Bill {
         let names = totals.models.iter().map(|(name, _)| name.clone()).collect();
         for gone in self.models.replace(names).unwrap_or_default() {
             if !totals.models.iter().any(|(name, _)| *name == gone) {
-                put(&of_model(&gone), Usage { scope: Scope::Run, ..Usage::default() }, None, out);
+                put(&of_model(&gone), Usage { scope: Scope::Total, ..Usage::default() }, None, out);
             }
         }
         for (name, usage) in totals.models {
-            put(&of_model(&name), usage, Some(name), out);
+            put(&of_model(&name), Usage { scope: Scope::Total, ..usage }, Some(name), out);
         }
         put(
             "cost-state",

@@ -309,10 +309,18 @@ fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
 /// What runs of a part of the charges count beyond them: by model the tokens at list prices, then what the agent told of
 /// the cost of all tokens of the model in place of these prices; then what is left of the cost of the whole.
 fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
+    let open = Open::of(totals);
+    let listed: BTreeMap<Name, Option<i128>> = cost::listed(totals).into_iter().collect();
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
+    let mut costs: BTreeMap<Name, Money> = BTreeMap::new();
     for (model, spent) in totals.by_model().iter() {
-        let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices::of_model(model)) };
+        let prices = prices::of_model(model);
+        let amount = Amount { requests: 0, ..Amount::of_sum(spent, prices) };
         by_model.insert(model.clone(), amount);
+        if totals.run_of(model).is_some_and(|run| run.priced > 0) {
+            let listed = listed.get(model).copied().flatten().map(|picos| picos - open.estimated(model));
+            costs.insert(model.clone(), recorded_cost(spent, prices, listed));
+        }
     }
     for charge in charges {
         let mut amount = charge.amount;
@@ -323,14 +331,9 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
     for charge in charges {
         sum.plus(&charge.amount);
     }
-    let open = Open::of(totals);
-    let listed: BTreeMap<Name, Option<i128>> = cost::listed(totals).into_iter().collect();
     let mut beyond: Vec<Charge> = Vec::new();
     for (model, mut amount) in by_model {
-        let recorded = totals.run_of(&model).filter(|spent| spent.priced > 0).map(|spent| {
-            let listed = listed.get(&model).copied().flatten().map(|picos| picos - open.estimated(&model));
-            recorded_cost(spent, prices::of_model(&model), listed)
-        });
+        let recorded = costs.remove(&model);
         if let Some(recorded) = &recorded {
             amount.money = Money {
                 recorded: amount.money.recorded,

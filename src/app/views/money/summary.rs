@@ -162,16 +162,17 @@ fn cost(statement: &Statement) -> Fact {
 fn difference(statement: &Statement) -> Option<Fact> {
     let money = &statement.total.money;
     let off = money.compared - money.expected;
-    if money.compared == 0 || (off as f64 / money.compared as f64).abs() <= 0.01 {
+    let beyond = || statement.charges.iter().filter(|charge| charge.what == For::Run);
+    if beyond().next().is_none() || money.compared == 0 || (off as f64 / money.compared as f64).abs() <= 0.01
+    {
         return None;
     }
-    let beyond = statement.charges.iter().filter(|charge| charge.what == For::Run);
     let beyond: i64 =
-        beyond.map(|charge| charge.amount.prompt().saturating_add(charge.amount.output.total)).sum();
+        beyond().map(|charge| charge.amount.prompt().saturating_add(charge.amount.output.total)).sum();
     let own = "prices of the agent's own, and terms that the file does not tell";
     let note = match u64::try_from(beyond).ok().filter(|tokens| *tokens > 0) {
         Some(tokens) => format!(
-            "list prices have the {} tokens in them that no request here tells of (titles, summaries); the rest may be {own}",
+            "both have the {} tokens in them that no request here tells of (titles, summaries); what is left may be {own}",
             exact(tokens)
         ),
         None => format!("it may be requests that the file does not hold, {own}"),
