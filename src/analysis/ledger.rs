@@ -309,7 +309,7 @@ impl Ledger {
         let covered = self.covered_of_time(&beyond);
         for (place, (session, spent)) in self.spent.iter().enumerate() {
             let mut amount = *beyond.get(&place).unwrap_or(&spent.amount);
-            let is_over = spent.is_run && amount.is_nothing() && amount.money.recorded == 0;
+            let is_over = spent.is_run && amount.is_nothing() && amount.money.says_nothing();
             let at = self.when(*session, spent);
             if is_over || !self.is_of_time(at) {
                 continue;

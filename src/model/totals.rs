@@ -248,7 +248,7 @@ impl Spent {
             &mut self.reasoning,
         ];
         for (own, other) in own.into_iter().zip(of(other)) {
-            if other.recorded > 0 && other.total > own.total {
+            if other.recorded > 0 && (own.recorded == 0 || other.total > own.total) {
                 *own = other;
             }
         }

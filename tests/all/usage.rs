@@ -568,6 +568,22 @@ fn what_a_fork_records_has_what_its_parent_cost_in_it() {
 }
 
 #[test]
+fn a_model_that_the_agent_had_no_price_for_makes_its_sum_a_lower_bound() {
+    let home = Home(tempfile::tempdir().unwrap());
+    let unknown = |text: String| text.replace("claude-haiku-4-5", "mystery-9");
+    let told = cost_state("one", 0.5, 0.0, [500, 900]).replace("Cost\":false", "Cost\":true");
+    home.write(".claude/projects/-w/one.jsonl", &unknown(claude("one", None, 5, &[1, 2]) + &told));
+    for by in ["session", "day", "model"] {
+        let rows = home.rows(&["--by", by, "."]);
+        let lacks = rows.iter().any(|row| row["cost"]["is_partial"] == true);
+        let sum: f64 = rows.iter().filter_map(|row| row["cost"]["usd"].as_f64()).sum();
+        assert!(lacks && (sum - 0.5).abs() < 1e-6, "{by}: {rows:?}");
+    }
+    let (_, table, _) = home.usage(&["--by", "session", "."]);
+    assert!(table.contains("$0.50+"), "{table}");
+}
+
+#[test]
 fn sub_agents_whose_session_is_gone_are_found() {
     let home = Home(tempfile::tempdir().unwrap());
     let project = ".claude/projects/-work";

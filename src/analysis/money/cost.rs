@@ -229,6 +229,11 @@ impl Money {
         self.incomparable = self.incomparable.saturating_add(other.incomparable);
     }
 
+    /// Whether it neither tells of a cost nor that one is lacking.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.recorded == 0 && self.lacking == 0
+    }
+
     /// The same of a part of what was recorded as a whole, without the marks of its estimates.
     pub(crate) fn covered(&self) -> Self {
         Self { estimates: 0, unpriced: 0, partial: 0, ..*self }
