@@ -169,13 +169,12 @@ fn difference(statement: &Statement) -> Option<Fact> {
     }
     let beyond: i64 =
         beyond().map(|charge| charge.amount.prompt().saturating_add(charge.amount.output.total)).sum();
-    let own = "prices of the agent's own, and terms that the file does not tell";
     let note = match u64::try_from(beyond).ok().filter(|tokens| *tokens > 0) {
         Some(tokens) => format!(
-            "both have the {} tokens in them that no request here tells of (titles, summaries); what is left may be {own}",
+            "{} tokens of both stand in no request here (titles, summaries); the rest may be prices of the agent's own",
             exact(tokens)
         ),
-        None => format!("it may be requests that the file does not hold, {own}"),
+        None => "it may be requests that the file does not hold, or prices of the agent's own".to_owned(),
     };
     Some(Fact { cost: phrases::usd(usd(off)), note, ..Fact::new("difference") })
 }
