@@ -87,6 +87,19 @@ pub struct Finding {
     pub(crate) message: String,
     /// Whose API the history would be sent to.
     pub(crate) provider: Provider,
+    /// Why no provider complains all the same.
+    pub(crate) harmless: Option<Harmless>,
+}
+
+/// Why no provider complains of a history that breaks its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Harmless {
+    /// The session left that branch.
+    Abandoned,
+    /// A later compaction took it out of the history.
+    Compacted,
+    /// The model was asked again after it, and answered.
+    Answered,
 }
 
 impl Finding {

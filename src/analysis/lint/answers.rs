@@ -4,15 +4,25 @@
 //! Numbers of messages are left out: they are those of a request that was never made.
 
 use super::provider::Provider;
-use super::{Finding, ids, order, pairs, results, stops};
+use super::{Finding, Harmless, ids, order, pairs, results, stops};
 use crate::model::edit::Severity;
 
 /// What follows from a finding.
 pub(super) fn consequence(finding: &Finding) -> String {
-    if finding.severity == Severity::Note && finding.rule.severity == Severity::Error {
-        return "on a branch that the session left: no provider sees it".to_owned();
-    }
     let rule = finding.rule;
+    match finding.harmless {
+        Some(Harmless::Abandoned) if rule.severity == Severity::Error => {
+            return "on a branch that the session left: no provider sees it".to_owned();
+        }
+        Some(Harmless::Compacted) => {
+            return "a compaction took it out of the history since: no provider sees it".to_owned();
+        }
+        Some(Harmless::Answered) => {
+            return "the model was asked again and answered: the agent left the call out, or answered it itself"
+                .to_owned();
+        }
+        Some(Harmless::Abandoned) | None => {}
+    }
     if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN {
         return refused(finding, Some(unanswered(finding)));
     }

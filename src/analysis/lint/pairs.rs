@@ -1,7 +1,7 @@
 //! Calls without results, results without calls, and results that come too often or too early.
 
 use super::scene::{Asked, Given, Scene, named, named_result};
-use super::{Finding, Group, Rule, order};
+use super::{Finding, Group, Harmless, Rule, order};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::tool::ToolState;
@@ -72,10 +72,13 @@ fn judge(scene: &mut Scene<'_>) {
             _ => early(scene, *asked),
         }
     }
-    for asked in &orphans {
-        scene.add_call(&ORPHAN_CALL, *asked, format!("{} has no result", named(asked.call)));
+    if !orphans.is_empty() {
+        let harmless = scene.went_on();
+        for asked in &orphans {
+            add_open(scene, &ORPHAN_CALL, *asked, format!("{} has no result", named(asked.call)), harmless);
+        }
+        partial(scene, &calls, &orphans, harmless);
     }
-    partial(scene, &calls, &orphans);
     for given in scene.results() {
         if given.call.is_none() && !given.id.is_blank() {
             stray(scene, given);
@@ -98,14 +101,28 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
     }
 }
 
-fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>]) {
+/// Adds a finding about a call without a result; what stopped nothing is a note.
+fn add_open(
+    scene: &mut Scene<'_>,
+    rule: &'static Rule,
+    asked: Asked<'_>,
+    message: String,
+    went_on: Option<Harmless>,
+) {
+    let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let harmless = found.harmless.or(went_on);
+    let severity = if harmless.is_some() { Severity::Note } else { found.severity };
+    scene.findings.push(Finding { message, severity, harmless, ..found });
+}
+
+fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>], went_on: Option<Harmless>) {
     let answered = calls.iter().filter(|asked| asked.call.state.result().is_some()).count();
     let Some(first) = orphans.first().filter(|_| answered > 0) else { return };
     let mut missing: Vec<String> = orphans.iter().take(NAMED).map(|asked| named(asked.call)).collect();
     missing.extend(orphans.len().checked_sub(NAMED + 1).map(|more| format!("{} more", more + 1)));
     let message =
         format!("{answered} of {} parallel calls have results; missing: {}", calls.len(), missing.join(", "));
-    scene.add_call(&PARTIAL_BATCH, *first, message);
+    add_open(scene, &PARTIAL_BATCH, *first, message, went_on);
 }
 
 /// A result that stands alone: its call is elsewhere, or nowhere.

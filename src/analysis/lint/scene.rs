@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::links::{Above, Links, is_said};
 use super::provider::Provider;
-use super::{Finding, Rule};
+use super::{Finding, Harmless, Rule};
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
 use crate::model::entry::glance::Compaction;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::fingerprint::Print;
 use crate::model::record::Origin;
 use crate::model::text::Name;
@@ -146,6 +146,33 @@ impl<'a> Scene<'a> {
             self.wait_for(Wait::Answer);
         }
         goes_on
+    }
+
+    /// Whether the session went on after the entry with an answer or a compaction, so that what is missing in the entry
+    /// stopped nothing: agents mend a history before they send it.
+    pub(super) fn went_on(&mut self) -> Option<Harmless> {
+        let found = self.next_in_lane().filter(|(_, entry)| !entry.marks.copy).find_map(|(place, entry)| {
+            let has = |is_it: fn(&BlockKind) -> bool| entry.blocks.iter().any(|block| is_it(&block.kind));
+            let is_compaction =
+                has(|kind| matches!(kind, BlockKind::Break(Break::Compaction { partial: false, .. })));
+            let is_answer = entry.role == Role::Assistant
+                && has(|kind| {
+                    matches!(kind, BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_))
+                })
+                && !has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
+            let how = match (is_compaction, is_answer) {
+                (true, _) => Harmless::Compacted,
+                (false, true) if entry.model.is_some() || entry.usage.is_some() => Harmless::Answered,
+                (false, _) => return None,
+            };
+            Some((place, how))
+        });
+        let Some((place, how)) = found else {
+            self.wait_for(Wait::Answer);
+            return None;
+        };
+        self.transcript.order().get(place).into_iter().for_each(|id| self.looked_at(*id));
+        Some(how)
     }
 
     /// The entries of the same lane that follow, with their places. Others are not unpacked.
@@ -287,10 +314,10 @@ impl<'a> Scene<'a> {
     /// Begins a finding at a block.
     pub(super) fn found(&self, rule: &'static Rule, block: usize, call: &Key, place: Origin) -> Finding {
         // What the session left behind is sent to nobody.
-        let severity = if self.is_abandoned() { Severity::Note } else { rule.severity };
+        let harmless = self.is_abandoned().then_some(Harmless::Abandoned);
         Finding {
             rule,
-            severity,
+            severity: if harmless.is_some() { Severity::Note } else { rule.severity },
             entry: self.id,
             block,
             call: call.clone(),
@@ -298,6 +325,7 @@ impl<'a> Scene<'a> {
             others: Vec::new(),
             message: String::new(),
             provider: self.provider(call),
+            harmless,
         }
     }
 

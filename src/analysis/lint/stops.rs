@@ -3,7 +3,7 @@
 use super::scene::{Scene, Wait};
 use super::{Finding, Group, Rule};
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Role, Stop};
 
 /// The rules of this file.
 pub(super) const GROUP: Group = Group { rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP], judge };
@@ -43,7 +43,8 @@ fn without_call(scene: &mut Scene<'_>) {
     if let Some((place, entry)) = next {
         scene.memory.work += place - scene.place;
         scene.transcript.order().get(place).into_iter().for_each(|id| scene.looked_at(*id));
-        if entry.role == Role::Assistant {
+        let is_interrupted = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
+        if entry.role == Role::Assistant || entry.blocks.iter().any(|block| is_interrupted(&block.kind)) {
             return;
         }
     } else {
