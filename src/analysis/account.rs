@@ -67,6 +67,12 @@ impl Index for Account {
 
     fn add(&mut self, transcript: &Transcript, _place: usize, id: EntryId) {
         self.lanes.add(transcript, id);
+        // How long a call was at work is told by its sub-agent, whose file may come later.
+        let lane = transcript.lane_at(id).and_then(|name| transcript.lane(name));
+        if let Some(caller) = lane.and_then(|lane| transcript.caller(lane)) {
+            // A call that stands in another lane by now makes all of this untrue, which `change` tells of itself.
+            let _ = self.lanes.change(transcript, caller);
+        }
     }
 
     fn change(&mut self, transcript: &Transcript, _place: usize, id: EntryId) -> bool {

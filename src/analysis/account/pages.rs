@@ -84,7 +84,7 @@ impl Fold for Books {
             part.entries += 1;
             part.copies += usize::from(entry.marks.copy);
             part.figures.facts.add(entry);
-            let said = sweep(&mut carry.time, *id, entry, &mut |span| {
+            let said = sweep(transcript, &mut carry.time, *id, entry, &mut |span| {
                 let is_pause = is_prompt && span.block.is_none();
                 let sums = if is_pause { &mut sheet.pauses } else { &mut part.figures.time };
                 sums.spend(span.class, span.ms());

@@ -6,7 +6,8 @@ use crate::analysis::calls::span_of;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, ToolCall};
+use crate::model::tool::{Clocked, ToolCall, ToolKind};
+use crate::model::transcript::Transcript;
 
 /// Records that are older than the one before by no more than this, in ms, were overtaken by it. A clock
 /// that goes back farther was set.
@@ -86,6 +87,7 @@ impl Said {
 
 /// Emits the spans that end with an entry and with its calls. Answers what the agent says besides.
 pub(crate) fn sweep(
+    transcript: &Transcript,
     carry: &mut Carry,
     id: EntryId,
     entry: &Entry,
@@ -96,12 +98,19 @@ pub(crate) fn sweep(
     }
     let took = took(entry);
     let Some(sign) = sign_of(entry) else { return held(carry, took?) };
-    see(carry, id, entry, sign, emit);
+    see(transcript, carry, id, entry, sign, emit);
     // What ends a run may speak of its last leg only: where there are times, they say more.
     took.filter(|_| carry.until.is_none()).map(Said::Worked)
 }
 
-fn see(carry: &mut Carry, id: EntryId, entry: &Entry, sign: Sign, emit: &mut dyn FnMut(TimeSpan)) {
+fn see(
+    transcript: &Transcript,
+    carry: &mut Carry,
+    id: EntryId,
+    entry: &Entry,
+    sign: Sign,
+    emit: &mut dyn FnMut(TimeSpan),
+) {
     // While the model works, what it is sent besides says nothing of time.
     if sign == Sign::Note && (carry.after != After::Done || entry.at.is_none()) {
         return;
@@ -122,7 +131,7 @@ fn see(carry: &mut Carry, id: EntryId, entry: &Entry, sign: Sign, emit: &mut dyn
         Sign::Note => {}
         Sign::Calls => {
             carry.after = After::Calls;
-            calls(carry, id, entry, emit);
+            calls(transcript, carry, id, entry, emit);
         }
         Sign::Failure => carry.after = After::Failure,
     }
@@ -151,17 +160,31 @@ fn held(carry: &mut Carry, took: u64) -> Option<Said> {
     Some(Said::Held(carry.until?, more)).filter(|_| more > HELD_MS)
 }
 
+/// A call, and from when to when it was open.
+struct Open<'a> {
+    from: Timestamp,
+    to: Timestamp,
+    block: usize,
+    call: &'a ToolCall,
+}
+
 /// The time of an entry's calls, one after the other; those that ran side by side count once.
-fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, emit: &mut dyn FnMut(TimeSpan)) {
+fn calls(
+    transcript: &Transcript,
+    carry: &mut Carry,
+    id: EntryId,
+    entry: &Entry,
+    emit: &mut dyn FnMut(TimeSpan),
+) {
     let blocks = entry.blocks.iter().enumerate();
-    let mut spans: Vec<(Timestamp, Timestamp, usize, &ToolCall)> = Vec::new();
+    let mut open: Vec<Open<'_>> = Vec::new();
     let mut ends: Vec<Timestamp> = Vec::new();
     for (block, call) in blocks.filter_map(|(block, one)| match &one.kind {
         BlockKind::Call(call) => Some((block, call)),
         _ => None,
     }) {
         if let Some((from, to)) = span_of(call, entry.said(call)) {
-            spans.push((from, to, block, call));
+            open.push(Open { from, to, block, call });
             continue;
         }
         carry.is_blurred = true;
@@ -169,21 +192,68 @@ fn calls(carry: &mut Carry, id: EntryId, entry: &Entry, emit: &mut dyn FnMut(Tim
         let is_timeless = call.started.or(entry.at).is_none();
         ends.extend(call.state.result().and_then(|result| result.at).filter(|_| is_timeless));
     }
-    spans.sort_by_key(|(from, to, block, _)| (*from, *to, *block));
     let mut emitter = Emitter { carry, id, emit };
-    if let Some(ended) = ends.into_iter().max().filter(|_| spans.is_empty()) {
+    if let Some(ended) = ends.into_iter().max().filter(|_| open.is_empty()) {
         emitter.up_to(ended, Class::Unknown, None, None);
     }
-    for (from, to, block, call) in spans {
-        // Between the message and the call the model is still writing, unless another call ran.
+    let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
+    for one in &open {
+        ran.extend(running(transcript, one, entry).into_iter().map(|(from, to)| (from, to, one)));
+    }
+    ran.sort_by_key(|(from, to, one)| (*from, *to, one.block));
+    for (from, to, one) in ran {
+        let call = one.call;
+        // Between the message and the call the model is still writing, unless another call ran or stood still.
+        emitter.stand_still(&open, from);
         emitter.up_to(from, Class::Model, None, None);
         let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
-        emitter.up_to(to, class, Some(&call.name), Some(block));
-        if call.took(entry.said(call)).is_some_and(|took| took.by != Clocked::Measured) {
+        emitter.up_to(to, class, Some(&call.name), Some(one.block));
+        // What a sub-agent waited for is in its time, however that was measured.
+        let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
+        if !is_measured || call.kind == ToolKind::Delegate {
             let own = emitter.carry.worked - worked;
             emitter.carry.called = emitter.carry.called.saturating_add(own);
         }
     }
+    if let Some(end) = open.iter().map(|one| one.to).max() {
+        emitter.stand_still(&open, end);
+    }
+}
+
+/// When a call ran while it was open. It stood still where the agent measured less: until it was allowed, or while the
+/// machine slept; and where its sub-agent gave no sign for so long that nobody can have been at work.
+fn running(transcript: &Transcript, open: &Open<'_>, entry: &Entry) -> Vec<(Timestamp, Timestamp)> {
+    let Open { from, to, call, .. } = *open;
+    let said = entry.said(call);
+    if !Class::of_call(call, said).is_work() {
+        return vec![(from, to)];
+    }
+    let measured = call.took(said).filter(|took| took.by == Clocked::Measured).map(|took| took.ms);
+    if let Some(ms) = measured.filter(|ms| to.since(from).saturating_sub(*ms) > HELD_MS) {
+        let began = i64::try_from(ms).ok().and_then(|ms| to.0.checked_sub(ms));
+        return vec![(began.map_or(from, Timestamp), to)];
+    }
+    // Without such a gap it need not be looked for.
+    if to.since(from) <= IDLE_AFTER_MS {
+        return vec![(from, to)];
+    }
+    let lane = transcript.lane_of_call(&call.key);
+    let entries = lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));
+    let mut signs: Vec<Timestamp> =
+        entries.flat_map(Entry::times).filter(|at| from < *at && *at < to).collect();
+    if signs.is_empty() {
+        return vec![(from, to)];
+    }
+    signs.push(to);
+    signs.sort();
+    let mut ran = vec![(from, from)];
+    for sign in signs {
+        match ran.last_mut() {
+            Some(last) if sign.since(last.1) <= IDLE_AFTER_MS => last.1 = sign,
+            _ => ran.push((sign, sign)),
+        }
+    }
+    ran
 }
 
 struct Emitter<'a> {
@@ -205,6 +275,16 @@ impl Emitter<'_> {
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
         self.up_to(ended.unwrap_or(at), class, None, None);
+    }
+
+    /// Nobody was at work before this while calls were open.
+    fn stand_still(&mut self, open: &[Open<'_>], until: Timestamp) {
+        let Some(from) = self.carry.until else { return };
+        let open = || open.iter().filter(|one| one.from < until && one.to > from);
+        let Some(first) = open().min_by_key(|one| (one.from, one.block)) else { return };
+        self.up_to(first.from.max(from), Class::Model, None, None);
+        let to = open().map(|one| one.to).max().map_or(until, |to| to.min(until));
+        self.up_to(to, Class::Unknown, Some(&first.call.name), Some(first.block));
     }
 
     /// All time up to here was spent on this.
