@@ -22,17 +22,24 @@ use crate::fixtures;
 pub(crate) struct Corpus {
     pub(crate) folder: PathBuf,
     is_real: bool,
+    /// Whether it is large enough that a law must have found much in it.
+    is_large: bool,
 }
 
-/// Ours, and then the real one beside the crate or beside its worktree, if it is there.
+/// Ours, and then the real ones beside the crate or beside its worktree, if they are there.
 pub(crate) fn corpora() -> Vec<Corpus> {
-    let ours = Corpus { folder: fixtures::root(), is_real: false };
-    std::iter::once(ours).chain(real()).collect()
+    let ours = Corpus { folder: fixtures::root(), is_real: false, is_large: true };
+    std::iter::once(ours).chain(real()).chain(recent()).collect()
 }
 
 /// The real corpus.
 pub(crate) fn real() -> Option<Corpus> {
-    beside("corpus").map(|folder| Corpus { folder, is_real: true })
+    beside("corpus").map(|folder| Corpus { folder, is_real: true, is_large: true })
+}
+
+/// What agents wrote in the second half of 2026: a hundred files of which some kinds are not among.
+fn recent() -> Option<Corpus> {
+    beside("corpus-2026-11").map(|folder| Corpus { folder, is_real: true, is_large: false })
 }
 
 /// A folder or a file that is shared by all clones of the crate and no part of it: nothing depends on it, so who runs
@@ -51,9 +58,18 @@ pub(crate) fn beside(name: &str) -> Option<PathBuf> {
 }
 
 impl Corpus {
-    /// How much a law must have looked at.
+    /// How much a law must have looked at, so that it cannot hold by looking at nothing.
     pub(crate) fn least(&self, ours: usize, real: usize) -> usize {
-        if self.is_real { real } else { ours }
+        match (self.is_real, self.is_large) {
+            (false, _) => ours,
+            (true, true) => real,
+            (true, false) => 0,
+        }
+    }
+
+    /// Whether these are our own sessions.
+    pub(crate) fn is_ours(&self) -> bool {
+        !self.is_real
     }
 
     /// All files, in the order of their names; those that databases are made of as these databases.

@@ -58,6 +58,8 @@ fn is_no_session(name: &str) -> bool {
         || name.starts_with("kimi-") && (name.ends_with("state.json") || name.ends_with("context.jsonl"))
         || name.ends_with(".meta.json")
         || name.ends_with("/journal.jsonl")
+        // Rows of a database that somebody wrote down in a form of their own.
+        || name.starts_with("opencode/ingo-eichhorst__Irrlicht")
 }
 
 /// Files of other folders that one of our formats may claim, and why.

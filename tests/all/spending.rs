@@ -229,7 +229,7 @@ fn recorded_cost_of_real_files_is_what_the_reference_counts() {
             let [(name, format, transcript)] = sessions.as_slice() else { continue };
             // The reference does not look into results, where pi keeps what sub-agents did, nor for files that only
             // records of ours name.
-            if (format == "pi" || corpus.least(1, 0) == 1) && !transcript.lanes().is_empty() {
+            if (format == "pi" || corpus.is_ours()) && !transcript.lanes().is_empty() {
                 continue;
             }
             // Nor does it count what was paid for messages that a rewind deleted.
@@ -264,7 +264,7 @@ fn tokens_and_estimates_of_claude_code_are_what_the_reference_counts() {
         for path in corpus.of(&["claude-code"]) {
             let counts = counted(&path);
             for (name, format, transcript) in read(&path) {
-                let is_elsewhere = corpus.least(1, 0) == 1 && !transcript.lanes().is_empty();
+                let is_elsewhere = corpus.is_ours() && !transcript.lanes().is_empty();
                 if format != "claude-code" || counts.is_empty() || is_elsewhere {
                     continue;
                 }

@@ -63,4 +63,6 @@ fn is_chain_line(line: &Json<'_>) -> bool {
 fn is_note(line: &Json<'_>) -> bool {
     NOTES.contains(&line.get("type").str_or_empty())
         && ["sessionId", "leafUuid", "messageId"].iter().any(|member| line.has(member))
+        || line.get("type").str() == Some("attachment")
+            && line.get("attachment").get("type").filled().is_some()
 }
