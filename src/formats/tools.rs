@@ -187,6 +187,7 @@ fn path(input: &Json<'_>) -> Option<String> {
         "file",
         "filename",
         "absolute_path",
+        "absolutePath",
         "target_file",
         "relative_workspace_path",
         "AbsolutePath",

@@ -65,8 +65,6 @@ mod needles;
 mod nodes;
 mod odd;
 mod openclaw;
-#[cfg(feature = "sqlite")]
-mod opencode;
 mod outcomes;
 mod paging;
 mod panes;

@@ -12,7 +12,7 @@ use super::result;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -245,6 +245,10 @@ struct Answer {
     usage: Option<Usage>,
 }
 
+fn is_call(kind: &BlockKind) -> bool {
+    matches!(kind, BlockKind::Call(_))
+}
+
 fn emit(
     json: &Json<'_>,
     frame: &Frame<'_>,
@@ -269,6 +273,10 @@ fn emit(
         if role == Role::Assistant {
             entry.model = answer.model;
             entry.usage = answer.usage.map(Box::new);
+            // Only the last answer of a turn carries metrics.
+            if json.get("metrics").is_object() && !content.kinds.iter().any(is_call) {
+                entry.stop = Stop::Done;
+            }
         }
         entry.blocks = content.kinds.into_iter().map(block).collect();
         out.entry(entry);

@@ -84,6 +84,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let takes_back =
         rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
     let by_order = rules.iter().any(Rule::is_by_order);
+    let unsaid = rules.iter().any(|rule| rule.unsaid.is_some());
     let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
     if asks && (beside.is_some() || folders.records.is_some()) {
         let what =
@@ -108,7 +109,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         detect,
         facts,
         rules,
-        needs: Needs { by_order, takes_back, numbered },
+        needs: Needs { by_order, takes_back, numbered, unsaid },
         journal,
         main: defaults.main,
     })

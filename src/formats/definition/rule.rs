@@ -64,6 +64,8 @@ pub(super) struct Needs {
     pub(super) takes_back: bool,
     /// What each run of the program numbers anew.
     pub(super) numbered: Option<Numbered>,
+    /// Whether a rule shows what no entry says, so that it must be known what they say.
+    pub(super) unsaid: bool,
 }
 
 /// What each run of the program numbers anew, by which one is known whose beginning is lost.
@@ -295,6 +297,8 @@ pub struct Rule {
     pub(super) rewind: Option<Rewind>,
     /// A run of the program begins, with this name: ids begin anew.
     pub(super) run: Option<Path>,
+    /// The records within the record stand behind all others, and only if no answer says the text at this path.
+    pub(super) unsaid: Option<Path>,
 }
 
 /// What the same key again means.
@@ -362,6 +366,8 @@ pub(super) struct EntryRule {
     pub(super) trace: Option<Flag>,
     pub(super) copy: Option<Flag>,
     pub(super) open: Option<Flag>,
+    /// The model has said all, where no `stop` says so.
+    pub(super) done: Option<Flag>,
 }
 
 #[derive(Debug)]

@@ -9,6 +9,7 @@ mod counting;
 mod journal;
 mod once;
 mod runs;
+mod unsaid;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -22,6 +23,7 @@ use self::counting::{Counting, Whose};
 use self::journal::State;
 use self::once::Once;
 use self::runs::Runs;
+use self::unsaid::Unsaid;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
@@ -79,6 +81,8 @@ pub(super) struct Run {
     files: Asked,
     /// What records of a journal have come to.
     state: State,
+    /// What stands behind all other records, unless they say it.
+    unsaid: Unsaid,
 }
 
 /// Calls of a lane that have no results yet.
@@ -136,6 +140,7 @@ impl Run {
             runs: Runs::default(),
             files: Asked::default(),
             state: State::default(),
+            unsaid: Unsaid::default(),
         }
     }
 
@@ -198,7 +203,11 @@ impl Run {
         let mut is_shown = false;
         let lane = self.lane_of(rule, site, out);
         let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
-        if let Some((records, replace)) = &rule.records {
+        if let (Some(text), Some((records, _))) = (&rule.unsaid, &rule.records) {
+            let text = text.word(scope).unwrap_or_default();
+            self.records(records, false, site, out);
+            self.unsaid.hold(&text, out.edits.split_off(edits));
+        } else if let Some((records, replace)) = &rule.records {
             is_shown = if site.depth < DEEPEST {
                 self.records(records, *replace, site, out)
             } else {
@@ -306,7 +315,8 @@ impl Run {
         entry.ended = fields.ended.as_ref().and_then(|path| path.moment(scope));
         let from = fields.from.as_ref().filter(|_| role == Role::Harness);
         entry.from = from.map(|from| Box::new(Sender { kind: from.kind, name: word(&from.name) }));
-        entry.stop = word(&fields.stop).map_or(Stop::Unrecorded, |word| Stop::of(&word));
+        let otherwise = if flag(&fields.done) { Stop::Done } else { Stop::Unrecorded };
+        entry.stop = word(&fields.stop).map_or(otherwise, |word| Stop::of(&word));
         entry.lane = head.lane;
         let has_text =
             blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_) | BlockKind::Image(_)));
@@ -511,6 +521,9 @@ impl Run {
     }
 
     fn keep(&mut self, entry: &Entry) {
+        if self.definition.needs.unsaid {
+            self.unsaid.note(entry);
+        }
         if !self.definition.needs.takes_back {
             return;
         }
@@ -592,6 +605,10 @@ impl Decoder for Run {
 
     fn fields(&self) -> &'static Fields {
         &self.definition.repeats
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.unsaid.finish(out);
     }
 }
 

@@ -80,6 +80,7 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     rule.records = table.path(reader, "records").map(|path| (path, replace));
     rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
     rule.run = table.path(reader, "run");
+    rule.unsaid = table.path(reader, "unsaid");
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
@@ -163,6 +164,7 @@ fn entry(reader: &mut Reader<'_>, table: Option<Fields<'_>>, defaults: &Defaults
             trace: flag(reader, &mut table, "trace"),
             copy: flag(reader, &mut table, "copy"),
             open: flag(reader, &mut table, "open"),
+            done: flag(reader, &mut table, "done"),
         };
         table.finish(reader);
     }
