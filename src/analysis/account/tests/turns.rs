@@ -3,7 +3,7 @@
 use super::{Seconds, account_of, answer, at, call, entry, prompt, result};
 use crate::analysis::account::{Account, Class, PAGE, Sums};
 use crate::analysis::index::Live;
-use crate::model::edit::{Batch, MetaEdit};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -229,4 +229,73 @@ fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
         assert_eq!(lacking, [is_lacking, false]);
         assert_eq!(account.cost(&transcript).lacks_some(), is_lacking);
     }
+}
+
+/// A result whose tool ran so long by the agent's own clock, in seconds.
+fn measured(out: &mut Batch, call: &str, time: Seconds, seconds: u64) {
+    let mut result = samples::result(out, &format!("r{call}"), at(time));
+    result.duration_ms = Some(seconds * 1_000);
+    out.push(Edit::Result { call: Text::clean(call), result: Box::new(result), lane: None });
+}
+
+fn time_of(account: &Account, transcript: &Transcript) -> [u64; 3] {
+    let time = account.turn(transcript, 0).time;
+    [time.work(), time.waiting(), time.of(Class::Unknown)].map(|ms| ms / 1_000)
+}
+
+#[test]
+fn a_call_that_stood_still_is_work_as_long_as_it_ran() {
+    let (transcript, account) = account_of(|out| {
+        prompt(out, "p", Some(0));
+        let kinds = vec![call(out, "a", "bash", Some(10)), call(out, "b", "bash", Some(20))];
+        entry(out, "m", Role::Assistant, Some(10), kinds);
+        measured(out, "a", Some(1_000), 50);
+        measured(out, "b", Some(30), 10);
+        answer(out, "end", Some(1_005));
+    });
+    // The model 10 s and 5 s, one call 10 s, the other the last 50 s.
+    assert_eq!(time_of(&account, &transcript), [75, 0, 930]);
+}
+
+#[test]
+fn a_sub_agent_without_a_sign_for_hours_was_not_at_work() {
+    for is_first in [true, false] {
+        let lane = |out: &mut Batch| {
+            for (key, time) in [("s1", 20), ("s2", 60), ("s3", 40_000), ("s4", 40_010)] {
+                spend(out, key, Some(time), Some("lane"));
+            }
+        };
+        let (transcript, account) = account_of(|out| {
+            if is_first {
+                lane(out);
+            }
+            prompt(out, "p", Some(0));
+            let kinds = vec![call(out, "c", "task", Some(10))];
+            entry(out, "m", Role::Assistant, Some(10), kinds);
+            result(out, "c", Some(40_020));
+            answer(out, "end", Some(40_030));
+            out.meta(MetaEdit::Lane { name: Text::from("lane"), label: None, call: Some(Text::from("c")) });
+            if !is_first {
+                lane(out);
+            }
+        });
+        assert_eq!(time_of(&account, &transcript), [90, 0, 39_940], "first: {is_first}");
+    }
+}
+
+#[test]
+fn time_of_sub_agents_is_held_against_what_the_agent_says() {
+    let (transcript, account) = account_of(|out| {
+        prompt(out, "p", Some(0));
+        let agent = ToolCall { kind: ToolKind::Delegate, started: at(Some(10)), ..samples::call(out, "c") };
+        entry(out, "m", Role::Assistant, Some(10), vec![BlockKind::Call(Box::new(agent))]);
+        measured(out, "c", Some(610), 600);
+        answer(out, "end", Some(620));
+        entry(out, "took", Role::Harness, Some(621), vec![BlockKind::Break(Break::Took(120_000))]);
+    });
+    assert_eq!(
+        time_of(&account, &transcript),
+        [120, 500, 0],
+        "its own clock ran while it waited to be allowed"
+    );
 }
