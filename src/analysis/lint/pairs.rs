@@ -112,7 +112,7 @@ fn add_open(
     let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
     let harmless = found.harmless.or(went_on);
     let severity = if harmless.is_some() { Severity::Note } else { found.severity };
-    scene.findings.push(Finding { message, severity, harmless, ..found });
+    scene.findings.push(Finding { severity, message, harmless, ..found });
 }
 
 fn partial(scene: &mut Scene<'_>, calls: &[Asked<'_>], orphans: &[Asked<'_>], went_on: Option<Harmless>) {

@@ -14,7 +14,7 @@ use toml::de::DeTable;
 use self::rules::Defaults;
 use self::table::Reader;
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Rule};
+use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -81,10 +81,6 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let journal = table.table(reader, "journal").and_then(|journal| journal::journal(reader, journal));
     let rules = all_rules(reader, &mut table, &defaults, journal.is_some());
     table.finish(reader);
-    let takes_back =
-        rules.iter().any(|rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true))));
-    let by_order = rules.iter().any(Rule::is_by_order);
-    let unsaid = rules.iter().any(|rule| rule.unsaid.is_some());
     let asks = rules.iter().any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
     if asks && (beside.is_some() || folders.records.is_some()) {
         let what =
@@ -108,11 +104,22 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         repeats: fields::Fields { common: repeats.leak(), ..fields::NONE },
         detect,
         facts,
+        needs: needs(&rules, numbered),
         rules,
-        needs: Needs { by_order, takes_back, numbered, unsaid },
         journal,
         main: defaults.main,
     })
+}
+
+/// What the rules must know of earlier records.
+fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
+    let takes_back = |rule: &Rule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
+    Needs {
+        by_order: rules.iter().any(Rule::is_by_order),
+        takes_back: rules.iter().any(takes_back),
+        numbered,
+        unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
+    }
 }
 
 fn all_rules(

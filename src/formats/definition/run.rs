@@ -7,6 +7,7 @@ mod asked;
 mod blocks;
 mod counting;
 mod journal;
+mod nested;
 mod once;
 mod runs;
 mod unsaid;
@@ -35,7 +36,7 @@ use crate::formats::json::Json;
 use crate::formats::roots::Named;
 use crate::formats::unknown;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
+use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop};
 use crate::model::tally::Fate;
@@ -43,8 +44,6 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 
-/// Records may hold records, but not for ever.
-const DEEPEST: u8 = 4;
 /// Calls without ids that wait for results.
 const OPEN: usize = 1 << 10;
 /// Characters of a title that is a prompt.
@@ -200,20 +199,9 @@ impl Run {
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
         let (edits, scope) = (out.edits.len(), site.scope);
-        let mut is_shown = false;
         let lane = self.lane_of(rule, site, out);
         let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
-        if let (Some(text), Some((records, _))) = (&rule.unsaid, &rule.records) {
-            let text = text.word(scope).unwrap_or_default();
-            self.records(records, false, site, out);
-            self.unsaid.hold(&text, out.edits.split_off(edits));
-        } else if let Some((records, replace)) = &rule.records {
-            is_shown = if site.depth < DEEPEST {
-                self.records(records, *replace, site, out)
-            } else {
-                show_deep(records, site, out)
-            };
-        }
+        let mut is_shown = rule.records.as_ref().is_some_and(|records| self.within(rule, records, site, out));
         self.begin_run(rule, scope);
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
@@ -449,27 +437,6 @@ impl Run {
     fn is_main(&self, lane: &Name) -> bool {
         self.definition.main.iter().any(|main| lane.as_str() == *main)
     }
-
-    /// Runs the rules over records within a record.
-    fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
-        let before = if replace { std::mem::take(&mut self.kept).list } else { Vec::new() };
-        let from = out.edits.len();
-        let (mut number, mut is_shown) = (0, false);
-        path.each(site.scope, &mut |found| {
-            let scope = Scope { record: found.here, ..found };
-            let place = number_within(site, number);
-            let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
-            if !self.is_of_lane(within) {
-                self.facts(scope, out);
-            }
-            is_shown |= self.record(within, out) == Fate::Shown;
-            number += 1;
-        });
-        if replace {
-            self.undo_unnamed(before, from, out);
-        }
-        is_shown
-    }
 }
 
 impl Run {
@@ -693,29 +660,6 @@ fn show_within(input: Input<'_>, title: &str, site: Site<'_>, out: &mut Batch) -
         }
     }
     fate
-}
-
-/// Records that lie too deep for rules are shown as they are.
-fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
-    let mut number = 0;
-    path.each(site.scope, &mut |found| {
-        let place = number_within(site, number);
-        let within = Site { number: Some(&place), ..site };
-        show_within(Input { json: found.here, place: site.place }, "record", within, out);
-        number += 1;
-    });
-    if number > 0 {
-        let what = format!(
-            "records within records within records are read {DEEPEST} deep; what lies deeper is shown as it is"
-        );
-        out.notice(Severity::Warning, &what);
-    }
-    number > 0
-}
-
-/// Which of the records within a record one is, with those that it lies in itself.
-fn number_within(site: Site<'_>, number: usize) -> String {
-    site.number.map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
 }
 
 /// What a record is known by if it names no key.

@@ -1,0 +1,72 @@
+//! Records within records.
+
+use super::super::path::{Path, Scope};
+use super::super::rule::Rule;
+use super::{Run, Site, show_within};
+use crate::formats::decoder::Input;
+use crate::model::edit::{Batch, Severity};
+use crate::model::tally::Fate;
+
+/// Records may hold records, but not for ever.
+const DEEPEST: u8 = 4;
+
+impl Run {
+    /// Runs the rules over the records within a record.
+    pub(super) fn within(&mut self, rule: &Rule, of: &(Path, bool), site: Site<'_>, out: &mut Batch) -> bool {
+        let (records, replace) = of;
+        if site.depth >= DEEPEST {
+            return show_deep(records, site, out);
+        }
+        let edits = out.edits.len();
+        let is_shown = self.records(records, *replace, site, out);
+        if let Some(text) = &rule.unsaid {
+            let text = text.word(site.scope).unwrap_or_default();
+            self.unsaid.hold(&text, out.edits.split_off(edits));
+        }
+        is_shown
+    }
+
+    /// Runs the rules over records within a record.
+    fn records(&mut self, path: &Path, replace: bool, site: Site<'_>, out: &mut Batch) -> bool {
+        let before = if replace { std::mem::take(&mut self.kept).list } else { Vec::new() };
+        let from = out.edits.len();
+        let (mut number, mut is_shown) = (0, false);
+        path.each(site.scope, &mut |found| {
+            let scope = Scope { record: found.here, ..found };
+            let place = number_within(site, number);
+            let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
+            if !self.is_of_lane(within) {
+                self.facts(scope, out);
+            }
+            is_shown |= self.record(within, out) == Fate::Shown;
+            number += 1;
+        });
+        if replace {
+            self.undo_unnamed(before, from, out);
+        }
+        is_shown
+    }
+}
+
+/// Records that lie too deep for rules are shown as they are.
+fn show_deep(path: &Path, site: Site<'_>, out: &mut Batch) -> bool {
+    let mut number = 0;
+    path.each(site.scope, &mut |found| {
+        let place = number_within(site, number);
+        let within = Site { number: Some(&place), ..site };
+        show_within(Input { json: found.here, place: site.place }, "record", within, out);
+        number += 1;
+    });
+    if number > 0 {
+        let what = format!(
+            "records within records within records are read {DEEPEST} deep; what lies deeper is shown as it is"
+        );
+        out.notice(Severity::Warning, &what);
+    }
+    number > 0
+}
+
+/// Which of the records within a record one is, with those that it lies in itself.
+fn number_within(site: Site<'_>, number: usize) -> String {
+    site.number.map_or_else(|| number.to_string(), |outer| format!("{outer}/{number}"))
+}
