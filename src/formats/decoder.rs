@@ -30,7 +30,7 @@ use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 pub use part::unframed;
-use part::{TextPart, shifts, started};
+use part::{TextPart, ended, shifts, started};
 
 /// The fate of a small file that gives facts about the session, or none: it is no record, and not counted.
 pub(crate) const BESIDE: Fate = Fate::Passed("beside the session");
@@ -414,7 +414,7 @@ pub(crate) fn is_blank(bytes: &[u8]) -> bool {
 
 /// A record without what may stand around its value.
 fn trimmed(text: &str) -> &str {
-    unframed(started(text).trim_end())
+    unframed(ended(started(text)))
 }
 
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
@@ -469,7 +469,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
         let value = Json::Str(text.as_ref().into());
         vec![(decoder.decode(Input { json: &value, place }, out), record.bytes.len())]
     } else {
-        let at = text.len() - started.len() + started.trim_end().len() - trimmed.len();
+        let at = text.len() - started.len() + ended(started).len() - trimmed.len();
         let shifts = if was_invalid { shifts(record.bytes) } else { Vec::new() };
         feed_text(decoder, TextPart { record: record.origin, shifts: &shifts, at, text: trimmed }, place, out)
     };

@@ -7,10 +7,15 @@ use std::ops::Range;
 use crate::model::edit::saturating_u32;
 use crate::model::record::Origin;
 
-/// A text without blanks and marks of the order of bytes before it. A part of a record that is read again by its
+/// A text without blanks, marks of the order of bytes and the zeros of a crash before it. A part of a record that is read again by its
 /// place begins with none either.
 pub(crate) fn started(text: &str) -> &str {
-    text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace())
+    text.trim_start_matches(|c: char| matches!(c, '\u{feff}' | '\0') || c.is_whitespace())
+}
+
+/// The same for what stands behind it.
+pub(crate) fn ended(text: &str) -> &str {
+    text.trim_end_matches(|c: char| c == '\0' || c.is_whitespace())
 }
 
 /// The value in a line of server-sent events, `data: {…}`; empty for the lines that only frame one.
@@ -51,8 +56,8 @@ impl TextPart<'_> {
     /// What is in a range of it, without blanks around and without the frame of an event.
     pub(crate) fn within(self, range: Range<usize>) -> Self {
         let text = self.text.get(range.clone()).unwrap_or_default();
-        let part = unframed(started(text).trim_end());
-        let end = text.trim_end().len();
+        let part = unframed(ended(started(text)));
+        let end = ended(text).len();
         Self { at: self.at + range.start + end.saturating_sub(part.len()), text: part, ..self }
     }
 
@@ -85,4 +90,16 @@ pub(crate) fn shifts(bytes: &[u8]) -> Vec<Shift> {
         (!chunk.invalid().is_empty()).then_some(Shift { text, bytes: place })
     });
     invalid.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ended, started};
+
+    #[test]
+    fn zeros_of_a_crash_are_no_part_of_a_record() {
+        let record = "\0\0 \0\u{feff}{\"a\":\"b\"}\0\n\0";
+        assert_eq!(ended(started(record)), "{\"a\":\"b\"}");
+        assert_eq!(ended(started("\0\0\n")), "");
+    }
 }
