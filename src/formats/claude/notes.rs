@@ -33,6 +33,9 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             let text = Text::clean(&format!("continued in {target}"));
             show_break(line, Break::Resumed(text), false, out)
         }
+        "ended-by-model" => {
+            show_break(line, Break::Ended(Text::clean("the model ended the conversation")), false, out)
+        }
         "teleported-from" => {
             let names = ["remoteSessionId", "sourceSessionId", "teleportedFrom", "from"];
             let source = names.iter().find_map(|name| json.get(name).filled()).unwrap_or("another machine");
