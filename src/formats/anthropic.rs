@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 pub(crate) mod spent;
 
+use super::attached::{self, Attached, attached};
 use super::inline;
 use super::json::{Json, Str};
 use super::tools;
@@ -13,23 +14,16 @@ use super::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
-use crate::model::entry::{BlockKind, Raw};
+use crate::model::entry::{BlockKind, Break, Raw};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
-/// Blocks that are shown as they are.
-const PLAIN: [&str; 15] = [
-    "document",
-    "search_result",
-    "container_upload",
+/// Blocks that are shown as they are if they have no better form.
+const PLAIN: [&str; 8] = [
     "compaction",
     "fallback",
-    "mid_conv_system",
     "tool_reference",
-    "audio",
-    "input_audio",
-    "video",
     "video_url",
     "file",
     "input_file",
@@ -81,9 +75,28 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             let call = Text::clean(block.get("tool_use_id").str_or_empty());
             Content::Result(call, Box::new(result(block, site, out)))
         }
-        _ if PLAIN.contains(&kind) => Content::Part(raw(block, kind, out)),
-        _ => Content::Part(unknown::block(Kind("block.type", kind), block, out)),
+        // The provider had another model go on.
+        "fallback" if block.at(&["to", "model"]).filled().is_some() => {
+            let model = Text::clean(block.at(&["to", "model"]).str_or_empty());
+            Content::Part(BlockKind::Break(Break::ModelChange(model)))
+        }
+        "mid_conv_system" => Content::Part(words_under("system message", block, out)),
+        "compaction" if block.has("content") => Content::Part(words_under("summary", block, out)),
+        _ => Content::Part(match attached(block) {
+            Some(Attached { title, text }) => {
+                BlockKind::Raw(Raw { title: Text::stub(&title, 200), body: out.output(&text) })
+            }
+            None if PLAIN.contains(&kind) => raw(block, kind, out),
+            None => unknown::block(Kind("block.type", kind), block, out),
+        }),
     }
+}
+
+/// The text of a block under a title.
+fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let content = if block.has("content") { block.get("content") } else { block.get("text") };
+    let body = out.output_of(&*output_text(content));
+    BlockKind::Raw(Raw { title: Text::clean(title), body })
 }
 
 /// The type of a content block: a bare string is text.
@@ -123,7 +136,8 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
     let text = output_text(content);
     let untagged_text = untagged(&text);
     let untagged_text = untagged_text.as_ref();
-    let is_error = block.get("is_error").is_true();
+    let failure = attached::failure(content);
+    let is_error = block.get("is_error").is_true() || failure.is_some();
     let images = content.items().iter().filter(|item| block_type(item) == "image");
     ToolResult {
         key: Text::clean(&format!("{}:{}", site.record, site.place)),
@@ -138,7 +152,7 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
         images: images.map(|item| image(item, out)).collect(),
         body: out.output_of(untagged_text),
         patch: None,
-        facts: Text::default(),
+        facts: failure.map(|failure| Text::clean(&failure)).unwrap_or_default(),
         at: site.at,
         duration_ms: None,
     }
@@ -152,10 +166,8 @@ pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
         Json::Str(text) => Cow::Borrowed(text),
         Json::Array(items) => {
             let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let named =
-                    || item.get("tool_name").string().filter(|_| block_type(item) == "tool_reference");
-                let text = item.string().or_else(|| item.get("text").string()).or_else(named);
-                text.map_or_else(|| made(item.to_source()), Cow::Borrowed)
+                let text = item.string().or_else(|| item.get("text").string());
+                text.map_or_else(|| made(described(item)), Cow::Borrowed)
             });
             let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));
             let rest: Vec<Cow<'_, Str<'_>>> = parts.collect();
@@ -165,8 +177,13 @@ pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
             let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| text.as_str()).collect();
             made(all.join("\n"))
         }
-        other => made(other.to_source()),
+        other => made(described(other)),
     }
+}
+
+/// What is no text in words, else as its source.
+fn described(value: &Json<'_>) -> String {
+    attached(value).map_or_else(|| value.to_source(), Attached::words)
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.

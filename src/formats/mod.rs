@@ -10,6 +10,7 @@
 
 pub(crate) mod aider;
 pub(crate) mod anthropic;
+mod attached;
 pub mod claude;
 pub mod claude_stream;
 pub mod cline;

@@ -46,7 +46,8 @@ pub fn contents(tree: &Tree) -> Option<String> {
     is_all.then_some(text)
 }
 
-/// The text of a content that is nothing but text, or the link to a resource.
+/// The text of a content that is nothing but text, the link to a resource, or a resource or a sound: of data that is no
+/// text its kind and size.
 fn content(item: &Tree) -> Option<Cow<'_, str>> {
     let Tree::Map(members) = item else { return None };
     match text_of(item, &["type"])? {
@@ -57,8 +58,28 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
                 texts.by_ref().map(|(_, value)| value.as_text().map(Text::as_str)).collect();
             texts.map(|texts| texts.join("  ").into())
         }
+        "resource" => {
+            let resource = item.get("resource")?;
+            let [uri, text, data] = ["uri", "text", "blob"].map(|name| resource.get(name)?.as_text());
+            match (text, data) {
+                (Some(text), _) => Some(text.as_str().into()),
+                (None, Some(data)) => {
+                    Some(sized(uri.map_or("resource", Text::as_str), resource, data).into())
+                }
+                (None, None) => None,
+            }
+        }
+        kind @ ("audio" | "video" | "document") => {
+            Some(sized(kind, item, item.get("data")?.as_text()?).into())
+        }
         _ => None,
     }
+}
+
+/// `audio  audio/wav  12 KB`: what is not shown.
+fn sized(what: &str, item: &Tree, data: &Text) -> String {
+    let mime = item.get("mimeType").and_then(Tree::as_text).map(|mime| format!("  {mime}"));
+    format!("{what}{}  {}", mime.unwrap_or_default(), figures::bytes(data.len() as u64 * 3 / 4))
 }
 
 /// A table of a list of records whose values are short, at most so many rows.
@@ -262,6 +283,9 @@ mod tests {
         assert_eq!(contents(&parse(&other).unwrap()), None);
         let link = r#"[{"type": "resource_link", "uri": "file:///x.md", "name": "x"}, {"type": "text", "text": "y"}]"#;
         assert_eq!(contents(&parse(link).unwrap()).as_deref(), Some("file:///x.md  x\ny"));
+        let others = r#"[{"type": "resource", "resource": {"uri": "mem://1", "text": "in it"}}, {"type": "resource", "resource": {"uri": "mem://2", "blob": "QUJD"}}, {"type": "audio", "data": "QUJDQUJD", "mimeType": "audio/wav"}]"#;
+        let expected = "in it\nmem://2  3 B\naudio  audio/wav  6 B";
+        assert_eq!(contents(&parse(others).unwrap()).as_deref(), Some(expected));
     }
 
     #[test]
