@@ -165,7 +165,7 @@ enum Command {
         /// The sessions
         #[arg(required = true, value_name = "SESSION")]
         sessions: Vec<OsString>,
-        /// One JSON object a line (schema tv.stats/1)
+        /// One JSON object a line (schema tv.stats/2)
         #[arg(long)]
         json: bool,
     },
@@ -173,7 +173,7 @@ enum Command {
     Doctor {
         /// The session
         session: OsString,
-        /// One JSON object (schema tv.doctor/1)
+        /// One JSON object (schema tv.doctor/2)
         #[arg(long)]
         json: bool,
     },
@@ -242,7 +242,7 @@ struct ShowArgs {
     /// `all` in file order, `active`, or the number of a branch that the session left (see `tv stats`)
     #[arg(long, default_value = "all", value_parser = branch, conflicts_with = "follow")]
     branch: printer::Choice,
-    /// Entries as JSON, one a line (schema tv.entry/1)
+    /// Entries as JSON, one a line (schema tv.entry/2)
     #[arg(long)]
     json: bool,
     /// Mask keys, tokens and passwords of known shapes; their number goes to standard error

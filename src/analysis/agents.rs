@@ -60,7 +60,7 @@ pub(crate) fn fate(
     match call.map(|call| &call.state) {
         Some(ToolState::Failed(_)) => return Fate::Failed,
         Some(ToolState::Refused(_)) => return Fate::Refused,
-        Some(ToolState::Lost) => return Fate::Interrupted,
+        Some(ToolState::Stopped(_) | ToolState::Lost) => return Fate::Interrupted,
         _ => {}
     }
     let entries = || lane.into_iter().flat_map(|lane| &lane.entries).filter_map(|id| transcript.get(*id));

@@ -132,6 +132,8 @@ pub enum Voice {
     Failed,
     /// A call that somebody did not allow.
     Refused,
+    /// A call that was stopped before its end.
+    Stopped,
     /// A call of which nobody recorded how it ended.
     Unrecorded,
     /// A call without a result.

@@ -208,6 +208,7 @@ fn voice_of(call: &ToolCall) -> Voice {
         ToolState::Done(_) => Voice::Done,
         ToolState::Failed(_) => Voice::Failed,
         ToolState::Refused(_) => Voice::Refused,
+        ToolState::Stopped(_) => Voice::Stopped,
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => Voice::Open,
     }
 }

@@ -20,16 +20,8 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
 /// Blocks that are shown as they are if they have no better form.
-const PLAIN: [&str; 8] = [
-    "compaction",
-    "fallback",
-    "tool_reference",
-    "video_url",
-    "file",
-    "input_file",
-    "reasoning",
-    "refusal",
-];
+const PLAIN: [&str; 8] =
+    ["compaction", "fallback", "tool_reference", "video_url", "file", "input_file", "reasoning", "refusal"];
 
 /// What one content block is to its message.
 #[derive(Debug)]

@@ -86,6 +86,8 @@ pub enum ToolState {
     Failed(Box<ToolResult>),
     /// The user or a policy did not allow it.
     Refused(Box<ToolResult>),
+    /// Somebody ended it before it came to its end: the user, the program, a limit of time.
+    Stopped(Box<ToolResult>),
     /// Interrupted: the agent says there will be no result.
     Lost,
 }
@@ -94,7 +96,9 @@ impl ToolState {
     /// The result, if there is one.
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
-            Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
+            Self::Done(result) | Self::Failed(result) | Self::Refused(result) | Self::Stopped(result) => {
+                Some(result)
+            }
             Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
         }
     }
@@ -102,7 +106,9 @@ impl ToolState {
     /// The result, to be changed.
     pub(crate) fn result_mut(&mut self) -> Option<&mut ToolResult> {
         match self {
-            Self::Done(result) | Self::Failed(result) | Self::Refused(result) => Some(result),
+            Self::Done(result) | Self::Failed(result) | Self::Refused(result) | Self::Stopped(result) => {
+                Some(result)
+            }
             Self::Pending | Self::Running | Self::Streaming(_) | Self::Lost => None,
         }
     }
@@ -116,6 +122,7 @@ impl ToolState {
             | Self::Done(_)
             | Self::Failed(_)
             | Self::Refused(_)
+            | Self::Stopped(_)
             | Self::Lost => None,
         }
     }
@@ -138,6 +145,7 @@ impl ToolState {
             Self::Done(_) => "done",
             Self::Failed(_) => "failed",
             Self::Refused(_) => "refused",
+            Self::Stopped(_) => "stopped",
             Self::Lost => "lost",
         }
     }
@@ -203,6 +211,8 @@ pub enum Verdict {
     Failed,
     /// Not allowed by the user or a policy.
     Refused,
+    /// Ended by somebody before it came to its end.
+    Stopped,
 }
 
 /// What a tool gave back.
@@ -234,6 +244,7 @@ pub(crate) fn ended(result: ToolResult) -> ToolState {
         Verdict::Done => ToolState::Done(Box::new(result)),
         Verdict::Failed => ToolState::Failed(Box::new(result)),
         Verdict::Refused => ToolState::Refused(Box::new(result)),
+        Verdict::Stopped => ToolState::Stopped(Box::new(result)),
     }
 }
 

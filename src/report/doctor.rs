@@ -1,4 +1,4 @@
-//! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/1`, only ever added to.
+//! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/2`, only ever added to.
 
 mod prices;
 mod text;
@@ -134,6 +134,7 @@ struct PairingLines {
     paired: u64,
     failed: u64,
     refused: u64,
+    stopped: u64,
     anomalies: Vec<AnomalyLine>,
 }
 
@@ -225,7 +226,7 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
     let times = anomalies::of_times(transcript);
     let counts = pairing::count(transcript);
     Report {
-        schema: "tv.doctor/1",
+        schema: "tv.doctor/2",
         path: reading::shown(&reading.target.path).to_string(),
         recognition: recognition(reading),
         agent: AgentLines {
@@ -249,6 +250,7 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
             paired: counts.paired,
             failed: counts.failed,
             refused: counts.refused,
+            stopped: counts.stopped,
             anomalies: anomaly_lines(anomalies::of_pairing(transcript), reading),
         },
         times: TimeLines {

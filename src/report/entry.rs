@@ -1,4 +1,4 @@
-//! One entry as JSON: schema `tv.entry/1`. CONTRACT: fields are only ever added; unknown is `null`.
+//! One entry as JSON: schema `tv.entry/2`. CONTRACT: fields are only ever added; unknown is `null`.
 
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
@@ -180,7 +180,7 @@ pub fn of<'a>(
     });
     let blocks = blocks.collect();
     EntryLine {
-        schema: "tv.entry/1",
+        schema: "tv.entry/2",
         id: id.0,
         key: &entry.key,
         parent: entry.parent.as_deref(),

@@ -1,4 +1,4 @@
-//! The figures of a session: schema `tv.stats/1`. CONTRACT: fields are only ever added; unknown is
+//! The figures of a session: schema `tv.stats/2`. CONTRACT: fields are only ever added; unknown is
 //! `null`, never 0.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::model::tool::is_textual;
 /// All figures of one session.
 #[derive(Debug, Serialize)]
 pub struct Figures {
-    /// `tv.stats/1`.
+    /// `tv.stats/2`.
     pub(crate) schema: &'static str,
     /// What was opened.
     pub(crate) path: String,
@@ -191,8 +191,10 @@ pub(crate) struct PairingFigures {
     pub(crate) paired: u64,
     /// Results marked as errors.
     pub(crate) failed: u64,
-    /// How many of these are of calls that were not allowed.
+    /// Results of calls that were not allowed.
     pub(crate) refused: u64,
+    /// Results of calls that were stopped before their end.
+    pub(crate) stopped: u64,
     /// Calls whose result may still come.
     pub(crate) pending: u64,
     /// Calls whose result will not come.
@@ -227,7 +229,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
     }
     let (turn_list, of_turns) = turns::list(reading);
     Figures {
-        schema: "tv.stats/1",
+        schema: "tv.stats/2",
         path: reading::shown(&reading.target.path).to_string(),
         format: reading.opened.format,
         confidence: reading.opened.confidence,

@@ -1,5 +1,5 @@
 //! Branches and sub-agents with figures of their own, which add up to those of the session: the lists
-//! of schema `tv.stats/1`.
+//! of schema `tv.stats/2`.
 //!
 //! Invariant: an entry counts as its own in one place only: on the active path, on the branch that left
 //! it, or in its lane.

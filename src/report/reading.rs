@@ -112,7 +112,9 @@ fn is_unsure(transcript: &Transcript) -> bool {
 pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
     let starts = blocks.filter_map(Block::call).filter(|call| call.kind == ToolKind::Delegate);
-    let has_failed = |call: &&ToolCall| matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_));
+    let has_failed = |call: &&ToolCall| {
+        matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_))
+    };
     let here = transcript.lanes().iter().filter(|lane| lane.call.is_some() && !lane.entries.is_empty());
     starts.filter(|call| !has_failed(call)).count() > here.count()
 }

@@ -234,8 +234,9 @@ fn records_line(records: &RecordFigures) -> String {
 
 fn calls_line(pairing: &PairingCounts) -> String {
     let others = [
-        (pairing.failed - pairing.refused, "failed"),
+        (pairing.failed, "failed"),
         (pairing.refused, "not allowed"),
+        (pairing.stopped, "stopped"),
         (pairing.pending, "pending"),
         (pairing.orphan_calls, "without a result"),
         (pairing.orphan_results, "results without a call"),

@@ -82,7 +82,7 @@ struct Line<'a> {
     complete: bool,
 }
 
-/// Facts about it, in the words of `tv.stats/1`.
+/// Facts about it, in the words of `tv.stats/2`.
 #[derive(Serialize)]
 struct SessionFigures<'a> {
     id: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Turns with their figures, and what belongs to none: the list `turn_list` of schema `tv.stats/1`.
+//! Turns with their figures, and what belongs to none: the list `turn_list` of schema `tv.stats/2`.
 //!
 //! Invariant: turns and overhead together are the session, in requests, tokens and money.
 

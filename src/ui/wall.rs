@@ -363,6 +363,7 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
             Voice::Unrecorded => (theme.glyphs().outcome.lost, theme.dim, theme.tool),
             Voice::Failed => (if theme.ascii { "x" } else { "✗" }, theme.bad, theme.tool),
             Voice::Refused => (theme.glyphs().outcome.refused, theme.warn, theme.tool),
+            Voice::Stopped => (theme.glyphs().outcome.lost, theme.warn, theme.tool),
             Voice::Open => (if theme.ascii { "~" } else { "◌" }, theme.warn, theme.tool),
             Voice::Note => ("!", theme.warn, theme.dim),
         };
@@ -370,9 +371,13 @@ fn end_of(screen: &Screen, row: &SessionRow, width: usize) -> Vec<Line<'static>>
         let manner = match voice {
             Voice::Agent => Some(Manner::Prose),
             Voice::User => Some(Manner::Typed),
-            Voice::Done | Voice::Unrecorded | Voice::Failed | Voice::Refused | Voice::Open | Voice::Note => {
-                None
-            }
+            Voice::Done
+            | Voice::Unrecorded
+            | Voice::Failed
+            | Voice::Refused
+            | Voice::Stopped
+            | Voice::Open
+            | Voice::Note => None,
         };
         if let Some(manner) = manner {
             let look = Look::full(u16::try_from(width).unwrap_or(u16::MAX), theme, &screen.colours);

@@ -270,7 +270,7 @@ fn stats_are_one_object_a_line() {
     let path = session(folder.path());
     let line = stdout_of(tv().args(["stats", "--json"]).arg(&path));
     let stats: Value = serde_json::from_str(line.trim_end()).unwrap();
-    assert_eq!(stats["schema"], "tv.stats/1");
+    assert_eq!(stats["schema"], "tv.stats/2");
     assert_eq!(stats["format"], "claude-code");
     assert_eq!(stats["path"], path.to_str().unwrap());
     let records = &stats["records"];
@@ -296,7 +296,7 @@ fn entries_as_json_have_their_bodies_whole() {
     let path = session(folder.path());
     let lines = stdout_of(tv().args(["show", "--json"]).arg(&path));
     let entries: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(entries.iter().all(|entry| entry["schema"] == "tv.entry/1"));
+    assert!(entries.iter().all(|entry| entry["schema"] == "tv.entry/2"));
     let call = entries
         .iter()
         .flat_map(|entry| entry["blocks"].as_array().unwrap())
@@ -315,7 +315,7 @@ fn the_doctor_names_the_broken_line() {
     let report = stdout_of(tv().arg("doctor").arg(&path));
     assert!(report.contains("claude-code") && report.contains("session.jsonl:4: byte "), "{report}");
     let json: Value = serde_json::from_str(&stdout_of(tv().args(["doctor", "--json"]).arg(&path))).unwrap();
-    assert_eq!(json["schema"], "tv.doctor/1");
+    assert_eq!(json["schema"], "tv.doctor/2");
     assert!(json["formats"].as_array().unwrap().len() > 3);
 }
 

@@ -256,7 +256,10 @@ fn entry_figures(transcript: &Transcript) -> [u32; 9] {
                 BlockKind::Call(call) => {
                     counts[3] += 1;
                     counts[4] += u32::from(call.state.result().is_some());
-                    let failed = matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_));
+                    let failed = matches!(
+                        call.state,
+                        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_)
+                    );
                     counts[5] += u32::from(failed);
                 }
                 BlockKind::Result(_) => counts[6] += 1,

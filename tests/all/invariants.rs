@@ -218,6 +218,7 @@ fn every_call_ends_in_a_state_and_no_result_is_astray_beside_its_call() {
                     ToolState::Done(result) => assert_eq!(result.verdict, Verdict::Done, "{name}"),
                     ToolState::Failed(result) => assert_eq!(result.verdict, Verdict::Failed, "{name}"),
                     ToolState::Refused(result) => assert_eq!(result.verdict, Verdict::Refused, "{name}"),
+                    ToolState::Stopped(result) => assert_eq!(result.verdict, Verdict::Stopped, "{name}"),
                     ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost => {
                         open.insert(call.key.clone(), *id);
                     }

@@ -369,6 +369,7 @@ fn block() -> impl Strategy<Value = BlockKind> {
                     2 => ToolState::Lost,
                     3 => ToolState::Failed(found),
                     4 => ToolState::Done(found),
+                    5 => ToolState::Stopped(found),
                     _ => ToolState::Refused(found),
                 };
                 let mut made = call(&name, kind, &first, input, state);

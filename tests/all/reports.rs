@@ -37,7 +37,7 @@ fn the_doctor_says_what_it_found() {
     for (name, session) in SESSIONS {
         insta::assert_snapshot!(format!("doctor-{name}"), written(&["doctor"], session));
         let json: Value = serde_json::from_str(&written(&["doctor", "--json"], session)).unwrap();
-        assert_eq!(json["schema"], "tv.doctor/1");
+        assert_eq!(json["schema"], "tv.doctor/2");
         let files = json["file_list"].as_array().unwrap();
         let in_files: u64 = files.iter().map(|file| file["records"].as_u64().unwrap()).sum();
         assert_eq!(json["records"]["total"], in_files, "{name}: every record lies in a file");

@@ -217,7 +217,7 @@ impl Noted<'_> {
                 let others = paths.filter(|_| is_file).map(Like::File);
                 self.notes.extend(std::iter::once(like).chain(others).map(Note::Done));
             }
-            ToolState::Failed(result) | ToolState::Refused(result) => {
+            ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 let (facts, word) = (result.facts.to_string(), call.state.word());
                 self.notes.push(Note::Failed(Box::new(Failed { what, facts, word, like })));
             }

@@ -6,7 +6,7 @@ use crate::model::tool::is_textual;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
-/// Counts as in `tv.stats/1`.
+/// Counts as in `tv.stats/2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairingCounts {
     /// Distinct calls.
@@ -17,8 +17,10 @@ pub struct PairingCounts {
     pub(crate) paired: u64,
     /// Results marked as errors.
     pub(crate) failed: u64,
-    /// How many of these are of calls that were not allowed; no other count of failed calls has them.
+    /// Results of calls that were not allowed.
     pub(crate) refused: u64,
+    /// Results of calls that were stopped before their end.
+    pub(crate) stopped: u64,
     /// Calls without a result that may still get one.
     pub pending: u64,
     /// Other calls without a result.
@@ -52,7 +54,10 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
             BlockKind::Call(call) => {
                 counts.calls += 1;
                 match &call.state {
-                    ToolState::Done(result) | ToolState::Failed(result) | ToolState::Refused(result) => {
+                    ToolState::Done(result)
+                    | ToolState::Failed(result)
+                    | ToolState::Refused(result)
+                    | ToolState::Stopped(result) => {
                         counts.paired += 1;
                         counts.judge(result);
                     }
@@ -86,8 +91,12 @@ fn count_entry(entry: &Entry, may_go_on: bool, transcript: &Transcript, counts: 
 
 impl PairingCounts {
     fn judge(&mut self, result: &ToolResult) {
-        self.failed += u64::from(result.verdict != Verdict::Done);
-        self.refused += u64::from(result.verdict == Verdict::Refused);
+        match result.verdict {
+            Verdict::Done => {}
+            Verdict::Failed => self.failed += 1,
+            Verdict::Refused => self.refused += 1,
+            Verdict::Stopped => self.stopped += 1,
+        }
     }
 }
 
@@ -161,6 +170,7 @@ mod tests {
             result(out, "r2", "a", Verdict::Done);
             call(out, "b", ToolState::Pending);
             result(out, "r3", "nobody", Verdict::Refused);
+            result(out, "r4", "no one", Verdict::Stopped);
             prompt(out, "p2");
             call(out, "d", ToolState::Lost);
             call(out, &textual_key(&Text::clean("p2"), 0), ToolState::Pending);
@@ -168,13 +178,14 @@ mod tests {
         });
         let expected = PairingCounts {
             calls: 4,
-            results: 2,
+            results: 3,
             paired: 1,
-            failed: 2,
+            failed: 1,
             refused: 1,
+            stopped: 1,
             pending: 1,
             orphan_calls: 2,
-            orphan_results: 1,
+            orphan_results: 2,
             duplicate_results: 1,
             textual_calls: 1,
         };

@@ -14,7 +14,7 @@ pub enum Outcome {
     Failed,
     /// Was not allowed.
     Refused,
-    /// Interrupted: there will be no result.
+    /// Stopped or interrupted, with or without a result.
     Lost,
     /// Has no result, so far.
     Open,
@@ -30,7 +30,7 @@ impl Outcome {
         match state {
             ToolState::Failed(_) => Self::Failed,
             ToolState::Refused(_) => Self::Refused,
-            ToolState::Lost => Self::Lost,
+            ToolState::Stopped(_) | ToolState::Lost => Self::Lost,
             ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Self::Open,
             ToolState::Done(_) if state.is_unrecorded() => Self::Unrecorded,
             ToolState::Done(_) => Self::Done,

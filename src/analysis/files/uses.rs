@@ -145,7 +145,9 @@ impl Use {
 fn outcome_of(state: &ToolState) -> Outcome {
     match state {
         ToolState::Done(_) => Outcome::Done,
-        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost => Outcome::Failed,
+        ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost => {
+            Outcome::Failed
+        }
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Outcome::Open,
     }
 }

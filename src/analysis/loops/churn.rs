@@ -49,7 +49,10 @@ impl Churn {
             let BlockKind::Call(call) = &one.kind else { continue };
             let is_edit = call.kind == ToolKind::Edit;
             if !is_edit
-                || matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost)
+                || matches!(
+                    call.state,
+                    ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
+                )
             {
                 continue;
             }

@@ -106,9 +106,10 @@ fn asked(call: &ToolCall, known: Option<&Asked>) -> Asked {
 fn may_change(call: &ToolCall) -> bool {
     match call.kind {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Plan => false,
-        ToolKind::Edit | ToolKind::Write => {
-            !matches!(call.state, ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Lost)
-        }
+        ToolKind::Edit | ToolKind::Write => !matches!(
+            call.state,
+            ToolState::Failed(_) | ToolState::Refused(_) | ToolState::Stopped(_) | ToolState::Lost
+        ),
         ToolKind::Run | ToolKind::Delegate | ToolKind::Other => true,
     }
 }

@@ -120,7 +120,7 @@ pub(super) fn span_of_call(
         ToolState::Done(_) => Ending::Done,
         ToolState::Failed(_) => Ending::Failed,
         ToolState::Refused(_) => Ending::Refused,
-        ToolState::Lost => Ending::Lost,
+        ToolState::Stopped(_) | ToolState::Lost => Ending::Lost,
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => Ending::Open,
     };
     let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);

@@ -133,8 +133,12 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, IsAway
             parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
         }
         ToolState::Done(_) => {}
-        ToolState::Failed(result) | ToolState::Refused(result) => {
-            let word = if matches!(call.state, ToolState::Refused(_)) { "Refused" } else { "Failed" };
+        ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
+            let word = match call.state {
+                ToolState::Refused(_) => "Refused",
+                ToolState::Stopped(_) => "Stopped",
+                _ => "Failed",
+            };
             let facts = without_sgr(&result.facts);
             let facts = if facts.is_empty() { String::new() } else { format!(" ({facts})") };
             parts.push(format!("{word}{facts}:"));

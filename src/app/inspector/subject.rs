@@ -118,6 +118,7 @@ impl<'a> Subject<'a> {
             ToolState::Done(_) => (glyphs.outcome.done, "done", theme.good),
             ToolState::Failed(_) => (glyphs.outcome.failed, "failed", theme.bad),
             ToolState::Refused(_) => (glyphs.outcome.refused, "refused", theme.warn),
+            ToolState::Stopped(_) => (glyphs.outcome.lost, "stopped", theme.warn),
             ToolState::Lost => (glyphs.outcome.lost, "interrupted, no result", theme.warn),
         };
         let mut spans = vec![Span::styled(format!("{glyph} {words}"), style)];

@@ -111,6 +111,7 @@ fn verdict(result: &ToolResult, page: &mut Page<'_>) {
         Verdict::Done => "the agent recorded no error",
         Verdict::Failed => "the agent recorded an error",
         Verdict::Refused => "a user or a policy did not allow the call",
+        Verdict::Stopped => "the call was stopped before its end",
     };
     reason(page, "recorded", result.verdict == Verdict::Done, words);
     if !result.facts.is_blank() {

@@ -310,7 +310,7 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
         Some(state) if state.is_unrecorded() => Sign::None,
         Some(ToolState::Done(_)) => Sign::Good,
         Some(ToolState::Failed(_)) => Sign::Bad,
-        Some(ToolState::Refused(_)) => Sign::Refused,
+        Some(ToolState::Refused(_) | ToolState::Stopped(_)) => Sign::Refused,
         Some(ToolState::Pending | ToolState::Running | ToolState::Streaming(_) | ToolState::Lost) => {
             Sign::Open(caller)
         }

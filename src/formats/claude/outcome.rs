@@ -5,9 +5,12 @@ use super::stored;
 use crate::formats::json::{Json, Str};
 use crate::model::body::written::{count_lines, opening};
 use crate::model::edit::Batch;
-use crate::model::figures::count;
+use crate::model::figures::{bytes, count};
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, Verdict};
+
+/// How the text of a result begins that the user did not wait for.
+const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// Adds what the structured copy of a result says. `text` is the text of the result.
 pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>, out: &mut Batch) {
@@ -22,8 +25,9 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
         result.patch = Some(out.prose(&unified(patch)));
     }
     result.duration_ms = duration(details);
-    if details.get("interrupted").is_true() && result.verdict == Verdict::Done {
-        result.verdict = Verdict::Failed;
+    let is_failed = result.verdict == Verdict::Failed;
+    if details.get("interrupted").is_true() || (is_failed && text.opens_with(INTERRUPTED)) {
+        result.verdict = Verdict::Stopped;
     }
     // Only a failure has its code.
     let begin = if result.verdict == Verdict::Failed { opening(text, 256) } else { "".into() };
@@ -31,7 +35,9 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &Str<'_>, details: &Json<'_>
     if facts.is_empty() && result.verdict == Verdict::Done {
         facts.extend(lines_before_reminder(text));
     }
-    result.facts = Text::clean(&facts.join(" · "));
+    if result.facts.is_blank() || !facts.is_empty() {
+        result.facts = Text::clean(&facts.join(" · "));
+    }
 }
 
 /// How many lines of a file were read, where the program reminds the model of something below them: these lines are
@@ -42,6 +48,20 @@ fn lines_before_reminder(text: &Str<'_>) -> Option<String> {
     let is_numbered = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let (file, _) = is_numbered.then(|| text.as_str().split_once("\n<system-reminder>"))??;
     Some(count(count_lines(file.trim_end()) as u64, "line"))
+}
+
+/// Takes over what a record says of why its call did not run to its end, whatever the text of the result is.
+pub(crate) fn deny(result: &mut ToolResult, kind: &str) {
+    let (verdict, words) = match kind {
+        "user-rejected" => (Verdict::Refused, "refused"),
+        "permission-rule" => (Verdict::Refused, "refused by a rule"),
+        "interrupted" => (Verdict::Stopped, "interrupted"),
+        "cancelled" => (Verdict::Stopped, "cancelled"),
+        _ if kind.starts_with("automode-") => (Verdict::Refused, "refused by auto mode"),
+        _ => return,
+    };
+    result.verdict = verdict;
+    result.facts = Text::clean(words);
 }
 
 fn duration(details: &Json<'_>) -> Option<u64> {
@@ -57,10 +77,10 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
         return vec!["refused".to_owned()];
     }
     let mut facts = Vec::new();
-    facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
-    if verdict == Verdict::Failed && text.starts_with("[Request interrupted by user") {
+    if verdict == Verdict::Stopped && !details.get("interrupted").is_true() {
         facts.push("interrupted".to_owned());
     }
+    facts.extend(exit_code(text).filter(|_| verdict == Verdict::Failed).map(|code| format!("exit {code}")));
     facts.extend(command_facts(details));
     facts.extend(file_facts(details));
     facts.extend(search_facts(details));
@@ -114,6 +134,9 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
             facts.push(format!("{lines} of {total} lines"));
         }
         (Some(shown), _) => facts.push(count(shown, "line")),
+        _ if details.get("type").str() == Some("pdf") => {
+            facts.extend(file.get("originalSize").count().map(bytes));
+        }
         _ => {}
     }
     let hunks = details.get("structuredPatch").items();
@@ -225,7 +248,8 @@ mod tests {
         let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());
         assert_eq!(failed, ["exit 101"]);
         let text = "[Request interrupted by user for tool use]";
-        assert_eq!(facts(Verdict::Failed, text, &parse("null").unwrap()), ["interrupted"]);
+        assert_eq!(facts(Verdict::Stopped, text, &parse("null").unwrap()), ["interrupted"]);
+        assert_eq!(facts_of(r#"{"type":"pdf","file":{"base64":"QUJD","originalSize":720}}"#), "720 B");
     }
 
     #[test]

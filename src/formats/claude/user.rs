@@ -20,7 +20,7 @@ use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::ToolResult;
+use crate::model::tool::{ToolResult, ToolState, Verdict};
 
 /// What the blocks of a line come to.
 #[derive(Debug, Default)]
@@ -52,6 +52,8 @@ pub(crate) struct Returned {
     result: ToolResult,
     /// The file that holds all of it.
     file: Option<String>,
+    /// Whether the call goes on: what came back is no end.
+    goes_on: bool,
 }
 
 /// Reads the blocks of a user message. `details` is the structured copy of a result.
@@ -86,7 +88,8 @@ pub(crate) fn hear(
                 let details = if has_one_result { details } else { &Json::Null };
                 outcome::enrich(&mut result, &text, details, out);
                 let file = stored::named_in(&text, details);
-                heard.results.push(Returned { call, result: *result, file });
+                let goes_on = details.get("detachedToolCall").is_true();
+                heard.results.push(Returned { call, result: *result, file, goes_on });
             }
             Content::Blank => {}
         }
@@ -211,6 +214,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     if is_nothing_else && has_result(content) {
         return Fate::Merged;
     }
+    deny(&mut heard.results, json.get("toolDenialKind"));
     if let [returned] = heard.results.as_slice() {
         session.lanes.link(details.get("agentId").str_or_empty(), &returned.call, Trust::Result, out);
         session.lanes.run_began(details.get("runId").str_or_empty(), &returned.call, out);
@@ -226,6 +230,15 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
     }
     show(line, heard, session, out)
+}
+
+/// Takes over what a record says of why its calls did not run to their end.
+fn deny(results: &mut [Returned], kind: &Json<'_>) {
+    let is_one = results.len() == 1;
+    let denied = results.iter_mut().filter(|one| is_one || one.result.verdict != Verdict::Done);
+    for returned in denied {
+        outcome::deny(&mut returned.result, kind.str_or_empty());
+    }
 }
 
 fn has_result(content: &Json<'_>) -> bool {
@@ -253,7 +266,11 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
-    for Returned { call, mut result, file } in heard.results {
+    for Returned { call, mut result, file, goes_on } in heard.results {
+        if goes_on {
+            out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });
+            continue;
+        }
         if let Some(file) = file {
             session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
         }

@@ -115,7 +115,7 @@ impl<'a> Card<'a> {
             }
             ToolState::Streaming(body) => rows.extend(with_source(self.live(body), &RESULT)),
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
-            ToolState::Failed(result) | ToolState::Refused(result) => {
+            ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 rows.extend(with_source(self.output(result, FAILURE), &RESULT));
                 rows.extend(images(result, self.detail, self.is_dim, self.width, self.look));
             }

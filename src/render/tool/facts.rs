@@ -27,15 +27,17 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
         ToolState::Refused(_) => (glyphs.outcome.refused, theme.warn),
-        ToolState::Lost => (glyphs.outcome.lost, theme.warn),
+        ToolState::Stopped(_) | ToolState::Lost => (glyphs.outcome.lost, theme.warn),
     };
     let words = match &call.state {
         _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
-        ToolState::Refused(result) if result.facts.is_blank() => "refused".to_owned(),
-        ToolState::Refused(result) => short(&result.facts),
+        ToolState::Refused(result) | ToolState::Stopped(result) if result.facts.is_blank() => {
+            call.state.word().to_owned()
+        }
+        ToolState::Refused(result) | ToolState::Stopped(result) => short(&result.facts),
     };
     let words_style = if matches!(call.state, ToolState::Failed(_)) { theme.bad } else { theme.dim };
     let took = duration(sheet, call).unwrap_or_default();

@@ -65,7 +65,7 @@ fn every_anomaly_is_listed_with_its_place() {
 #[test]
 fn the_same_as_json() {
     let json = serde_json::to_value(examine(&sick_session(), &coverage(), Timestamp(0))).unwrap();
-    assert_eq!(json["schema"], "tv.doctor/1");
+    assert_eq!(json["schema"], "tv.doctor/2");
     assert_eq!(json["shown_percent"], 88.8);
     assert_eq!(json["unknown"][0]["count"], 2);
     assert_eq!(json["formats"][0]["reason"], "no header");

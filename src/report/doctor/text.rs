@@ -148,12 +148,14 @@ fn write_anomalies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let pairing = &report.pairing;
     if pairing.calls > 0 || !pairing.anomalies.is_empty() {
-        let refused =
-            if pairing.refused > 0 { format!(", {} not allowed", pairing.refused) } else { String::new() };
-        let failed = pairing.failed - pairing.refused;
+        let others = [(pairing.refused, "not allowed"), (pairing.stopped, "stopped")];
+        let others = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}"));
         let title = format!(
-            "calls: {}, {} with their result, {failed} failed{refused}",
-            pairing.calls, pairing.paired
+            "calls: {}, {} with their result, {} failed{}",
+            pairing.calls,
+            pairing.paired,
+            pairing.failed,
+            others.collect::<String>()
         );
         titled(&title, pairing.anomalies.iter(), out, line)?;
     }

@@ -1,4 +1,4 @@
-//! The shape of `tv.entry/1`.
+//! The shape of `tv.entry/2`.
 
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ fn an_answer_with_a_call_and_its_result() {
         };
         out.push(Edit::Result { call: Text::clean("c1"), result: Box::new(result), lane: None });
     });
-    assert_eq!(entry["schema"], "tv.entry/1");
+    assert_eq!(entry["schema"], "tv.entry/2");
     assert_eq!(entry["blocks"][0], json!({"type": "text", "text": "on it"}));
     let call = &entry["blocks"][1];
     assert_eq!((&call["type"], &call["state"]), (&json!("call"), &json!("failed")));

@@ -48,7 +48,7 @@ fn messages_are_counted_by_speaker_and_blank_text_is_no_text() {
 fn unknown_is_null_and_not_zero() {
     let figures = counted(|_| {});
     let json = serde_json::to_value(&figures).unwrap();
-    assert_eq!(json["schema"], "tv.stats/1");
+    assert_eq!(json["schema"], "tv.stats/2");
     for null in ["/usage/input", "/usage/reasoning", "/cost/usd", "/session/id", "/session/started"] {
         assert!(json.pointer(null).is_some_and(serde_json::Value::is_null), "{null}");
     }

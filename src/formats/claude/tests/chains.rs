@@ -75,5 +75,5 @@ fn a_tool_that_was_stopped_was_not_refused() {
     ];
     let transcript = read(&lines.join("\n"));
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
-    assert!(matches!(&call.state, ToolState::Failed(result) if result.facts.as_str() == "interrupted"));
+    assert!(matches!(&call.state, ToolState::Stopped(result) if result.facts.as_str() == "interrupted"));
 }
