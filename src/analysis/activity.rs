@@ -10,7 +10,7 @@ use super::calls::asking::asks;
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
-use crate::model::meta::LaneFacts;
+use crate::model::meta::{LaneFacts, RunStatus, Running};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -224,6 +224,51 @@ fn judge_lane(
         let has_failed = matches!(last, Some(BlockKind::Break(Break::Error(_))));
         return if has_failed { Activity::Unclean } else { Activity::Ended };
     }
+    let guess = guess(transcript, lane, last_write, now);
+    match transcript.meta().running.filter(|_| lane.is_none()) {
+        Some(running) => by_process(running, guess, transcript, now),
+        None => guess,
+    }
+}
+
+/// What the agent itself says of the process that has the session open goes before what its records let guess, but for
+/// the details.
+fn by_process(running: Running, guess: Activity, transcript: &Transcript, now: Timestamp) -> Activity {
+    let open = open_call_in(transcript, None);
+    let waiting = |since: Option<Timestamp>, wish, what: Text| Activity::Waiting {
+        since,
+        wish,
+        what,
+        agents: agents_at_work(transcript, None, now),
+    };
+    let since = running.since.max(transcript.main_lane_backwards().next().and_then(Entry::last_time));
+    match (running.status, &guess) {
+        (RunStatus::Busy, Activity::Tool { .. } | Activity::Model { .. } | Activity::Retry { .. })
+        | (RunStatus::Waiting, Activity::Waiting { wish: Wish::Permission | Wish::Question, .. })
+        | (RunStatus::Idle, Activity::Waiting { wish: Wish::Prompt, .. } | Activity::Idle { .. }) => guess,
+        (RunStatus::Busy, _) => match open {
+            Some((call, since)) => Activity::Tool { name: call.name.clone(), since },
+            None => Activity::Model { since },
+        },
+        (RunStatus::Waiting, _) => match open {
+            Some((call, _)) if asks(call) => waiting(running.since, Wish::Question, call.headline.clone()),
+            Some((call, _)) => {
+                let what = Text::clean(&format!("permission for {}", call.name));
+                waiting(running.since, Wish::Permission, what)
+            }
+            None => waiting(running.since, Wish::Question, Text::clean("an answer")),
+        },
+        (RunStatus::Idle, _) => waiting(since, Wish::Prompt, Text::clean(NEXT_PROMPT)),
+    }
+}
+
+/// Guesses from the end of a lane that a human speaks in.
+fn guess(
+    transcript: &Transcript,
+    lane: Option<&Name>,
+    last_write: Option<LastWrite>,
+    now: Timestamp,
+) -> Activity {
     let tail = |is_such: fn(&Entry) -> bool| {
         let entries = transcript.lane_backwards(lane).filter(|entry| is_such(entry));
         let mut words = entries.map(|entry| (entry, entry.last_word()));

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use super::counting::Counting;
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
-use super::roots::{Beside, Listing, Named, Root};
+use super::roots::{Beside, Listing, Named, Process, Root};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
@@ -197,6 +197,12 @@ pub trait Format: Sync {
     fn beside(&self, path: &Path) -> Beside {
         let _ = path;
         Beside::default()
+    }
+
+    /// What the file of a process says that has a session open.
+    fn process(&self, file: &Json<'_>) -> Option<Process> {
+        let _ = file;
+        None
     }
 
     /// What the index beside sessions says of them.

@@ -120,7 +120,7 @@ impl Emitted {
                 self.text(compaction);
                 self.text(first);
             }
-            MetaEdit::LinkedTree | MetaEdit::Live(_) => {}
+            MetaEdit::LinkedTree | MetaEdit::Live(_) | MetaEdit::Running(_) => {}
         }
     }
 

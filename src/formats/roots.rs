@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::model::meta::Running;
 use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
 
 /// A folder under which an agent keeps sessions.
 #[derive(Debug)]
@@ -156,6 +158,23 @@ pub struct Beside {
     pub(crate) index: Option<PathBuf>,
     /// Another form of the same session, which is listed in its place.
     pub(crate) instead: Option<PathBuf>,
+    /// A folder with a file for each process of the agent that runs.
+    pub(crate) processes: Option<PathBuf>,
+}
+
+/// What the file of a process says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// The session that it has open.
+    pub(crate) session: String,
+    /// Its number.
+    pub(crate) number: i64,
+    /// When it began, as the system counts that.
+    pub(crate) start: Option<String>,
+    /// How the session stands; nothing if the file does not say.
+    pub(crate) running: Option<Running>,
+    /// When the file was written.
+    pub(crate) updated: Option<Timestamp>,
 }
 
 /// What an index says of a session.

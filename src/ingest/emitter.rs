@@ -146,6 +146,11 @@ impl<'o> Emitter<'o> {
         })
     }
 
+    /// Whether nobody looks at more than what counts.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.batch.is_counted
+    }
+
     /// Emits a fact that stands in no record.
     pub(crate) fn emit_fact(&mut self, fact: MetaEdit) {
         self.batch.meta(fact);

@@ -2,6 +2,7 @@
 //! records ask for. Reads step by step, so that its caller can do other things in between.
 
 mod companions;
+pub(crate) mod registry;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use self::companions::is_packed;
+use self::registry::Registry;
 use super::bodies::Bodies;
 use super::earlier::{self, Part};
 use super::emitter::{Emitter, Outlet};
@@ -18,7 +20,7 @@ use super::line_file::{Allowance, LineFile, emit_line};
 use super::plan::Plan;
 use super::rows::Rows;
 use super::whole::{Small, emit_whole, is_whole_of, kind_of};
-use crate::model::edit::{Feed, LinkState, Stage};
+use crate::model::edit::{Feed, LinkState, MetaEdit, Stage};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::folder::Folder;
@@ -67,6 +69,8 @@ pub struct Reader<'o> {
     queue: VecDeque<Todo>,
     /// Files beside the session that could not be opened; tried again at each look.
     unopened: BTreeSet<PathBuf>,
+    /// The process that has the session open.
+    registry: Option<Registry>,
     room: Vec<u8>,
 }
 
@@ -155,7 +159,11 @@ impl<'o> Reader<'o> {
             }
         };
         let mut reader = Self::with(main, plan, files, bodies, emitter);
+        if !reader.emitter.is_counting() {
+            reader.registry = Registry::of(plan.format, &plan.path);
+        }
         reader.find_files(now);
+        reader.poll_registry(&Hints::default(), now);
         Ok(reader)
     }
 
@@ -176,6 +184,7 @@ impl<'o> Reader<'o> {
             asked: HashSet::new(),
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
+            registry: None,
             room: Vec::new(),
         }
     }
@@ -268,7 +277,8 @@ impl<'o> Reader<'o> {
         };
         let line_files = self.line_files.iter().filter_map(LineFile::due);
         let smalls = self.smalls.iter().filter_map(|small| small.file.retry_at());
-        main.into_iter().chain(line_files).chain(smalls).min()
+        let registry = self.registry.as_ref().and_then(Registry::due);
+        main.into_iter().chain(line_files).chain(smalls).chain(registry).min()
     }
 
     /// Whether the time of the next look has come.
@@ -279,12 +289,16 @@ impl<'o> Reader<'o> {
     /// The paths to be watched, the most important ones first.
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         let main = Some(self.plan.path.as_path());
-        main.into_iter().chain(self.plan.path.parent()).chain(self.folder.directories())
+        let registry = self.registry.as_ref().and_then(Registry::folder);
+        main.into_iter().chain(self.plan.path.parent()).chain(registry).chain(self.folder.directories())
     }
 
     /// Looks for changes of all files; what it finds is read in the next steps.
     pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> Seen {
         let mut seen = Seen::default();
+        if self.poll_registry(hints, now) {
+            self.emitter.flush(false);
+        }
         self.poll_main(now, &mut seen);
         let census = self.folder.poll(hints);
         if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
@@ -351,6 +365,16 @@ impl<'o> Reader<'o> {
             small.file = small.file.anew();
             self.queue.push_back(Todo::Lost(path.to_owned()));
         }
+    }
+
+    /// Looks how the process fares that has the session open. Answers whether that is something new.
+    fn poll_registry(&mut self, hints: &Hints, now: Instant) -> bool {
+        let Some(registry) = &mut self.registry else { return false };
+        let is_news = registry.poll(hints, now);
+        if is_news {
+            self.emitter.emit_fact(MetaEdit::Running(registry.running()));
+        }
+        is_news
     }
 
     fn poll_main(&mut self, now: Instant, seen: &mut Seen) {
@@ -422,6 +446,9 @@ impl<'o> Reader<'o> {
             Main::Document { file, content, .. } => *content = content.take().or_else(|| file.read().ok()),
             Main::Rows(rows) => rows.restart(),
             Main::Folder => {}
+        }
+        if let Some(running) = self.registry.as_ref().and_then(Registry::running) {
+            self.emitter.emit_fact(MetaEdit::Running(Some(running)));
         }
         self.find_files(now);
     }

@@ -13,6 +13,7 @@ use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::found::Place;
 use super::limit::Limit;
+use super::meta::Running;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
 use super::tally::Tally;
@@ -151,6 +152,8 @@ pub enum MetaEdit {
     },
     /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
     Live(Option<bool>),
+    /// A process has the session open, as a file of its agent says; `None`: no such process is known.
+    Running(Option<Running>),
     /// A fact without a field of its own.
     Fact {
         /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.

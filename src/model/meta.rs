@@ -36,6 +36,8 @@ pub struct Meta {
     pub(crate) facts: BTreeMap<&'static str, Text>,
     /// `Some(true)` running, `Some(false)` ended, as recorded.
     pub live: Option<bool>,
+    /// The process that has it open, as a file of the agent says.
+    pub running: Option<Running>,
     /// What is used up of limits, the newest of each span.
     pub(crate) limits: Vec<Limit>,
 }
@@ -74,6 +76,7 @@ impl Meta {
             | MetaEdit::LinkedTree
             | MetaEdit::Kept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
+            MetaEdit::Running(running) => self.running = running,
             MetaEdit::Fact { name, value } => {
                 if value.is_blank() {
                     self.facts.remove(name);
@@ -98,6 +101,26 @@ impl Meta {
     pub fn title(&self) -> Option<&Text> {
         self.titles.iter().rev().flatten().next()
     }
+}
+
+/// A process that has a session open, as its agent keeps a file of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// What it does.
+    pub status: RunStatus,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// A turn runs.
+    Busy,
+    /// The user is asked to allow something, or a question.
+    Waiting,
+    /// The next prompt is awaited; commands may run in the background.
+    Idle,
 }
 
 /// A sub-agent.

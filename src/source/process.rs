@@ -9,13 +9,32 @@ pub(crate) fn is_running(number: i64) -> bool {
     pid.is_some_and(|pid| matches!(test_kill_process(pid), Ok(()) | Err(Errno::PERM)))
 }
 
+/// Whether it runs and is the one that began then, as the system counts that: numbers are given again. Where the system
+/// does not say, or nobody noted it, the number has to do.
+pub(crate) fn is_running_since(number: i64, start: Option<&str>) -> bool {
+    let is_other = || start.zip(started(number)).is_some_and(|(start, now)| start != now);
+    is_running(number) && !is_other()
+}
+
+/// When a process began, in ticks since the system did (field 22 of `/proc/<pid>/stat`); nothing on other systems.
+pub(crate) fn started(number: i64) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // The second field is a name, which may hold anything.
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace().nth(19).map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_running;
+    use super::{is_running, is_running_since, started};
 
     #[test]
     fn this_process_runs() {
         assert!(is_running(i64::from(std::process::id())));
+        let own = i64::from(std::process::id());
+        let start = started(own);
+        assert!(is_running_since(own, start.as_deref()) && is_running_since(own, None));
+        assert_eq!(is_running_since(own, Some("1")), start.is_none());
         assert!(![0, -1, i64::from(i32::MAX), i64::MAX].into_iter().any(is_running));
     }
 }

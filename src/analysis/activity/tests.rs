@@ -6,6 +6,7 @@ use crate::analysis::phrases;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
+use crate::model::meta::{RunStatus, Running};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -77,6 +78,34 @@ fn an_open_call_runs_until_patience_ends() {
     };
     assert_eq!(state(recorded_as_running, 1000), "tool");
     assert_eq!(state(recorded_as_running, 2000), "unclean", "the mark was left behind");
+}
+
+#[test]
+fn what_the_agent_says_of_its_process_goes_before_what_its_records_let_guess() {
+    let running = |status: RunStatus, fill: fn(&mut Batch)| {
+        move |out: &mut Batch| {
+            prompt(out);
+            fill(out);
+            out.meta(MetaEdit::Running(Some(Running { status, since: Some(Timestamp(MINUTE)) })));
+        }
+    };
+    let open: fn(&mut Batch) = |out| call(out, "bash", ToolState::Pending);
+    let asks: fn(&mut Batch) = |out| call(out, "AskUserQuestion", ToolState::Pending);
+    let permission = judged(running(RunStatus::Waiting, open), 2);
+    let what = Text::clean("permission for bash");
+    let since = Some(Timestamp(MINUTE));
+    assert_eq!(permission, Activity::Waiting { since, wish: Wish::Permission, what, agents: 0 });
+    assert_eq!(judged(running(RunStatus::Waiting, asks), 2).wish(), Some(Wish::Question));
+    assert_eq!(judged(running(RunStatus::Waiting, answer), 2).wish(), Some(Wish::Question));
+    assert_eq!(judged(running(RunStatus::Idle, open), 2).wish(), Some(Wish::Prompt));
+    assert_eq!(state(running(RunStatus::Idle, answer), 61), "idle");
+    assert_eq!(state(running(RunStatus::Busy, open), 600), "tool", "however long it takes");
+    assert_eq!(state(running(RunStatus::Busy, answer), 2), "model");
+    let ended = |out: &mut Batch| {
+        running(RunStatus::Idle, answer)(out);
+        say(out, "end", Role::Harness, BlockKind::Break(Break::Ended(Text::clean("success"))));
+    };
+    assert_eq!(state(ended, 1), "ended", "the records say so");
 }
 
 #[test]

@@ -33,7 +33,8 @@ use std::path::{Path, PathBuf};
 use super::counting::{self, Counting};
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
-use super::roots::{Named, Root};
+use super::json::Json;
+use super::roots::{Beside, Named, Process, Root};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -117,6 +118,14 @@ impl Format for Claude {
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         places::named(path)
+    }
+
+    fn beside(&self, path: &Path) -> Beside {
+        Beside { processes: places::processes(path), ..Beside::default() }
+    }
+
+    fn process(&self, file: &Json<'_>) -> Option<Process> {
+        places::process(file)
     }
 }
 

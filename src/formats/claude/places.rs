@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::formats::roots::{Holds, Named, Root, file_name};
+use crate::formats::json::Json;
+use crate::formats::roots::{Holds, Named, Process, Root, file_name};
+use crate::model::meta::{RunStatus, Running};
 
 const HOLDS: &[Holds] =
     &[Holds::Files("*/*.jsonl"), Holds::Beside("*/*/subagents/**/*.jsonl"), Holds::Beside("*/agent-*.jsonl")];
@@ -52,11 +54,49 @@ pub(crate) fn home(path: &Path) -> PathBuf {
     projects.unwrap_or(project).to_owned()
 }
 
+/// The folder with a file for each process that runs (since 2.1.139): it lies beside that of the projects, wherever that
+/// was moved.
+pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
+    let projects = path.parent()?.parent().filter(|folder| folder.ends_with("projects"));
+    named(path).and(projects)?.parent().map(|home| home.join("sessions"))
+}
+
+/// What the file of a process says. Programs that embed the agent write no status; files of an older kind
+/// (`pid-<n>.json`) name neither process nor status.
+pub(crate) fn process(file: &Json<'_>) -> Option<Process> {
+    let status = match file.get("status").str_or_empty() {
+        "busy" => Some(RunStatus::Busy),
+        "waiting" => Some(RunStatus::Waiting),
+        "idle" | "shell" => Some(RunStatus::Idle),
+        _ => None,
+    };
+    let since = file.get("statusUpdatedAt").moment();
+    Some(Process {
+        session: file.get("sessionId").filled()?.to_owned(),
+        number: file.get("pid").int()?,
+        start: file
+            .get("procStart")
+            .filled()
+            .map(str::to_owned)
+            .or_else(|| Some(file.get("procStart").int()?.to_string())),
+        running: status.map(|status| Running { status, since }),
+        updated: file.get("updatedAt").moment().max(since),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use super::{named, owner};
+    use super::{named, owner, processes};
+
+    #[test]
+    fn processes_are_listed_beside_the_projects() {
+        let of = |path: &str| processes(Path::new(path));
+        assert_eq!(of("/moved/projects/-work/5d0c.jsonl"), Some("/moved/sessions".into()));
+        assert_eq!(of("/moved/projects/-work/5d0c/subagents/agent-1.jsonl"), None);
+        assert_eq!(of("/copies/5d0c.jsonl"), None);
+    }
 
     #[test]
     fn sub_agents_lie_beneath_their_session() {

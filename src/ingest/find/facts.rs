@@ -11,6 +11,7 @@ use crate::formats;
 use crate::formats::decoder::{Format, Pattern, Place};
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
+use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -155,8 +156,9 @@ impl Facts {
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
-        let live =
-            live(beside.lock.and_then(|path| self.lock(&path)), meta.live.filter(|_| says_live), process);
+        let is_open = || Registry::of(format, &candidate.path)?.look().map(|_| true);
+        let lock = beside.lock.and_then(|path| self.lock(&path)).or_else(is_open);
+        let live = live(lock, meta.live.filter(|_| says_live), process);
         let place = format.named(&candidate.path);
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
         let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);

@@ -96,6 +96,7 @@ impl Seat {
             | MetaEdit::LinkedTree
             | MetaEdit::Limit(_)
             | MetaEdit::Live(_)
+            | MetaEdit::Running(_)
             | MetaEdit::Fact { .. } => None,
         }
     }

@@ -1,0 +1,179 @@
+//! The folder in which an agent keeps a file for each of its processes that run, with the session that it has open.
+//!
+//! **Files outlive their processes.** A file counts only while its process runs, and is the one that wrote it: numbers of
+//! processes are given again. All sessions of an agent share a folder, so what was found in one is kept for a moment.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::formats::decoder::{Format, text_of};
+use crate::formats::json;
+use crate::formats::roots::Process;
+use crate::model::meta::Running;
+use crate::source::stamp::{Stamp, read_range};
+use crate::source::watch::Hints;
+use crate::source::{process, regular};
+
+/// How large the file of a process may be.
+const SMALL: usize = 64 << 10;
+/// More files than that are no list of processes.
+const MOST: usize = 1_000;
+/// For so long a look at a folder stands for others.
+const KEPT: Duration = Duration::from_millis(400);
+/// How often it is looked whether a process still runs.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Processes that run, and when they were looked for.
+type Look = (Instant, Arc<Vec<Process>>);
+
+/// The last look at each folder.
+static LOOKS: Mutex<Option<HashMap<PathBuf, Look>>> = Mutex::new(None);
+
+/// The process that has a session open, and how it fares.
+pub(crate) struct Registry {
+    folder: PathBuf,
+    session: String,
+    format: &'static dyn Format,
+    last: Option<Running>,
+    looked: Option<Instant>,
+}
+
+impl Registry {
+    /// Of the session in the file at `path`; nothing if its agent keeps no such folder.
+    pub(crate) fn of(format: &'static dyn Format, path: &Path) -> Option<Self> {
+        let folder = format.beside(path).processes?;
+        let session = format.named(path)?.id.to_owned();
+        Some(Self { folder, session, format, last: None, looked: None })
+    }
+
+    /// The folder, to be watched.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        Some(self.folder.as_path()).filter(|folder| folder.is_dir())
+    }
+
+    /// Which process has the session open now: of several the one that did something last.
+    pub(crate) fn look(&self) -> Option<Process> {
+        let all = processes(&self.folder, self.format);
+        let own = all.iter().filter(|process| process.session == self.session);
+        own.max_by_key(|process| process.updated).cloned()
+    }
+
+    /// Looks again, if there is a reason to. Answers whether the session stands otherwise than before.
+    pub(crate) fn poll(&mut self, hints: &Hints, now: Instant) -> bool {
+        let is_named = || hints.paths().any(|path| path.starts_with(&self.folder));
+        let is_due = self.looked.is_none_or(|looked| now.duration_since(looked) >= AGAIN);
+        if !is_due && !is_named() {
+            return false;
+        }
+        if is_named() {
+            forget(&self.folder);
+        }
+        self.looked = Some(now);
+        let running = self.look().and_then(|process| process.running);
+        std::mem::replace(&mut self.last, running) != running
+    }
+
+    /// How the session stood at the last look.
+    pub(crate) fn running(&self) -> Option<Running> {
+        self.last
+    }
+
+    /// When to look without any event: a process may end without a word.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.last.and(self.looked)?.checked_add(AGAIN)
+    }
+}
+
+/// The processes of a folder that run.
+fn processes(folder: &Path, format: &dyn Format) -> Arc<Vec<Process>> {
+    let now = Instant::now();
+    let mut looks = LOOKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let looks = looks.get_or_insert_default();
+    if let Some((at, found)) = looks.get(folder)
+        && now.duration_since(*at) < KEPT
+    {
+        return Arc::clone(found);
+    }
+    let found = Arc::new(read(folder, format));
+    looks.insert(folder.to_owned(), (now, Arc::clone(&found)));
+    found
+}
+
+fn forget(folder: &Path) {
+    if let Some(looks) = &mut *LOOKS.lock().unwrap_or_else(PoisonError::into_inner) {
+        looks.remove(folder);
+    }
+}
+
+fn read(folder: &Path, format: &dyn Format) -> Vec<Process> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.take(MOST).filter_map(|entry| Some(entry.ok()?.path()));
+    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json"));
+    let runs = |process: &Process| process::is_running_since(process.number, process.start.as_deref());
+    files.filter_map(|path| of_file(&path, format)).filter(runs).collect()
+}
+
+fn of_file(path: &Path, format: &dyn Format) -> Option<Process> {
+    let file = regular::open(path).ok()?;
+    let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= SMALL as u64);
+    let bytes = read_range(&file, 0, SMALL).ok().filter(|_| is_small)?;
+    format.process(&json::parse(&text_of(&bytes)).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use super::{AGAIN, Registry};
+    use crate::formats::named;
+    use crate::model::meta::RunStatus;
+    use crate::source::process::started;
+    use crate::source::watch::Hints;
+
+    #[test]
+    fn only_a_process_that_runs_says_how_a_session_stands() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("projects/-work");
+        let files = home.path().join("sessions");
+        fs::create_dir_all(&folder).unwrap();
+        fs::create_dir_all(&files).unwrap();
+        let path = folder.join("5d0c.jsonl");
+        let mut registry = Registry::of(named("claude-code").unwrap(), &path).unwrap();
+        let own = std::process::id();
+        let file = |pid: u32, session: &str, status: &str, start: &str| {
+            format!(
+                r#"{{"pid":{pid},"sessionId":"{session}","status":"{status}","statusUpdatedAt":1790000000000,"updatedAt":1790000000001,"procStart":"{start}"}}"#
+            )
+        };
+        let mut now = Instant::now();
+        let mut seen = || {
+            now += AGAIN;
+            super::forget(&registry.folder);
+            registry.poll(&Hints::default(), now).then(|| registry.running().map(|running| running.status))
+        };
+        assert_eq!(seen(), None, "nothing is there");
+        let write = |text: String| fs::write(files.join(format!("{own}.json")), text).unwrap();
+        let start = started(own.into()).unwrap_or_default();
+        write(file(own, "5d0c", "busy", &start));
+        fs::write(files.join("pid-7.json"), r#"{"session_id":"5d0c","cwd":"/work"}"#).unwrap();
+        fs::write(files.join("9.json"), file(i32::MAX.unsigned_abs(), "5d0c", "waiting", "1")).unwrap();
+        let running = |status| Some(Some(status));
+        assert_eq!(seen(), running(RunStatus::Busy));
+        assert_eq!(seen(), None, "nothing new");
+        write(file(own, "5d0c", "shell", &start));
+        assert_eq!(seen(), running(RunStatus::Idle));
+        write(file(own, "other", "busy", &start));
+        assert_eq!(seen(), Some(None), "it has another session open");
+        write(file(own, "5d0c", "waiting", &start));
+        assert_eq!(seen(), running(RunStatus::Waiting));
+        if cfg!(target_os = "linux") {
+            write(file(own, "5d0c", "waiting", "1"));
+            assert_eq!(seen(), Some(None), "another process had this number");
+        }
+        write(file(own, "5d0c", "", &start));
+        assert_ne!(seen(), running(RunStatus::Waiting), "what says nothing leaves it to the records");
+    }
+}
