@@ -277,7 +277,7 @@ pub enum Sent {
     Whole,
     /// Nothing.
     Never,
-    /// A call whose result was sent until then.
+    /// All of it until then; of a call its result.
     Until(Timestamp),
     /// These words in its place; of a call in place of the result that never came.
     As(Box<Text>),
@@ -357,6 +357,14 @@ impl Raw {
     pub(crate) const COMMAND_OUTPUT: &str = "command output";
     /// The same for its errors.
     pub(crate) const COMMAND_ERRORS: &str = "command errors";
+
+    /// How titles of descriptions of tools begin, as the model is sent them.
+    pub(crate) const TOOLS: &str = "tools";
+
+    /// Whether it describes tools.
+    pub(crate) fn is_tools(&self) -> bool {
+        self.title.strip_prefix(Self::TOOLS).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    }
 
     /// Whether it is what a command of the user put out.
     pub(crate) fn is_command_output(&self) -> bool {

@@ -74,6 +74,7 @@ struct Message {
     number: usize,
     at: String,
     role: &'static str,
+    class: Class,
     kind: String,
     bytes: u64,
     tokens: u64,
@@ -113,6 +114,7 @@ fn messages(
                 at: entry.at.map(Timestamp::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
                 role: if class == Class::Result { "tool" } else { entry.role.word() },
+                class,
                 kind: name.unwrap_or_else(|| word(class).to_owned()),
                 bytes,
                 tokens: shares::tokens_of(bytes, density),
@@ -127,6 +129,7 @@ fn messages(
 fn word(class: Class) -> &'static str {
     match class {
         Class::System => "system",
+        Class::Tools => "tools",
         Class::Summary => "summary",
         Class::Prompt => "prompt",
         Class::Added => "added",

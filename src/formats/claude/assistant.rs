@@ -32,7 +32,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 
 /// The part of an answer that a line brings.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
-    session.retries.end(line.lane.as_ref());
+    session.requests.end(line.lane.as_ref());
     let key = key_of(line);
     session.forks.see(&key, line);
     let message = line.json.get("message");
@@ -41,6 +41,9 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     // Streams name the kind of error beside the message; on disk a flag marks its text as one.
     let is_error = line.json.get("isApiErrorMessage").is_true() || line.json.get("error").filled().is_some();
     let mut entry = line.entry(key.clone(), Role::Assistant, out);
+    if line.has_uuid {
+        session.requests.answer(&line.id, &key);
+    }
     entry.blocks = if is_error {
         let text = anthropic::output_text(message.get("content"));
         vec![Batch::block(line.piece(), BlockKind::Break(Break::Error(Text::clean(&text))))]

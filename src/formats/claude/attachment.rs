@@ -1,14 +1,16 @@
 //! Attachments (since 2.1.9x): what the program adds to the context beside messages, and prompts that
 //! were typed while the agent was busy.
 
+pub(crate) mod request;
+
 use super::hooks;
 use super::line::Line;
 use super::session::Session;
 use super::user;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
-use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Raw, Role};
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
@@ -57,8 +59,36 @@ const LOUD: [&str; 4] = [
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let attachment = line.json.get("attachment");
     let kind = attachment.get("type").str_or_empty();
-    if kind == "queued_command" {
-        return user::queued(line, attachment, session, out);
+    let from = out.edits.len();
+    let fate = show(line, (kind, attachment), session, out);
+    let rendered = ["rendered", "renderedInHumanTurn"];
+    if LISTINGS.contains(&kind) || rendered.iter().any(|name| !line.json.get(name).items().is_empty()) {
+        // Bookkeeping for a reader, but the model was sent it.
+        for edit in out.edits.iter_mut().skip(from) {
+            if let Edit::Entry(entry) = edit
+                && entry.role == Role::Harness
+                && entry.marks.quiet
+            {
+                entry.blocks.iter_mut().for_each(|block| block.sent = Sent::Whole);
+            }
+        }
+    }
+    fate
+}
+
+fn show(
+    line: &Line<'_>,
+    (kind, attachment): (&str, &Json<'_>),
+    session: &mut Session,
+    out: &mut Batch,
+) -> Fate {
+    match kind {
+        "queued_command" => return user::queued(line, attachment, session, out),
+        "prompt_snapshot" => {
+            return request::snapshot(line, attachment, &mut session.requests.snapshots, out);
+        }
+        "deferred_tools_record" => return request::further_tools(line, attachment.get("entries"), out),
+        _ => {}
     }
     if matches!(kind, "hook_success" | "hook_system_message") {
         return hooks::ended(line, attachment, &mut session.hooks, out);

@@ -17,7 +17,7 @@ pub(crate) mod outcome;
 mod places;
 mod progress;
 pub(crate) mod queue;
-pub(crate) mod retries;
+pub(crate) mod requests;
 pub mod session;
 mod sniff;
 pub mod stored;

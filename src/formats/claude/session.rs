@@ -16,7 +16,7 @@ use super::lanes::fork::Forks;
 use super::lanes::owners::{Owners, Standing, Stretch, is_beside};
 use super::line::Line;
 use super::queue::Queue;
-use super::retries::Retries;
+use super::requests::Requests;
 use super::stored::Stored;
 use crate::formats::decoder::Place;
 use crate::formats::json::Json;
@@ -72,8 +72,8 @@ pub struct Session {
     pub(crate) stored: Stored,
     /// What the agent says that it cost.
     pub(crate) bill: Bill,
-    /// Requests that are tried again.
-    pub(crate) retries: Retries,
+    /// What requests began with, and which are made again.
+    pub(crate) requests: Requests,
     /// A command whose output may follow.
     pub(crate) command: Option<Command>,
     home: Option<Name>,

@@ -5,12 +5,13 @@ use super::duration::seconds;
 use super::line::Line;
 use super::session::Session;
 use super::voice::{Voice, voice_of};
-use super::{hooks, retries};
+use super::{hooks, requests};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
-use crate::model::edit::Batch;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
@@ -22,6 +23,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     match json.get("subtype").str_or_empty() {
         "compact_boundary" => {
             session.set_boundary(line);
+            keep(line, json.get("compactMetadata"), out);
             show_break(line, compaction(json.get("compactMetadata")), false, out)
         }
         "microcompact_boundary" => {
@@ -29,7 +31,11 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         }
         "api_error" => {
             let attempt = json.get("retryAttempt").int().zip(json.get("maxRetries").int());
-            retries::failed(line, attempt, api_error(json), &mut session.retries, out)
+            requests::failed(line, attempt, api_error(json), &mut session.requests, out)
+        }
+        "model_refusal_fallback" => {
+            retract(line, session, out);
+            show_text(line, "another model", content, false, out)
         }
         "turn_duration" => match json.get("durationMs").count() {
             Some(ms) => note(line, Break::Took(ms), out),
@@ -51,6 +57,29 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             let entry = line.entry(line.id.clone(), Role::Harness, out);
             unknown::record(Kind("system.subtype", other), json, entry, out)
         }
+    }
+}
+
+/// Messages that a compaction left as they are.
+fn keep(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
+    let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
+    let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
+    if let Some(first) = first.text().filter(|_| line.lane.is_none()) {
+        out.meta(MetaEdit::Kept { compaction: line.id.clone(), first });
+    }
+}
+
+/// The provider had refused to go on, and the program took back what it had answered so far.
+fn retract(line: &Line<'_>, session: &Session, out: &mut Batch) {
+    let lines = line.json.get("retractedMessageUuids").items().iter().filter_map(Json::str);
+    let mut answers: Vec<&Key> = lines.filter_map(|line| session.requests.answer_of(line)).collect();
+    answers.dedup();
+    for answer in answers {
+        let mut entry = line.entry(answer.clone(), Role::Assistant, out);
+        entry.parent = None;
+        entry.at = None;
+        entry.marks.undone = true;
+        out.entry(entry);
     }
 }
 

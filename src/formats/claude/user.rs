@@ -224,9 +224,11 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     }
     if !heard.own.is_empty() {
         // What was handed on within a turn is recorded here, and not by the queue alone.
-        match heard.words.as_deref().filter(|_| is_meta && line.lane.is_none()) {
-            Some(words) => session.queue.attach(line, Piece::of(words.trim()), out),
-            None => session.queue.begin_turn(),
+        if let Some(words) = heard.words.as_deref().filter(|_| is_meta && line.lane.is_none()) {
+            session.queue.attach(line, Piece::of(words.trim()), out);
+        } else {
+            session.queue.begin_turn();
+            session.requests.begin_turn();
         }
     }
     show(line, heard, session, out)
@@ -287,7 +289,7 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         let mut entry = line.entry(line.id.clone(), Role::User, out);
         entry.marks.prompt = true;
         entry.blocks = blocks(line, heard.own);
-        session.retries.end(line.lane.as_ref());
+        session.requests.end(line.lane.as_ref());
         if heard.is_command {
             session.command = Some(Command::of(&entry));
         }

@@ -3,7 +3,7 @@
 use super::control::quiet_tree;
 use super::tasks::{self, Tasks};
 use crate::formats::claude::line::Line;
-use crate::formats::claude::retries;
+use crate::formats::claude::requests;
 use crate::formats::claude::session::Session;
 use crate::formats::claude::system::{bookkeeping, compaction, retry, setting, show_break, show_text};
 use crate::formats::unknown::{self, Kind};
@@ -41,7 +41,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
             let attempt = json.get("attempt").int().zip(json.get("max_retries").int());
             let wait = json.get("retry_delay_ms").count();
             let error = retry(json.get("error_status").int(), json.get("error").filled(), attempt, wait);
-            retries::failed(line, attempt, error, &mut session.retries, out)
+            requests::failed(line, attempt, error, &mut session.requests, out)
         }
         "task_started" | "task_progress" | "task_notification" | "task_updated" => {
             tasks::task(line, tasks, &mut session.lanes, out)

@@ -28,6 +28,13 @@ pub struct Shares {
     pub(crate) is_scaled: bool,
 }
 
+impl Shares {
+    /// Whether the file holds some of a class.
+    pub(crate) fn holds(&self, class: Class) -> bool {
+        self.classes.iter().any(|(one, _)| *one == class)
+    }
+}
+
 /// Bytes that made a token, from how prompts grew by texts of a known size.
 pub(crate) fn density(bytes: u64, tokens: u64) -> f64 {
     if tokens < ENOUGH {

@@ -23,8 +23,8 @@ const THINKING: &str = "thinking";
 pub(crate) struct Carry {
     /// What the model has before it.
     sizes: Sizes,
-    /// Bytes of results among it that are dropped later, by when.
-    dropped: BTreeMap<Timestamp, u64>,
+    /// What of it is dropped later, by when: results, and what another takes the place of.
+    dropped: BTreeMap<Timestamp, Sizes>,
     /// What it had at the last request.
     asked: Sizes,
     /// Tokens of the last request with its answer.
@@ -118,20 +118,24 @@ impl Carry {
         let parts = parts(entry, now);
         for (block, class, bytes) in &parts {
             self.sizes.add(*class, *bytes);
-            if let (Class::Result, Some(Sent::Until(end))) =
-                (class, entry.blocks.get(*block).map(|block| &block.sent))
+            let block = entry.blocks.get(*block);
+            if let Some(Sent::Until(end)) = block.map(|block| &block.sent)
+                && (*class == Class::Result || block.is_some_and(|block| block.call().is_none()))
             {
-                *self.dropped.entry(*end).or_default() += bytes;
+                self.dropped.entry(*end).or_default().add(*class, *bytes);
             }
         }
         parts
     }
 
-    /// Takes out the results that are dropped by now.
+    /// Takes out what is dropped by now.
     fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
         while let Some(first) = self.dropped.first_entry().filter(|first| *first.key() <= now) {
-            self.sizes.remove(Class::Result, first.remove());
+            let sizes = first.remove();
+            for class in Class::ALL {
+                self.sizes.remove(class, sizes.of(class));
+            }
         }
     }
 

@@ -372,3 +372,38 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
     assert_eq!(tools("before"), [(Text::from("read"), 80_000)]);
     assert_eq!(tools("after"), [(Text::from("read"), 40_000)]);
 }
+
+#[test]
+fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
+    let start = 1_700_000_000_000;
+    let tools = |out: &mut Batch, key: &str, bytes: usize, sent: Sent| {
+        let mut entry = say(out, key, Role::System, 2 * bytes);
+        entry.blocks.iter_mut().for_each(|block| block.sent = sent.clone());
+        let raw = Raw { title: Text::from("tools: read"), body: out.output(&"z".repeat(bytes)) };
+        let sent = if sent == Sent::Usual { Sent::Whole } else { sent };
+        entry.blocks.push(Block { sent, ..Batch::block(Piece(1), BlockKind::Raw(raw)) });
+        entry.marks.quiet = true;
+        out.entry(entry);
+    };
+    let (_, windows) = windows_of(|out| {
+        tools(out, "first", 4_000, Sent::Until(Timestamp(start + 3_000)));
+        let mut listed = say(out, "listed", Role::Harness, 0);
+        let raw = Raw { title: Text::from("skills"), body: out.output(&"z".repeat(500)) };
+        listed.blocks.push(Block { sent: Sent::Whole, ..Batch::block(Piece(1), BlockKind::Raw(raw)) });
+        listed.marks.trace = true;
+        out.entry(listed);
+        for (key, second) in [("before", 2), ("after", 4)] {
+            let mut entry = say(out, key, Role::Assistant, 80);
+            entry.at = Some(Timestamp(start + second * 1_000));
+            spent(&mut entry, [3, 20_000, 12_000]);
+            out.entry(entry);
+            if key == "before" {
+                tools(out, "second", 6_000, Sent::Usual);
+            }
+        }
+    });
+    let sizes = |class: Class| requests(&windows).iter().map(|one| one.sizes.of(class)).collect::<Vec<_>>();
+    assert_eq!(sizes(Class::System), [8_000, 12_000]);
+    assert_eq!(sizes(Class::Tools), [4_000, 6_000]);
+    assert_eq!(sizes(Class::Added), [500, 500], "bookkeeping that the model was sent");
+}

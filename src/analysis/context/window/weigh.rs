@@ -12,6 +12,8 @@ use crate::model::tool::ToolResult;
 pub(crate) enum Class {
     /// System prompts, as far as the file holds them.
     System,
+    /// Descriptions of tools, as far as the file holds them.
+    Tools,
     /// Summaries of what was dropped or left.
     Summary,
     /// What the user said.
@@ -30,8 +32,9 @@ pub(crate) enum Class {
 
 impl Class {
     /// All of them, in the order in which they are shown.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::System,
+        Self::Tools,
         Self::Summary,
         Self::Prompt,
         Self::Added,
@@ -45,6 +48,7 @@ impl Class {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::System => "system",
+            Self::Tools => "tools",
             Self::Summary => "summaries",
             Self::Prompt => "prompts",
             Self::Added => "added",
@@ -58,7 +62,7 @@ impl Class {
 
 /// Sizes by class, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sizes([u64; 8]);
+pub(crate) struct Sizes([u64; 9]);
 
 impl Sizes {
     /// The size of a class.
@@ -95,9 +99,9 @@ impl Sizes {
 const IMAGE: u64 = 6_000;
 
 /// What the model saw of an entry at a time, or as far as is known: each block with its class and size. Of what the
-/// program wrote for its own use, and of lines across the transcript, it saw nothing.
+/// program wrote for its own use, unless the agent says otherwise, and of lines across the transcript, it saw nothing.
 pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class, u64)> {
-    if entry.marks.copy || entry.marks.trace || entry.marks.unsent {
+    if entry.marks.copy || entry.marks.unsent {
         return Vec::new();
     }
     let is_summary = is_compaction(entry)
@@ -118,6 +122,8 @@ pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class,
         };
         let instead = match &block.sent {
             Sent::Never => continue,
+            Sent::Usual | Sent::Until(_) if entry.marks.trace => continue,
+            Sent::Until(_) if block.call().is_none() && is_dropped(&block.sent, now) => continue,
             Sent::As(words) => Some(bytes(words.len())),
             Sent::Usual | Sent::Whole | Sent::Until(_) => None,
         };
@@ -135,10 +141,11 @@ pub(crate) fn parts(entry: &Entry, now: Option<Timestamp>) -> Vec<(usize, Class,
             BlockKind::Result(stray) if !stray.duplicate => push(Class::Result, result_size(&stray.result)),
             // What the program adds to the context has no better form in many files.
             BlockKind::Raw(raw)
-                if block.sent == Sent::Whole || (entry.role == Role::Harness && entry.marks.quiet) =>
+                if block.sent != Sent::Usual || (entry.role == Role::Harness && entry.marks.quiet) =>
             {
-                push(said, raw.body.bytes.into());
+                push(if raw.is_tools() { Class::Tools } else { said }, raw.body.bytes.into());
             }
+            BlockKind::Aside(_, raw) if block.sent == Sent::Whole => push(said, raw.body.bytes.into()),
             BlockKind::Result(_) | BlockKind::Raw(_) | BlockKind::Aside(..) | BlockKind::Break(_) => {}
         }
     }

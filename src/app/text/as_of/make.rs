@@ -5,6 +5,7 @@ use ratatui::text::{Line, Span};
 use super::{Message, Then, messages, request_of};
 use crate::analysis::context;
 use crate::analysis::context::seen::Sight;
+use crate::analysis::context::window::weigh::Class;
 use crate::analysis::context::window::{Request, shares};
 use crate::app::mode::Mode;
 use crate::app::pop_ups::raw::RawView;
@@ -129,27 +130,33 @@ fn summary(
         figures::bytes(bytes),
         figures::tokens(shares::tokens_of(bytes, density)),
     )];
+    let has = |class: Class| messages.iter().any(|message| message.class == class);
+    let missing = match (has(Class::System), has(Class::Tools)) {
+        (true, true) => None,
+        (true, false) => Some("tools"),
+        (false, true) => Some("the system prompt"),
+        (false, false) => Some("system prompt and tools"),
+    };
+    let not_here = || missing.map(|missing| format!("; {missing} are not in the file")).unwrap_or_default();
     match request {
         Some(request) => {
             let shares = shares::of(request, density);
             let rest = if shares.is_scaled {
                 "the estimate is too high; of system and tools nothing can be told".to_owned()
             } else {
-                format!("~{} of system prompt and tools are not in the file", figures::tokens(shares.rest))
+                let rest = figures::tokens(shares.rest);
+                missing.map_or_else(
+                    || format!("~{rest} of it no part explains"),
+                    |missing| format!("~{rest} of {missing} are not in the file"),
+                )
             };
             let prompt = figures::tokens(request.prompt);
             lines.push(format!("the prompt of this request had {prompt} tokens, as recorded: {rest}"));
         }
         None if entry.role == Role::Assistant => {
-            lines.push(
-                "this answer records no tokens; system prompt and tools are not in the file".to_owned(),
-            );
+            lines.push(format!("this answer records no tokens{}", not_here()));
         }
-        None => {
-            let words =
-                "what the next request was to have before it; system prompt and tools are not in the file";
-            lines.push(words.to_owned());
-        }
+        None => lines.push(format!("what the next request was to have before it{}", not_here())),
     }
     if scene.session.ends.is_part() {
         lines.push("the session is still being read: what comes before its end is missing".to_owned());

@@ -144,10 +144,15 @@ fn note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
     let shares = shares::of(request, density);
     let rest = if shares.is_scaled {
         "they are more than the prompt, and cut down to it: nothing is left to tell system and tools by"
-    } else if shares.classes.iter().any(|(class, _)| *class == Class::System) {
-        "system and tools is what no entry explains, beside the system prompt that the file holds"
     } else {
-        "system and tools are not in the file: they are what no entry explains"
+        match (shares.holds(Class::System), shares.holds(Class::Tools)) {
+            (true, true) => "the rest is what no entry explains, beside system prompt and tools",
+            (true, false) => {
+                "system and tools is what no entry explains, beside the system prompt that the file holds"
+            }
+            (false, true) => "the system prompt is not in the file: it is what no entry explains",
+            (false, false) => "system and tools are not in the file: they are what no entry explains",
+        }
     };
     let left = scene.transcript.branches().of(request.entry).filter(|branch| !branch.is_active);
     let left = left.map(|branch| format!("; on branch {}, which was left", branch.number));

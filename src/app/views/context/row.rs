@@ -51,7 +51,7 @@ impl Fill {
 
     fn of(class: Class) -> Self {
         match class {
-            Class::System => Self::Fixed,
+            Class::System | Class::Tools => Self::Fixed,
             Class::Summary | Class::Prompt | Class::Added => Self::Said,
             Class::Thinking | Class::Answer | Class::Call => Self::Model,
             Class::Result => Self::Result,
@@ -262,6 +262,7 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
         (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),
         (Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)), _) => raw.title.to_string(),
         (_, Class::System) => "system prompt".to_owned(),
+        (_, Class::Tools) => "tools".to_owned(),
         (_, Class::Summary) => "summary".to_owned(),
         (_, Class::Prompt) => "prompt".to_owned(),
         (_, Class::Added) => "added by the program".to_owned(),

@@ -1,7 +1,9 @@
-//! Requests that the program tries again: a line for each attempt, one entry for all of them.
+//! Requests: what they began with, and those that the program makes again. Of one that failed there is a line for each
+//! attempt, and one entry for all of them; of one that the provider refused the answers so far are taken back.
 
 use std::collections::HashMap;
 
+use super::attachment::request::Snapshots;
 use super::line::Line;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -9,13 +11,33 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
-/// Errors after which a request is tried again, by lane.
+/// What is known of requests.
 #[derive(Debug, Default)]
-pub(crate) struct Retries {
+pub(crate) struct Requests {
+    /// Errors after which one is tried again, by lane.
     open: HashMap<Option<Name>, Key>,
+    /// What they began with.
+    pub(crate) snapshots: Snapshots,
+    /// To which answers lines belong, since the last prompt.
+    answers: HashMap<Key, Key>,
 }
 
-impl Retries {
+impl Requests {
+    /// Notes to which answer a line belongs.
+    pub(crate) fn answer(&mut self, line: &Key, answer: &Key) {
+        self.answers.insert(line.clone(), answer.clone());
+    }
+
+    /// The answer that a line belongs to, if that was given since the last prompt.
+    pub(crate) fn answer_of(&self, line: &str) -> Option<&Key> {
+        self.answers.get(line)
+    }
+
+    /// Its user asked for something else: what was answered before is not taken back any more.
+    pub(crate) fn begin_turn(&mut self) {
+        self.answers.clear();
+    }
+
     /// The lane goes on: its next error is another one.
     pub(crate) fn end(&mut self, lane: Option<&Name>) {
         if !self.open.is_empty() {
@@ -29,10 +51,10 @@ pub(crate) fn failed(
     line: &Line<'_>,
     attempt: Option<(i64, i64)>,
     words: Text,
-    retries: &mut Retries,
+    requests: &mut Requests,
     out: &mut Batch,
 ) -> Fate {
-    let open = &mut retries.open;
+    let open = &mut requests.open;
     if attempt.is_none_or(|(attempt, _)| attempt <= 1) {
         open.remove(&line.lane);
     }

@@ -1,0 +1,78 @@
+//! What a request began with: the system prompt and the descriptions of tools, as the program keeps a copy of them.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::DefaultHashBuilder;
+
+use crate::formats::claude::line::Line;
+use crate::formats::json::Json;
+use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Entry, Raw, Role, Sent};
+use crate::model::tally::Fate;
+use crate::model::text::{Name, Text};
+
+/// The last copy of each lane. A later one takes its place.
+#[derive(Debug, Default)]
+pub(crate) struct Snapshots {
+    last: HashMap<Option<Name>, (u64, Entry)>,
+    contents: DefaultHashBuilder,
+}
+
+/// Shows a copy; one that says the same again is none.
+pub(super) fn snapshot(
+    line: &Line<'_>,
+    attachment: &Json<'_>,
+    snapshots: &mut Snapshots,
+    out: &mut Batch,
+) -> Fate {
+    let mut content = snapshots.contents.build_hasher();
+    for name in ["systemPrompt", "tools"] {
+        attachment.get(name).print(&mut content);
+    }
+    let print = content.finish();
+    let before = snapshots.last.get(&line.lane);
+    if before.is_some_and(|(before, _)| *before == print) {
+        return Fate::Merged;
+    }
+    if let Some((_, before)) = before
+        && let Some(at) = line.at
+    {
+        let mut before = before.clone();
+        before.blocks.iter_mut().for_each(|block| block.sent = Sent::Until(at));
+        out.entry(before);
+    }
+    let mut entry = line.entry(line.id.clone(), Role::System, out);
+    entry.marks.quiet = true;
+    let parts = attachment.get("systemPrompt").blocks().iter().filter_map(Json::filled);
+    let prompt: Vec<&str> = parts.collect();
+    if !prompt.is_empty() {
+        let body = out.prose(&prompt.join("\n\n"));
+        entry.blocks.push(Batch::block(line.piece(), BlockKind::Text(body)));
+    }
+    if !attachment.get("tools").items().is_empty() {
+        let mut block = Batch::block(line.piece(), tools(attachment.get("tools"), out));
+        block.sent = Sent::Whole;
+        entry.blocks.push(block);
+    }
+    snapshots.last.insert(line.lane.clone(), (print, entry.clone()));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// Shows tools that the model was given later.
+pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.marks.quiet = true;
+    let kind = tools(list, out);
+    entry.blocks.push(Batch::block(line.piece(), kind));
+    out.entry(entry);
+    Fate::Shown
+}
+
+fn tools(list: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let names: Vec<&str> = list.items().iter().filter_map(|tool| tool.get("name").filled()).collect();
+    let title = Text::stub(&format!("{}: {}", Raw::TOOLS, names.join(", ")), 120);
+    let body = out.tree(&Text::default(), list.weight(), || list.to_tree());
+    BlockKind::Raw(Raw { title, body })
+}
