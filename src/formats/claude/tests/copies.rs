@@ -193,7 +193,8 @@ fn of_lane(transcript: &Transcript, lane: Option<&str>) -> Vec<String> {
             Some(result) => format!("{}:{}", state.word(), result.body.stub),
             None => state.word().to_owned(),
         };
-        entry.calls().map(|call| format!(" {} {}", call.key, state(&call.state))).collect::<String>()
+        let calls = entry.calls().map(|call| format!(" {} {}", call.key, state(&call.state)));
+        calls.collect::<Vec<_>>().concat()
     };
     let own = transcript.entries().filter(|entry| entry.lane.as_deref() == lane);
     own.filter(|entry| !entry.marks.quiet).map(|entry| format!("{}{}", entry.key, calls(entry))).collect()
