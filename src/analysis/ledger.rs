@@ -44,6 +44,8 @@ pub struct Spender {
     pub id: Text,
     /// Whether it says that it has records of another one.
     pub is_fork: bool,
+    /// Whether its agent writes a session into several files: those with the same id are one.
+    pub has_files: bool,
     /// The files that were read for it.
     pub files: Vec<PathBuf>,
     /// What was spent.
@@ -124,6 +126,8 @@ pub struct Ledger {
     sessions: Vec<Found>,
     /// Their ids, as their records tell them.
     ids: Vec<Text>,
+    /// The sessions that may lie in several files.
+    in_files: HashMap<(&'static str, Text), usize>,
     forks: HashSet<usize>,
     /// The times of their newest records.
     newest: Vec<Option<Timestamp>>,
@@ -219,15 +223,16 @@ impl Ledger {
 
     /// Adds what a session spent and no session before it.
     pub fn add(&mut self, spender: Spender) {
-        let session = self.sessions.len();
         self.sums.take();
         for limit in spender.limits {
             limit.join(self.limits.entry(spender.found.format).or_default());
         }
-        self.sessions.push(spender.found);
+        let session = self.place_of(spender.found, &spender.id, spender.has_files);
         self.forks.extend(spender.is_fork.then_some(session));
         self.covered.extend(spender.is_covered.then_some(session));
-        self.newest.push(spender.newest);
+        if let Some(newest) = self.newest.get_mut(session) {
+            *newest = spender.newest.max(*newest);
+        }
         // They take much room: those of a long session are not to be moved again and again.
         self.spent.reserve(spender.spent.len());
         let counts_runs = spender.spent.iter().any(|spent| spent.is_run);
@@ -243,7 +248,8 @@ impl Ledger {
                 own.push((place, spent.amount));
             }
             if known.is_some() {
-                self.copies += spent.amount.requests;
+                let is_own = self.spent.get(place).is_some_and(|(of, _)| spender.has_files && *of == session);
+                self.copies += if is_own { 0 } else { spent.amount.requests };
                 let is_before = |one: usize, other: usize| self.precedence(one) < self.precedence(other);
                 let said_first = self.spent.get(place).filter(|(known, _)| !is_before(session, *known));
                 let owner = said_first.map_or(session, |(known, _)| *known);
@@ -260,9 +266,28 @@ impl Ledger {
         }
         self.known.extend(new);
         if !beyond.is_empty() {
-            self.runs.push(Run { number: session, session: spender.id.clone(), beyond, own });
+            self.runs.push(Run { number: session, session: spender.id, beyond, own });
         }
-        self.ids.push(spender.id);
+    }
+
+    /// The number of a session: that of another file of it, if its agent writes a session into several. The file that was
+    /// written to last says what it is, and the first one when it began.
+    fn place_of(&mut self, found: Found, id: &Text, has_files: bool) -> usize {
+        let next = self.sessions.len();
+        let place =
+            if has_files { *self.in_files.entry((found.format, id.clone())).or_insert(next) } else { next };
+        let Some(known) = self.sessions.get_mut(place) else {
+            self.sessions.push(found);
+            self.newest.push(None);
+            self.ids.push(id.clone());
+            return next;
+        };
+        let started = [known.started, found.started].into_iter().flatten().min();
+        if known.modified <= found.modified {
+            *known = found;
+        }
+        known.started = started;
+        place
     }
 
     /// Of two sessions that have the same request, the lesser one said it first. A fork may have the times of what it
@@ -450,6 +475,7 @@ mod tests {
             found,
             id: Text::clean(id),
             is_fork: false,
+            has_files: false,
             files: Vec::new(),
             spent,
             limits: Vec::new(),
@@ -556,6 +582,29 @@ mod tests {
         let twice = || vec![spent("", None, 10, 5), spent("", None, 10, 5)];
         assert_eq!(sums(vec![("a", twice())]), (2, 20, 10, 0));
         assert_eq!(sums(vec![("a", twice()), ("a", twice())]), (2, 20, 10, 2));
+    }
+
+    #[test]
+    fn files_of_one_session_are_one() {
+        let given = |n: usize| format!("0123456789abcdef-{n}");
+        let first = vec![spent(&given(0), Some(7), 10, 5)];
+        let second = vec![spent(&given(0), Some(7), 10, 5), spent(&given(1), Some(9), 20, 6)];
+        let is_one = |has_files: bool| {
+            let mut ledger = Ledger::new(None..None);
+            for (title, modified, spent) in [("new", 9, second.clone()), ("old", 8, first.clone())] {
+                let mut spender = Spender { has_files, ..spender("a", spent) };
+                spender.found.title = Some(title.into());
+                spender.found.modified = Some(Timestamp(modified));
+                spender.found.started = Some(Timestamp(modified - 8));
+                ledger.add(spender);
+            }
+            let (rows, total) = ledger.rows(&[By::Session], &[]);
+            let titles: Vec<_> = rows.iter().filter_map(|row| row.group.session.clone()?.1).collect();
+            let title = titles.first().map(ToString::to_string);
+            (total.sessions(), total.amount.requests, ledger.copies(), title)
+        };
+        assert_eq!(is_one(true), (1, 2, 0, Some("new".to_owned())));
+        assert_eq!(is_one(false).2, 1, "a copy in another session");
     }
 
     #[test]

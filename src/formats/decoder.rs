@@ -144,6 +144,12 @@ pub trait Format: Sync {
         false
     }
 
+    /// Whether the name of a file says that it is of this format, wherever it lies.
+    fn claims(&self, path: &Path) -> bool {
+        let _ = path;
+        false
+    }
+
     /// Where the session in the file at `path`, which begins with this record, began: it may go on from the middle of
     /// another file.
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {

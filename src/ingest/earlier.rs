@@ -66,15 +66,23 @@ pub(crate) fn originals(format: &dyn Format, path: &Path, files: &Files, learn: 
     }
 }
 
-/// The file in which a session began that goes on in the one at `path`, which begins so: by their names alone, which have
-/// times in them.
+/// The file in which a session began that goes on in the one at `path`, which begins so: by names alone, which have times
+/// in them. The one before may itself go on from another one.
 pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Option<PathBuf> {
-    let earlier = before_in(format, path, head)?;
     let own = format.named(path)?.id;
-    let names = earlier.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
-    let is_before =
-        |name: &PathBuf| name.as_path() != path && format.named(name).is_some_and(|named| named.id == own);
-    names.filter(is_before).min()
+    let mut known = HashSet::from([path.to_owned()]);
+    let mut earlier = before_in(format, path, head);
+    let mut first = None;
+    while let Some(part) = earlier.filter(|_| known.len() < MOST) {
+        let names = part.files.iter().flat_map(|Pattern(pattern)| expand(pattern).files);
+        let is_before =
+            |name: &PathBuf| !known.contains(name) && format.named(name).is_some_and(|named| named.id == own);
+        let Some(name) = names.filter(is_before).min() else { break };
+        earlier = before(format, &name);
+        known.insert(name.clone());
+        first = Some(name);
+    }
+    first
 }
 
 fn before(format: &dyn Format, path: &Path) -> Option<Earlier> {

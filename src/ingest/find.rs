@@ -35,8 +35,9 @@ pub use self::watch::{Watch, watch};
 use self::candidates::{Candidate, Databases, Unreadable};
 use self::facts::Facts;
 use super::target::OpenError;
-use crate::formats::names;
+use crate::formats::decoder::Format;
 pub use crate::formats::roots::Environment;
+use crate::formats::{self, names};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
@@ -94,4 +95,9 @@ pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'sta
 /// The names of all formats.
 pub(crate) fn formats() -> Vec<&'static str> {
     names().collect()
+}
+
+/// Whether sessions of a format may lie in several files each.
+pub fn may_go_on(format: &str) -> bool {
+    formats::named(format).is_some_and(Format::may_go_on)
 }

@@ -51,6 +51,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
     Spender {
         id: Text::clean(id),
         is_fork: false,
+        has_files: false,
         files: Vec::new(),
         spent,
         limits: Vec::new(),

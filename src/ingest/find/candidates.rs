@@ -283,7 +283,8 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
         if may_be_a_database(&path) {
             found.extend(databases.rows_by_the_way(&Lying::at(path)));
         } else if probe::may_hold_a_session(&path) {
-            found.extend(of_file(Lying::at(path), None));
+            let format = registry().find(|format| format.claims(&path));
+            found.extend(of_file(Lying::at(path), format));
         }
     }
     found.extend(stores.into_iter().filter(|candidate| !known.contains(&candidate.path)));

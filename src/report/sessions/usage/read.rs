@@ -78,6 +78,7 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
     };
     Spender {
         id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
+        has_files: find::may_go_on(found.format),
         is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
         files: reading.files.values().map(|path| path.to_path_buf()).collect(),
         spent: charges.into_iter().enumerate().map(spent).collect(),
