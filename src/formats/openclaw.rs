@@ -11,6 +11,7 @@ mod places;
 mod tables;
 mod trajectory;
 mod turn;
+pub(crate) mod wakes;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
@@ -119,6 +120,10 @@ impl Format for Openclaw {
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         places::named(path)
+    }
+
+    fn claims(&self, path: &Path) -> bool {
+        places::is_imported(path)
     }
 
     fn beside(&self, path: &Path) -> Beside {

@@ -1,9 +1,9 @@
-//! The envelopes that OpenClaw puts around what people say in chats, and the prompts that it writes
-//! itself.
+//! The envelopes that OpenClaw puts around what people say in chats; what it writes itself is told by [`wakes`].
 //!
 //! Invariant: facts, envelope and text together hold every word of the message but the id of a message
 //! that has no other facts.
 
+use super::wakes;
 use crate::formats::json::{self, Json};
 use crate::formats::pi::message::{Prompt, Voice};
 
@@ -18,9 +18,11 @@ const WHO: [&str; 4] = ["name", "label", "sender", "username"];
 pub fn open(text: &str) -> Prompt<'_> {
     let mut facts: Vec<String> = Vec::new();
     let mut parts: Vec<&str> = Vec::new();
+    let mut events = None;
     let mut rest = text.trim();
     while let Some(end) = head(rest) {
         let part = rest.get(..end).unwrap_or("").trim();
+        events = events.or_else(|| is_event(part).then(|| wakes::of_events(part)));
         match facts_of(part) {
             Some(recorded) => facts.extend(recorded),
             None => parts.push(part),
@@ -34,7 +36,7 @@ pub fn open(text: &str) -> Prompt<'_> {
     }
     if said.is_empty() {
         // Nothing but the envelope: the program says so itself.
-        let voice = if text.trim_start().starts_with("System: ") { Voice::Program } else { Voice::Person };
+        let voice = events.map_or(Voice::Person, Voice::Sender);
         return Prompt { facts: String::new(), envelope: String::new(), text, voice };
     }
     let mut recorded: Vec<String> = Vec::new();
@@ -43,7 +45,12 @@ pub fn open(text: &str) -> Prompt<'_> {
             recorded.push(fact);
         }
     }
-    Prompt { facts: recorded.join(" · "), envelope: parts.join("\n"), text: said, voice: voice(said) }
+    let voice = match wakes::sender(said) {
+        _ if said.starts_with("OpenClaw runtime context") => Voice::Background,
+        Some(sender) => Voice::Sender(sender),
+        None => Voice::Person,
+    };
+    Prompt { facts: recorded.join(" · "), envelope: parts.join("\n"), text: said, voice }
 }
 
 /// What a piece of envelope tells, if that fits a row.
@@ -73,17 +80,6 @@ fn facts_of(part: &str) -> Option<Vec<String>> {
     (!members.is_empty() && facts.iter().all(is_brief)).then_some(facts)
 }
 
-fn voice(said: &str) -> Voice {
-    if said.starts_with("OpenClaw runtime context") {
-        Voice::Background
-    } else if ["Read HEARTBEAT.md", "Pre-compaction memory flush"].iter().any(|start| said.starts_with(start))
-    {
-        Voice::Program
-    } else {
-        Voice::Person
-    }
-}
-
 /// Where the piece of envelope ends that the text begins with.
 fn head(text: &str) -> Option<usize> {
     metadata(text).or_else(|| system_lines(text)).or_else(|| stamp(text)).or_else(|| brief(text))
@@ -108,11 +104,20 @@ fn metadata(text: &str) -> Option<usize> {
     Some(fence + 3 + close + "\n```".len())
 }
 
-/// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`.
+/// How lines begin that tell of events since the last prompt.
+const EVENTS: [&str; 2] = ["System:", "System (untrusted):"];
+
+/// Events since the last prompt: `System: [2026-01-31 19:25:33 GMT+8] Exec failed …`. Each of their lines begins so, and
+/// the first one has the time.
 fn system_lines(text: &str) -> Option<usize> {
-    let lines = text.split_inclusive('\n').take_while(|line| line.starts_with("System: ["));
-    let end: usize = lines.map(str::len).sum();
-    (end > 0).then_some(end)
+    let is_line = |line: &&str| EVENTS.iter().any(|begin| line.starts_with(begin));
+    let lines = text.split_inclusive('\n').take_while(is_line);
+    is_event(text).then(|| lines.map(str::len).sum())
+}
+
+fn is_event(text: &str) -> bool {
+    let rest = EVENTS.iter().find_map(|begin| text.strip_prefix(begin));
+    rest.is_some_and(|rest| rest.trim_start().starts_with('['))
 }
 
 /// `[Sun 2026-03-08 22:03 GMT+9]`, `[Telegram Ann id:7 2026-03-08 22:03]`, `[cron:<id> name]`.
@@ -149,6 +154,7 @@ fn message_id(text: &str) -> (&str, Option<&str>) {
 mod tests {
     use super::open;
     use crate::formats::pi::message::Voice;
+    use crate::model::entry::sender::SenderKind;
 
     #[test]
     fn prompts_read_clean() {
@@ -193,16 +199,32 @@ mod tests {
     }
 
     #[test]
-    fn prompts_of_the_program_are_known() {
-        for (raw, voice) in [
-            ("System: [2026-01-31] Exec failed", Voice::Program),
-            ("Read HEARTBEAT.md if it exists", Voice::Program),
-            ("[Sun 2026-03-08 22:03] Pre-compaction memory flush. Store", Voice::Program),
-            ("OpenClaw runtime context (internal):", Voice::Background),
-            ("[message_id: only]", Voice::Person),
-            ("", Voice::Person),
+    fn what_nobody_said_is_known() {
+        for (raw, kind) in [
+            ("System: [2026-01-31 19:25] Exec failed (a, code 1)", SenderKind::Task),
+            (
+                "System (untrusted): [2026-01-31 19:25] Exec failed (a, code 1)\nSystem (untrusted): [2026-01-31 19:26] b",
+                SenderKind::Task,
+            ),
+            ("System: [2026-01-31 19:25] Check the mail:\nSystem: \nSystem: run it", SenderKind::Runtime),
+            (
+                "System: [2026-01-31 19:25] Hi\n\nA scheduled reminder has been triggered. It is:\n\nhi",
+                SenderKind::Schedule,
+            ),
+            ("System: [2026-01-31 19:25] Hi\n\nCurrent time: Sunday", SenderKind::Runtime),
+            ("[Sun 2026-03-08 22:03] Pre-compaction memory flush. Store", SenderKind::Runtime),
         ] {
-            assert_eq!(open(raw).voice, voice, "{raw}");
+            let Voice::Sender(sender) = open(raw).voice else { panic!("{raw}") };
+            assert_eq!(sender.kind, kind, "{raw}");
+        }
+        assert_eq!(open("OpenClaw runtime context (internal):").voice, Voice::Background);
+        for raw in [
+            "[message_id: only]",
+            "",
+            "System: what does it say?",
+            "System: [2026-01-31 19:25] Hi\n\nwhat now?",
+        ] {
+            assert_eq!(open(raw).voice, Voice::Person, "{raw}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::name::{FileName, Kept};
 use crate::formats::decoder::Probe;
 use crate::formats::json::Json;
+use crate::formats::openclaw::wakes;
 use crate::formats::openclaw::wire::frame;
 
 /// The first mark of OpenClaw in the file, in words; else in its path.
@@ -53,7 +54,8 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
     let first = content.and_then(|content| content.blocks().first());
     let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
     text.is_some_and(|text| {
-        text.contains("[Subagent Context]")
+        wakes::is_known(text)
+            || text.contains("[Subagent Context]")
             || text.lines().next().is_some_and(|line| line.ends_with("(untrusted metadata):"))
     })
 }

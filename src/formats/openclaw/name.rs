@@ -90,8 +90,10 @@ fn archived(suffix: &str) -> Option<Kept<'_>> {
         return None;
     }
     let at = match when.split_once('T') {
-        // File names hold no colons.
-        Some((day, time)) => Timestamp::parse(&format!("{day}T{}", time.replace('-', ":"))),
+        // File names hold no colons, and those of July 2026 no points either.
+        Some((day, time)) => {
+            Timestamp::parse(&format!("{day}T{}", time.replacen('-', ":", 2).replacen('-', ".", 1)))
+        }
         None => when.parse().ok().and_then(Timestamp::from_number),
     };
     Some(Kept::Archived(how, at))
@@ -115,6 +117,12 @@ mod tests {
                 "a1",
                 None,
                 Kept::Archived("reset", at("2026-06-27T03:21:20.768Z")),
+            ),
+            (
+                "a1.jsonl.deleted.2026-07-27T03-21-20-768Z.zst",
+                "a1",
+                None,
+                Kept::Archived("deleted", at("2026-07-27T03:21:20.768Z")),
             ),
             (
                 "a1.jsonl.deleted.1782530279.zst",

@@ -46,6 +46,14 @@ pub fn named(path: &Path) -> Option<Named<'_>> {
     Named::stem(path).filter(|_| !is_other).map(|named| Named { agent, ..named })
 }
 
+/// Where files lie that the database of an agent has taken over.
+const IMPORTED: &str = "session-sqlite-import-archive";
+
+/// Whether a file was taken over by a database: its sessions are rows there.
+pub(crate) fn is_imported(path: &Path) -> bool {
+    path.iter().any(|folder| folder == IMPORTED) && FileName::of(path).is_some()
+}
+
 /// The lock of a run that is live, and the index of the folder.
 pub(crate) fn beside(path: &Path) -> Beside {
     let Some(name) = FileName::of(path) else { return Beside::default() };
@@ -64,10 +72,24 @@ pub(crate) fn archives(path: &Path) -> Vec<Pattern> {
 
 /// The folder of all agents, if the session lies where OpenClaw puts it.
 pub(crate) fn home(path: &Path) -> PathBuf {
-    let sessions = path.parent().unwrap_or(path);
-    let is_usual = sessions.file_name().is_some_and(|name| name == "sessions");
-    let agents = sessions.parent().and_then(Path::parent).filter(|_| is_usual);
-    agents.unwrap_or(sessions).to_owned()
+    agents(path).unwrap_or_else(|| folder_of(path))
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(path).to_owned()
+}
+
+/// The folder of all agents. A path may begin anywhere on the way to the session: what lies above its beginning has no name
+/// in it.
+fn agents(path: &Path) -> Option<PathBuf> {
+    let sessions = folder_of(path);
+    let has_name = |folder: &Path| folder.file_name().is_some();
+    if has_name(&sessions) && sessions.file_name().is_none_or(|name| name != "sessions") {
+        return None;
+    }
+    let named =
+        sessions.parent().filter(|agent| has_name(&sessions) && has_name(agent)).and_then(Path::parent);
+    Some(named.map_or_else(|| sessions.join("../.."), Path::to_owned))
 }
 
 /// The files of the session that a decoder asked for as `<agent>/<id>`; without an id, that agent's index.
@@ -77,11 +99,13 @@ pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
     let is_plain = |name: &str| {
         !name.contains("..") && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
     };
-    let Some(home) = path.parent().filter(|_| is_plain(agent) && is_plain(id)) else { return Vec::new() };
-    let agents = home.parent().filter(|_| home.file_name().is_some_and(|name| name == "sessions"));
-    let other = agents.and_then(Path::parent).map(|agents| agents.join(agent).join("sessions"));
-    let folders = other.into_iter().filter(|other| !agent.is_empty() && other != home);
-    let folders: Vec<PathBuf> = folders.chain([home.to_owned()]).collect();
+    if !is_plain(agent) || !is_plain(id) {
+        return Vec::new();
+    }
+    let own = folder_of(path);
+    let other = agents(path).map(|agents| agents.join(agent).join("sessions"));
+    let folders = other.into_iter().filter(|other| !agent.is_empty() && *other != own);
+    let folders: Vec<PathBuf> = folders.chain([own.clone()]).collect();
     let names: Vec<String> = if id.is_empty() {
         vec![INDEX.to_owned()]
     } else {
@@ -95,7 +119,38 @@ pub(crate) fn of_child(path: &Path, wanted: &str) -> Vec<Pattern> {
 mod tests {
     use std::path::Path;
 
-    use super::named;
+    use super::{home, is_imported, named, of_child};
+
+    #[test]
+    fn what_a_database_took_over_is_known_by_its_folder() {
+        assert!(is_imported(Path::new("/h/agents/main/sessions/session-sqlite-import-archive/a1.jsonl")));
+        assert!(!is_imported(Path::new("/h/agents/main/sessions/session-sqlite-import-archive/notes.md")));
+        assert!(!is_imported(Path::new("/h/agents/main/sessions/a1.jsonl")));
+    }
+
+    #[test]
+    fn children_are_found_however_the_path_is_written() {
+        for (path, agents) in [
+            ("/h/.openclaw/agents/main/sessions/a1.jsonl", "/h/.openclaw/agents"),
+            ("main/sessions/a1.jsonl", ""),
+            ("sessions/a1.jsonl", "sessions/../.."),
+            ("./sessions/a1.jsonl", "./sessions/../.."),
+            ("a1.jsonl", "../.."),
+            ("./a1.jsonl", "./../.."),
+            ("../sessions/a1.jsonl", "../sessions/../.."),
+            ("../a1.jsonl", "../../.."),
+        ] {
+            let path = Path::new(path);
+            assert_eq!(home(path), Path::new(agents), "{path:?}");
+            let all: Vec<_> = of_child(path, "other/c1").into_iter().map(|pattern| pattern.0).collect();
+            let child = Path::new(agents).join("other/sessions/c1.jsonl");
+            assert!(all.contains(&child), "{path:?}: {all:?}");
+            assert!(all.contains(&path.with_file_name("c1.jsonl")), "{path:?}: {all:?}");
+        }
+        // Elsewhere nothing is known of the folders above.
+        assert_eq!(home(Path::new("/x/saved/a1.jsonl")), Path::new("/x/saved"));
+        assert!(of_child(Path::new("/h/agents/main/sessions/a1.jsonl"), "../etc/x").is_empty());
+    }
 
     #[test]
     fn archives_are_sessions_and_copies_are_none() {

@@ -9,6 +9,7 @@ use crate::formats::pi::Pi;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
 const SESSION: &str = include_str!("../../../tests/fixtures/openclaw/gateway-session.jsonl");
@@ -214,9 +215,37 @@ fn a_history_that_was_written_again_counts_once() {
     assert_eq!((transcript.turns().len(), transcript.tally().merged), (3, 7));
     assert_eq!(states(&transcript), ["done"]);
     assert!(transcript.branches().list.is_empty(), "the new lines go on with the first reading");
-    // The same words at another time, or in a line of the same time, are another message.
+    // The same words at another time are another message.
     let later = REWRITTEN.replacen("1780400063000", "1780400063001", 1);
     assert_eq!(read(&later).totals().sum().requests, 5);
+}
+
+#[test]
+fn a_history_that_was_written_again_twice_with_what_stands_between_is_no_branch() {
+    let transcript = read(include_str!("../../../tests/fixtures/openclaw/rewritten-twice.jsonl"));
+    assert!(transcript.branches().list.is_empty(), "{:?}", transcript.branches().list);
+    let sum = transcript.totals().sum();
+    assert_eq!((transcript.turns().len(), sum.requests, sum.output.total), (4, 8, 220));
+    assert_eq!(states(&transcript), ["done"; 4]);
+    let compactions = transcript.entries().flat_map(|entry| &entry.blocks);
+    let is_one = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Compaction { .. }));
+    assert_eq!(compactions.filter(|block| is_one(&block.kind)).count(), 1);
+}
+
+#[test]
+fn what_wakes_the_model_is_no_prompt() {
+    let transcript = read(include_str!("../../../tests/fixtures/openclaw/wakes.jsonl"));
+    let prompts: Vec<_> = transcript.entries().filter(|entry| entry.marks.prompt).collect();
+    assert_eq!((prompts.len(), transcript.turns().len()), (3, 3));
+    assert!(prompts.iter().all(|entry| entry.from.is_none()));
+    let kinds: Vec<_> =
+        transcript.entries().filter_map(|entry| entry.from.as_deref()).map(|from| from.kind.word()).collect();
+    let expected = [
+        "schedule", "task", "schedule", "runtime", "schedule", "schedule", "task", "task", "task",
+        "handback", "peer",
+    ];
+    assert_eq!(kinds, expected);
+    assert_eq!(transcript.meta().title().map(Text::as_str), Some("Walk around the house."));
 }
 
 /// An answer, what was delivered of it, and a tool that tells of its failure in its output only.

@@ -156,12 +156,15 @@ fn content(entry: &mut Entry, json: &Json<'_>, out: &mut Batch) {
             Role::User => envelope::open(text),
             Role::Assistant | Role::System | Role::Harness => plain_prompt(text),
         };
+        entry.blocks.extend(prompt.envelope(out));
+        entry.blocks.extend(block::text(prompt.text, out));
         if prompt.voice != Voice::Person {
             entry.role = Role::Harness;
             entry.marks.prompt = false;
         }
-        entry.blocks.extend(prompt.envelope(out));
-        entry.blocks.extend(block::text(prompt.text, out));
+        if let Voice::Sender(sender) = prompt.voice {
+            entry.from = Some(Box::new(sender));
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Messages that stand in a session twice: a gateway that rewrites a session appends its history once more,
-//! with new ids and at the time of the rewriting, but each message with its own time.
+//! Lines that stand in a session twice: a gateway that rewrites a session appends its history once more, with new ids, but
+//! each message with its own time. What stands between messages has none, and hangs below a copy as it hung below what
+//! that is a copy of.
 //!
-//! Invariant: two lines are one message only if they were written at different times and the message itself
-//! has the same time, to the millisecond, and the same of all that is looked at.
+//! Invariant: two lines are one message only if the message itself has the same time, to the millisecond, and the same of
+//! all that is looked at; other lines are one only if they say the same below the same line.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,11 +16,16 @@ use crate::model::text::prefix;
 /// Bytes of the first text that are compared.
 const WORDS: usize = 160;
 
+/// Members of a line that say where and when it was written.
+const PLACES: [&str; 3] = ["id", "parentId", "timestamp"];
+
 /// Messages by what they say of themselves, each with the line that held it first.
 #[derive(Default)]
 pub(crate) struct Copies {
     seed: Seed,
     first: ByPrint<Key>,
+    /// Other lines by what they say and hang below.
+    others: ByPrint<Key>,
     /// Lines that are copies, each with the line that it is a copy of.
     originals: HashMap<Key, Key>,
 }
@@ -34,6 +40,23 @@ impl Copies {
         self.first.get(print).filter(|first| *first != line)
     }
 
+    /// The line that is no message and said the same below the same line before, if another one did; else this is the
+    /// line.
+    pub(crate) fn look_up_other(&mut self, line: &Key, parent: &Key, record: &Json<'_>) -> Option<&Key> {
+        let print = self.seed.print_of(|hasher| {
+            parent.hash(hasher);
+            let own = record.members().iter().filter(|(name, _)| !PLACES.contains(&name.as_ref()));
+            for (name, value) in own {
+                name.hash(hasher);
+                value.print(hasher);
+            }
+        });
+        if !self.others.contains(print) {
+            self.others.insert(print, line.clone());
+        }
+        self.others.get(print).filter(|first| *first != line)
+    }
+
     /// What two copies of a message have in common. A request is known by its time and what it spent.
     fn sign(&self, message: &Json<'_>) -> Option<Print> {
         let at = message.get("timestamp").moment()?;
@@ -45,10 +68,14 @@ impl Copies {
             if is_of_an_answer {
                 return usage.print(hasher);
             }
+            let call = message.get("toolCallId").str_or_empty();
+            if !call.is_empty() {
+                // What a tool gave may have been cut when the history was written again.
+                return call.hash(hasher);
+            }
             let content = message.get("content");
             let words = content.blocks().iter().find_map(|block| block.str().or(block.get("text").str()));
-            let call = message.get("toolCallId").str_or_empty();
-            (content.weight(), call, prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
+            (content.weight(), prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
         }))
     }
 

@@ -6,9 +6,11 @@
 use super::block::{self, Ending};
 use super::usage;
 use crate::formats::json::Json;
+use crate::formats::openclaw::wakes;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
+use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Sent, Stop};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -54,12 +56,12 @@ pub struct Prompt<'a> {
 }
 
 /// Who speaks through a user message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A human or a calling agent.
     Person,
-    /// The program, to set the model to work.
-    Program,
+    /// Somebody who is no human, to set the model to work.
+    Sender(Sender),
     /// The program, for the model's information.
     Background,
 }
@@ -130,7 +132,8 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     let mut voice = Voice::Person;
     let provenance = message.get("provenance");
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
-        voice = Voice::Program;
+        let of = |name: &str| provenance.get(name).str_or_empty();
+        voice = Voice::Sender(wakes::of_provenance(of("kind"), of("sourceTool"), of("sourceSessionKey")));
         entry.blocks.push(Block { sent: Sent::Never, ..source(provenance, out) });
     }
     let mut is_first_text = true;
@@ -141,16 +144,16 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         };
         let prompt = if is_first_text { read(text) } else { plain_prompt(text) };
         if is_first_text && voice == Voice::Person {
-            voice = prompt.voice;
+            voice = prompt.voice.clone();
         }
         is_first_text = false;
         entry.blocks.extend(prompt.envelope(out));
         entry.blocks.extend(block::text(prompt.text, out));
     }
-    entry.marks.prompt = voice == Voice::Person;
-    entry.marks.quiet = voice == Voice::Background;
-    if voice != Voice::Person {
-        entry.role = Role::Harness;
+    match voice {
+        Voice::Person => entry.marks.prompt = true,
+        Voice::Sender(sender) => (entry.role, entry.from) = (Role::Harness, Some(Box::new(sender))),
+        Voice::Background => (entry.role, entry.marks.quiet) = (Role::Harness, true),
     }
     entry
 }

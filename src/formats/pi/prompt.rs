@@ -3,6 +3,7 @@
 //! Invariant: envelope and text together hold every character of the message but outer white space.
 
 use super::message::{Prompt, Voice};
+use crate::formats::openclaw::wakes;
 
 /// Takes the text of a user message apart.
 pub fn open(text: &str) -> Prompt<'_> {
@@ -15,7 +16,9 @@ pub fn open(text: &str) -> Prompt<'_> {
     let envelope = text.trim().strip_suffix(rest).unwrap_or_default().trim();
     // A skill that is called without further words is what was said.
     let said = if rest.is_empty() { names.first().copied().unwrap_or(text) } else { rest };
-    Prompt { facts: names.join(" · "), envelope: envelope.to_owned(), text: said, voice: Voice::Person }
+    // OpenClaw's marks may come later in a file than its first lines.
+    let voice = wakes::sender(said).map_or(Voice::Person, Voice::Sender);
+    Prompt { facts: names.join(" · "), envelope: envelope.to_owned(), text: said, voice }
 }
 
 /// The name in `<skill name="…" …>` or `<file name="…">`, and where the element ends.

@@ -188,7 +188,7 @@ impl SessionDecoder {
 
     fn entry_of(&mut self, kind: &str, line: &Line, json: &Json<'_>, out: &mut Batch) -> Fate {
         match kind {
-            "message" if self.is_copy(line, json.get("message")) => Fate::Merged,
+            _ if self.is_copy(kind, line, json) => Fate::Merged,
             "message" => self.message(line, json.get("message"), out),
             "compaction" => {
                 let entry = message::compaction(line, json, out);
@@ -248,15 +248,22 @@ impl SessionDecoder {
 
     // === messages ===
 
-    /// Whether the line repeats a message that another one held before.
-    fn is_copy(&mut self, line: &Line, message: &Json<'_>) -> bool {
-        let Some(first) = self.copies.look_up(&line.key, message).cloned() else { return false };
-        let written = |key: &Key| self.seen.get(key).and_then(|mark| mark.at);
-        let is_apart = written(&first).zip(written(&line.key)).is_some_and(|(first, own)| first != own);
-        if is_apart {
+    /// Whether the line repeats under another id what one before it held: a message, or what hung below the same line.
+    fn is_copy(&mut self, kind: &str, line: &Line, json: &Json<'_>) -> bool {
+        if line.key.as_str() != json.get("id").str_or_empty() {
+            return false;
+        }
+        let first = match (kind, &line.parent) {
+            ("message", _) => self.copies.look_up(&line.key, json.get("message")),
+            (_, Some(parent)) => self.copies.look_up_other(&line.key, parent, json),
+            (_, None) => None,
+        };
+        let first = first.cloned();
+        let is_copy = first.is_some();
+        if let Some(first) = first {
             self.copies.note(line.key.clone(), first);
         }
-        is_apart
+        is_copy
     }
 
     fn message(&mut self, line: &Line, message: &Json<'_>, out: &mut Batch) -> Fate {

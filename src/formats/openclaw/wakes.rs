@@ -1,0 +1,163 @@
+//! What the gateway writes to wake the model: heartbeats, commands that ended, cron jobs, reminders, events of the
+//! session. It stands under the user's name, and nobody typed it.
+//!
+//! What a cron job asks in a session of its own is the prompt of that session.
+//!
+//! Invariant: a text is the gateway's only by how it begins, so that whoever writes about a heartbeat is a human.
+
+use crate::model::entry::sender::{Sender, SenderKind};
+use crate::model::text::Text;
+
+/// How texts of the gateway begin, and what wakes the model with them.
+const TEXTS: [(&str, SenderKind, &str); 17] = [
+    ("Read HEARTBEAT.md if", SenderKind::Schedule, "heartbeat"),
+    ("Follow the heartbeat monitor scratch context", SenderKind::Schedule, "heartbeat"),
+    ("Run the following periodic tasks (only those due", SenderKind::Schedule, "heartbeat"),
+    ("A scheduled reminder has been triggered", SenderKind::Schedule, "reminder"),
+    ("A scheduled reminder was triggered", SenderKind::Schedule, "reminder"),
+    ("A scheduled cron event has been triggered", SenderKind::Schedule, "cron"),
+    ("A scheduled cron event was triggered", SenderKind::Schedule, "cron"),
+    ("An async command you ran earlier has completed", SenderKind::Task, "exec"),
+    ("An async command you ran earlier completed", SenderKind::Task, "exec"),
+    ("An async command completion event was triggered", SenderKind::Task, "exec"),
+    (
+        "[Subagent Context] Every subagent spawned from this session has now settled",
+        SenderKind::Task,
+        "subagents",
+    ),
+    ("[Inter-session message]", SenderKind::Peer, ""),
+    ("Continue the OpenClaw runtime event", SenderKind::Runtime, ""),
+    ("Pre-compaction memory flush", SenderKind::Runtime, "memory flush"),
+    ("[System] Your previous turn was interrupted by a gateway restart", SenderKind::Runtime, "restart"),
+    ("A new session was started via /new or /reset", SenderKind::Runtime, "new session"),
+    ("Current time: ", SenderKind::Runtime, ""),
+];
+
+/// What ends, as the gateway announces it: `A subagent task "count" just completed successfully.`
+const ANNOUNCED: [(&str, SenderKind); 3] = [
+    ("A subagent task \"", SenderKind::Handback),
+    ("A background task \"", SenderKind::Task),
+    ("A cron job \"", SenderKind::Schedule),
+];
+
+/// Whether a text is one that wakes the model.
+pub(crate) fn is_known(text: &str) -> bool {
+    sender(text.trim_start()).is_some()
+}
+
+/// Who wakes the model with this text; nobody if a human said it.
+pub(crate) fn sender(said: &str) -> Option<Sender> {
+    let first = said.lines().next().unwrap_or_default().trim_end();
+    let known = || {
+        let (_, kind, name) = TEXTS.iter().find(|(begin, ..)| said.starts_with(begin))?;
+        Some(named(*kind, name))
+    };
+    let announced = || {
+        let (begin, kind) = ANNOUNCED.iter().find(|(begin, _)| first.starts_with(begin))?;
+        let (name, what) = first.get(begin.len()..)?.split_once('"')?;
+        what.starts_with(" just ").then(|| named(*kind, name))
+    };
+    let ended = || is_end_of_command(first).then(|| named(SenderKind::Task, "exec"));
+    marked(first).or_else(known).or_else(announced).or_else(ended)
+}
+
+/// Who writes events of the system above a prompt, if nothing is said below them.
+pub(super) fn of_events(events: &str) -> Sender {
+    let has = |words: &[&str]| words.iter().any(|word| events.contains(word));
+    if has(&["] Exec ", "] exec "]) {
+        named(SenderKind::Task, "exec")
+    } else if has(&["] Cron", "] Reminder"]) {
+        named(SenderKind::Schedule, "cron")
+    } else {
+        Sender::of(SenderKind::Runtime)
+    }
+}
+
+/// Who a message came from that the gateway put into the session, by its provenance.
+pub(crate) fn of_provenance(kind: &str, tool: &str, session: &str) -> Sender {
+    let name = if session.is_empty() { tool } else { session };
+    match (kind, tool) {
+        ("internal_system", "heartbeat" | "cron") => named(SenderKind::Schedule, tool),
+        ("internal_system", "exec" | "exec-event") => named(SenderKind::Task, "exec"),
+        ("internal_system", _) => named(SenderKind::Runtime, tool),
+        (_, tool) if tool.contains("subagent") => named(SenderKind::Handback, name),
+        _ => named(SenderKind::Peer, name),
+    }
+}
+
+/// `[OpenClaw heartbeat poll]` and its kin, on a line of its own.
+fn marked(line: &str) -> Option<Sender> {
+    let what =
+        line.strip_prefix("[OpenClaw ")?.strip_suffix(']').filter(|what| !what.contains([']', '[']))?;
+    let has = |words: &[&str]| words.iter().any(|word| what.contains(word));
+    let kind = if has(&["heartbeat", "cron", "reminder", "schedule"]) {
+        SenderKind::Schedule
+    } else if has(&["exec", "task", "completion"]) {
+        SenderKind::Task
+    } else {
+        SenderKind::Runtime
+    };
+    Some(named(kind, what))
+}
+
+/// `exec failed (q7w2, signal SIGTERM) :: killed`
+fn is_end_of_command(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let ends = ["exec completed (", "exec failed (", "exec finished ("];
+    let Some(rest) = ends.iter().find_map(|end| line.strip_prefix(end)) else { return false };
+    let inside = rest.split(')').next().unwrap_or_default();
+    ["code ", "signal "].iter().any(|how| inside.contains(how))
+}
+
+fn named(kind: SenderKind, name: &str) -> Sender {
+    Sender { kind, name: (!name.is_empty()).then(|| Text::clean(name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_events, sender};
+    use crate::model::entry::sender::SenderKind;
+
+    #[test]
+    fn what_wakes_the_model_is_known_by_its_beginning() {
+        for (said, kind) in [
+            ("[OpenClaw heartbeat poll]", SenderKind::Schedule),
+            ("[OpenClaw exec completion]\nTurn it off.", SenderKind::Task),
+            ("[OpenClaw session event]", SenderKind::Runtime),
+            ("[OpenClaw cron wake]", SenderKind::Schedule),
+            ("Read HEARTBEAT.md if it exists (workspace context).", SenderKind::Schedule),
+            (
+                "A scheduled reminder has been triggered. The reminder content is:\n\nwater",
+                SenderKind::Schedule,
+            ),
+            ("An async command you ran earlier has completed. The result is above.", SenderKind::Task),
+            ("exec failed (q7w2, signal SIGTERM) :: killed", SenderKind::Task),
+            ("Exec finished (gateway id=9f2c, code 0)", SenderKind::Task),
+            ("A subagent task \"count\" just completed successfully.\n\nFindings:", SenderKind::Handback),
+            ("A cron job \"news\" just failed.", SenderKind::Schedule),
+            ("[Inter-session message] sourceSession=agent:b:main", SenderKind::Peer),
+            ("Continue the OpenClaw runtime event.", SenderKind::Runtime),
+        ] {
+            assert_eq!(sender(said).map(|sender| sender.kind), Some(kind), "{said}");
+        }
+        for said in [
+            "why does the [OpenClaw heartbeat poll] come?",
+            "[OpenClaw heartbeat poll] is what I see",
+            "An async command you ran earlier failed, why?",
+            "A scheduled reminder would be nice",
+            "Read HEARTBEAT.md and tell me what is in it",
+            "exec failed (again), why?",
+            "A background task is running",
+            "A cron job \"news\" is what I want",
+            "[urgent] look",
+        ] {
+            assert_eq!(sender(said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn events_are_told_by_their_words() {
+        assert_eq!(of_events("System: [2026-01-31] Exec failed (a, code 1)").kind, SenderKind::Task);
+        assert_eq!(of_events("System: [2026-01-31] WhatsApp connected").kind, SenderKind::Runtime);
+    }
+}
