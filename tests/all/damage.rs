@@ -213,6 +213,8 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
     let tells_of_others = match lines.format.name() {
         // Each run of a file counts its items anew: without the line that begins it, they are those of the run before.
         "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
+        // Whoever looks after a process tells how the command ended that another call began.
+        "codex" => looks_after_a_process(lines, bytes),
         // A journal names elements by their numbers, and puts one thing in the place of another.
         "vscode-copilot-chat" => true,
         _ => false,
@@ -242,6 +244,26 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         let is_same = |now: &Entry| now.role == entry.role || entry.marks.trace;
         assert!(now.is_none_or(is_same), "{what}: {}", entry.key);
     }
+}
+
+/// Whether a record is a call of Codex's `write_stdin`, or its output, or says under which number a command goes on; or is
+/// what a script printed, in whose place what its command put out may stand; or ends a turn, behind which commands may end.
+fn looks_after_a_process(lines: &Lines, bytes: &[u8]) -> bool {
+    const ID: &str = "\"call_id\":\"";
+    let marks: [&[u8]; 3] =
+        [b"Process running with session ID", b"custom_tool_call_output", b"task_complete"];
+    if marks.iter().any(|mark| memchr::memmem::find(bytes, mark).is_some()) {
+        return true;
+    }
+    let polls = lines
+        .records()
+        .into_iter()
+        .filter(|record| memchr::memmem::find(record.bytes, b"write_stdin").is_some());
+    polls.into_iter().any(|poll| {
+        let text = String::from_utf8_lossy(poll.bytes);
+        let id = text.split_once(ID).and_then(|(_, rest)| rest.split('"').next()).unwrap_or_default();
+        !id.is_empty() && memchr::memmem::find(bytes, format!("{ID}{id}\"").as_bytes()).is_some()
+    })
 }
 
 fn read(lines: &Lines, records: &[Record<'_>]) -> Transcript {

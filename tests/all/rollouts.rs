@@ -71,6 +71,63 @@ fn own(transcript: &Transcript) -> Vec<String> {
 }
 
 #[test]
+fn a_thread_over_two_files_is_one_session_everywhere_also_in_a_copy_of_the_folder() {
+    let (dir, home) = home(&[FIRST, SECOND]);
+    fs::write(
+        home.join("session_index.jsonl"),
+        format!("{{\"id\":\"{THREAD}\",\"thread_name\":\"The mill\"}}\n"),
+    )
+    .unwrap();
+    let copy = dir.path().join("copy");
+    fs::rename(&home, &copy).unwrap();
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let lines = |arguments: &[&str], is_named: bool| -> Vec<serde_json::Value> {
+        let mut command = assert_cmd::Command::cargo_bin("tv").unwrap();
+        command.args(arguments).env("HOME", &elsewhere).env_remove("CODEX_HOME");
+        if is_named {
+            command.arg(&copy);
+        } else {
+            command.env("CODEX_HOME", &copy);
+        }
+        let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        output.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for is_named in [true, false] {
+        let listed: Vec<_> = lines(&["list", "--json"], is_named);
+        let rows: Vec<_> = listed.iter().map(|row| (row["id"].as_str(), row["title"].as_str())).collect();
+        assert_eq!(rows, [(Some(THREAD), Some("The mill"))], "{is_named}");
+        let spent = lines(&["usage", "--json", "--by", "session"], is_named);
+        let rows: Vec<_> =
+            spent.iter().map(|row| (row["session"].as_str(), row["sessions"].as_u64())).collect();
+        assert_eq!(rows, [(Some(THREAD), Some(1))], "{is_named}");
+        let hits = lines(&["grep", "--json", "mill"], is_named);
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit["session"] == THREAD), "{is_named}");
+    }
+}
+
+#[test]
+fn a_review_of_an_action_is_in_no_list() {
+    let (dir, home) = home(&[FIRST]);
+    let folder = home.join("sessions/2026/10/02");
+    let review = |name: &str, source: &str| {
+        let text = format!(
+            "{{\"timestamp\":\"2026-10-02T09:00:00.000Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{name}\",\"cwd\":\"/x\"{source}}}}}\n"
+        );
+        fs::write(folder.join(format!("rollout-2026-10-02T12-00-00-{name}.jsonl")), text).unwrap();
+    };
+    review("01a0fbd7-8280-7000-8000-0000000000c1", r#","source":{"subagent":{"other":"guardian"}}"#);
+    review("01a0fbd7-8280-7000-8000-0000000000c2", r#","source":"vscode","thread_source":"guardian_review""#);
+    review("01a0fbd7-8280-7000-8000-0000000000c3", r#","source":"vscode","thread_source":"automation""#);
+    let environment = Environment { home: Some(dir.path().to_owned()), ..Environment::default() };
+    let found =
+        find::sessions(&Search { environment, ..Search::default() }, Timestamp(0)).map(Result::unwrap);
+    let mut ids: Vec<String> = found.map(|found| found.id.to_string()).collect();
+    ids.sort();
+    assert_eq!(ids, [THREAD, "01a0fbd7-8280-7000-8000-0000000000c3"]);
+}
+
+#[test]
 fn a_thread_over_two_files_is_one_session_without_what_was_taken_back() {
     let (_dir, home) = home(&[FIRST, SECOND]);
     let path = home.join("sessions/2026/10/02").join(SECOND);

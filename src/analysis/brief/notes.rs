@@ -403,7 +403,8 @@ fn is_own_exit(facts: &str) -> bool {
 /// Calls that may change anything anywhere without a word of it.
 fn may_do_anything(call: &ToolCall) -> bool {
     match call.kind {
-        ToolKind::Other => true,
+        // Whoever waits for a command does nothing.
+        ToolKind::Other => !is_wait(call),
         // What a sub-agent did stands in its lane.
         ToolKind::Delegate => call.lane.is_none(),
         _ => false,

@@ -1,25 +1,30 @@
 //! Calls of the model and their outputs, as response items.
 
 use super::code_mode::{self, Inner};
-use super::deeds::Outcome;
+use super::deeds::{CELL, Outcome};
 use super::line::Line;
 use super::output;
 use super::thread::{Thread, piece};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::path::BETWEEN;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, patch_of_command};
+use crate::model::tool::{ToolCall, ToolKind, ToolState, ended, patch_of_command};
 
 /// The tool that is given code, which calls other tools.
 const CODE: &str = "exec";
 
-/// The tool that writes to a command that goes on, or looks after it.
+/// The tools that write to a command that goes on, or look after it or after a script.
 const POLL: &str = "write_stdin";
+const WAIT: &str = "wait";
+/// Characters of what is typed into a command that goes on.
+const HEADLINE: usize = 200;
+/// The names of tools that the program itself has stand in this space.
+const OWN: &str = "functions";
 
 /// `function_call`, `custom_tool_call` and their kin.
 pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
@@ -33,18 +38,20 @@ pub(crate) fn call(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
     let name = name(payload);
     // What it asks for counts nothing, but for code that may start sub-agents.
     let is_plain = out.is_counted && name != CODE;
+    let code = input.str().filter(|_| name == CODE);
+    let inner = code.map(code_mode::calls).unwrap_or_default();
     let (kind, headline) =
-        if is_plain { (tools::kind_of(&name), Text::default()) } else { asked(&name, input) };
+        if is_plain { (tools::kind_of(&name), Text::default()) } else { asked(&name, input, &inner) };
     let mut body = out.tree(&headline, input.weight(), || input.to_tree());
     body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
     let key = call_key(payload, out);
     thread.deeds.begin(&key, kind);
-    if name == POLL && !out.is_counted {
-        let process = input.get("session_id");
-        let number = process.count().map(|number| number.to_string());
-        let process = number.or_else(|| process.filled().map(str::to_owned));
-        if let Some(process) = process {
+    if !out.is_counted {
+        if let Some(process) = polled(&name, input) {
             thread.deeds.poll(&key, process);
+        }
+        if let Some(code) = code {
+            note_script(&key, &inner, code, thread);
         }
     }
     let mut entry = thread.answer(line, out);
@@ -69,20 +76,43 @@ fn name(payload: &Json<'_>) -> String {
         "tool_search_call" => "tool_search",
         _ => "",
     });
-    match payload.get("namespace").filled() {
+    match payload.get("namespace").filled().filter(|space| *space != OWN) {
         Some(space) => format!("{}__{name}", space.trim_end_matches("__")),
         None => name.to_owned(),
     }
 }
 
+/// Which process or script a call looks after.
+fn polled(name: &str, input: &Json<'_>) -> Option<String> {
+    let number = |field: &str| {
+        let value = input.get(field);
+        value.count().map(|number| number.to_string()).or_else(|| value.filled().map(str::to_owned))
+    };
+    match name {
+        POLL => number("session_id"),
+        WAIT => number("cell_id").map(|cell| format!("{CELL}{cell}")),
+        _ => None,
+    }
+}
+
+/// Takes note of the commands that code runs: records of their ends do not name the call.
+fn note_script(call: &Key, inner: &[Inner], code: &str, thread: &mut Thread) {
+    let commands = inner.iter().filter(|one| one.kind == ToolKind::Run).map(|one| one.headline.clone());
+    let is_one = inner.len() == 1 && code.matches("tools.").count() == 1;
+    thread.deeds.note_script(call, commands.collect(), is_one);
+}
+
 /// What a call does and what it asks for. Of code that calls tools, what those do.
-fn asked(name: &str, input: &Json<'_>) -> (ToolKind, Text) {
+fn asked(name: &str, input: &Json<'_>, inner: &[Inner]) -> (ToolKind, Text) {
     let kind = tools::kind_of_call(name, input);
+    if let Some(process) = polled(name, input) {
+        let typed = input.get("chars").str_or_empty().trim_end_matches('\n');
+        let words = if typed.is_empty() { format!("poll {process}") } else { format!("{process} < {typed}") };
+        return (kind, Text::stub(&words, HEADLINE));
+    }
     let patched = || patched(input).filter(|_| kind == ToolKind::Run);
     let usual =
         || patched().map_or_else(|| (kind, tools::headline(kind, input)), |paths| (ToolKind::Edit, paths));
-    let Some(code) = input.str().filter(|_| name == CODE) else { return usual() };
-    let inner = code_mode::calls(code);
     let Some(first) = inner.first() else { return usual() };
     let is_one_kind = inner.iter().all(|one| one.kind == first.kind);
     let words: Vec<String> = inner.iter().map(|one| words(one, is_one_kind)).collect();
@@ -118,6 +148,9 @@ fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
 /// What a tool gave back to the model.
 pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
+    if payload.get("call_id").filled().is_none() && payload.get("name").filled().is_some() {
+        return alone(line, payload, thread, out);
+    }
     let call = Text::clean(payload.get("call_id").str_or_empty());
     thread.close_request();
     let is_known = thread.deeds.knows(&call);
@@ -130,10 +163,36 @@ pub(crate) fn output(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> F
     } else {
         output::read(payload.get("output"), line.at, out)
     };
-    let outcome = thread.deeds.polled(&call, outcome);
-    let result = Box::new(thread.deeds.join(&call, outcome, thread.lane.as_ref()));
-    out.push(Edit::Result { call, result, lane: thread.lane.clone() });
+    let (outcome, end) = thread.deeds.polled(&call, outcome);
+    thread.result(call, outcome, out);
+    if let Some((starter, end)) = end {
+        thread.result(starter, end, out);
+    }
     if is_known { Fate::Merged } else { Fate::Shown }
+}
+
+/// What a tool gave that the program used by itself: no call of the model names it.
+pub(crate) fn alone(line: &Line<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let name = name(json);
+    let outcome = output::read(json.get("output"), line.at, out);
+    let key = json.get("id").text().unwrap_or_else(|| out.origin_key());
+    let headline = Text::default();
+    let input = out.tree(&headline, 0, || Json::Null.to_tree());
+    thread.deeds.begin(&key, ToolKind::Other);
+    let mut entry = thread.deed(line, out);
+    let result = thread.deeds.join(&key, outcome, thread.lane.as_ref());
+    let call = ToolCall {
+        key,
+        name: Text::clean(&name),
+        kind: tools::kind_of(&name),
+        headline,
+        input,
+        state: ended(result),
+        started: None,
+        lane: None,
+    };
+    entry.blocks.push(Batch::block(piece(out), BlockKind::Call(Box::new(call))));
+    thread.emit(entry, out)
 }
 
 /// Tools that a search found, a line for each group.

@@ -44,8 +44,13 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
         let source = relaxed(text);
         let value = source.as_deref().and_then(|source| json::parse(source).ok());
         let kind = tools::kind_of_call(&name, value.as_ref().unwrap_or(&Json::Null));
+        let command = || command_in(text, code).filter(|_| kind == ToolKind::Run);
         let headline = match &value {
             Some(value) => tools::headline(kind, value),
+            None if command().is_some() => {
+                let command = command().unwrap_or_default().into();
+                tools::headline(kind, &Json::Object(vec![("cmd".into(), Json::Str(command))]))
+            }
             // A patch is mostly put together before it is applied.
             None if kind == ToolKind::Edit => tools::headline(kind, &Json::Str(code.into())),
             None => tools::headline(kind, &Json::Str(text.trim().into())),
@@ -53,6 +58,53 @@ pub(crate) fn calls(code: &str) -> Vec<Inner> {
         found.push(Inner { name, kind, headline: headline.as_str().to_owned() });
     }
     found
+}
+
+/// The command in arguments that are no literal as a whole: a literal itself, or the name of one in the code.
+fn command_in(arguments: &str, code: &str) -> Option<String> {
+    let value = ["cmd", "command"].iter().find_map(|name| member(arguments, name))?;
+    literal(value).or_else(|| {
+        let name: String = value.chars().take_while(|c| is_of_name(*c)).collect();
+        declared(code, &name)
+    })
+}
+
+/// What stands behind a member's name; the name itself where it is all that is written.
+fn member<'t>(arguments: &'t str, name: &str) -> Option<&'t str> {
+    arguments.match_indices(name).find_map(|(at, _)| {
+        let before = arguments.get(..at)?.chars().next_back();
+        let behind = arguments.get(at + name.len()..)?;
+        if before.is_some_and(is_of_name) || behind.starts_with(is_of_name) {
+            return None;
+        }
+        let behind = behind.trim_start_matches(['"', '\'']).trim_start();
+        match behind.strip_prefix(':') {
+            Some(value) => Some(value.trim_start()),
+            None => arguments.get(at..).filter(|_| behind.starts_with([',', '}'])),
+        }
+    })
+}
+
+/// The literal that a name stands for: `const name = "…"`.
+fn declared(code: &str, name: &str) -> Option<String> {
+    let value = |keyword: &&str| {
+        let (_, behind) = code.split_once(&format!("{keyword} {name}"))?;
+        literal(behind.trim_start().strip_prefix('=')?.trim_start())
+    };
+    ["const", "let", "var"].iter().filter(|_| !name.is_empty()).find_map(value)
+}
+
+/// A string at the beginning of a text.
+fn literal(text: &str) -> Option<String> {
+    let text = text.strip_prefix("String.raw").unwrap_or(text);
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let mut source = String::new();
+    string(&mut text.get(1..)?.chars().peekable(), quote, &mut source)?;
+    json::parse(&source).ok()?.str().map(str::to_owned)
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$')
 }
 
 /// The text of a call's arguments, up to the bracket that closes them.
@@ -161,6 +213,16 @@ mod tests {
                 "const patch = `*** Begin Patch\n*** Update File: src/a.rs\n@@\n`;\nawait tools.apply_patch(patch);",
                 vec!["apply_patch: src/a.rs"],
             ),
+            (
+                "tools.exec_command({cmd: 'make ' + target, yield_time_ms: 10 * 1000})",
+                vec!["exec_command: make "],
+            ),
+            (
+                "const cmd = \"just test\";\nawait tools.exec_command({cmd, workdir})",
+                vec!["exec_command: just test"],
+            ),
+            ("let line = `a\nb`; tools.exec_command({ \"cmd\": line, ms: f(1) })", vec!["exec_command: a…"]),
+            ("tools.exec_command({cmd: made(1)})", vec!["exec_command: {cmd: made(1)}"]),
             ("await tools.wait(cell)", vec!["wait: cell"]),
             ("text(`no tools. here`)", vec![]),
             ("tools.", vec![]),

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a record gives the same bodies in both cases.
 
-use super::deeds::Outcome;
+use super::deeds::{Outcome, Within};
 use super::line::Line;
 use super::message::text_of;
 use super::thread::{Thread, piece};
@@ -13,12 +13,15 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Body;
 use crate::model::body::written::is_blank;
-use crate::model::edit::{Batch, Edit};
+use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind, Verdict, ended};
+
+/// Where a state of a sub-agent has what it said in the end, or why it failed.
+const STATES: [&str; 3] = ["message", "completed", "errored"];
 
 /// A deed.
 pub(crate) struct Deed {
@@ -31,6 +34,8 @@ pub(crate) struct Deed {
     outcome: Outcome,
     /// The process that has ended.
     process: Option<Text>,
+    /// The command, where it is one.
+    command: Option<String>,
 }
 
 /// Which event or item tells of a deed, whatever it is called.
@@ -92,24 +97,38 @@ impl Deed {
             exit,
             duration_ms: duration(json.get("duration")),
             words: word.map(|word| word.replace('_', " ")).into_iter().collect(),
+            is_end: exit.is_some(),
             ..Outcome::text(body, at)
         };
         let key = key.map_or_else(|| out.origin_key(), Text::clean);
         let process = json.get("process_id").text().filter(|_| exit.is_some());
-        Some(Self { key, name: Text::clean(&name), kind, headline, input: tree, started, outcome, process })
+        let command = (subject == "command").then(|| headline.as_str().to_owned());
+        let name = Text::clean(&name);
+        Some(Self { key, name, kind, headline, input: tree, started, outcome, process, command })
     }
 
     /// Tells it to the call, or shows it as a call of its own below the one that it was done in.
     pub(crate) fn emit(self, line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-        let is_call = !thread.deeds.begin(&self.key, self.kind);
         self.process.iter().for_each(|process| thread.deeds.end_process(process));
-        let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
-        if is_call {
-            let result = Box::new(result);
-            out.push(Edit::Result { call: self.key, result, lane: thread.lane.clone() });
+        if thread.deeds.knows(&self.key) {
+            thread.result(self.key, self.outcome, out);
             return Fate::Merged;
         }
-        let mut entry = thread.answer(line, out);
+        match self.command.as_deref().and_then(|command| thread.deeds.within(command)) {
+            Some(Within::Same(call)) => {
+                thread.result(call, self.outcome, out);
+                return Fate::Merged;
+            }
+            Some(Within::Part(call)) if self.outcome.verdict == Verdict::Failed => {
+                if let Some(failed) = thread.deeds.fail_part(&call, self.outcome.exit, out) {
+                    thread.result(call, failed, out);
+                }
+            }
+            Some(Within::Part(_)) | None => {}
+        }
+        thread.deeds.begin(&self.key, self.kind);
+        let mut entry = thread.deed(line, out);
+        let result = thread.deeds.join(&self.key, self.outcome, thread.lane.as_ref());
         let call = ToolCall {
             key: self.key,
             name: self.name,
@@ -226,7 +245,7 @@ fn output(subject: &str, json: &Json<'_>) -> String {
             let states = json.get("agents_states").members();
             states
                 .iter()
-                .filter_map(|(_, state)| state.get("message").filled())
+                .filter_map(|(_, state)| STATES.iter().find_map(|name| state.get(name).filled()))
                 .collect::<Vec<_>>()
                 .join("\n")
         }

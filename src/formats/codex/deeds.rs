@@ -12,6 +12,8 @@ use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
 /// How a word begins that says under which name a command goes on.
 pub(crate) const RUNNING: &str = "still running as ";
+/// What stands before the number of a script that goes on: the numbers of processes are others.
+pub(crate) const CELL: &str = "cell ";
 
 /// So many results are kept, for what is told of them later.
 const KEPT: usize = 16;
@@ -37,6 +39,8 @@ pub(crate) struct Outcome {
     pub(crate) words: Vec<String>,
     /// When it was told.
     pub(crate) at: Option<Timestamp>,
+    /// Whether it tells of the end of what went on after its first output.
+    pub(crate) is_end: bool,
 }
 
 impl Outcome {
@@ -52,6 +56,7 @@ impl Outcome {
             duration_ms: None,
             words: Vec::new(),
             at,
+            is_end: false,
         }
     }
 }
@@ -66,8 +71,32 @@ pub(crate) struct Deeds {
     order: VecDeque<Key>,
     /// Processes of commands whose end was told to the call that began them.
     ended: Seen<()>,
+    /// Processes and scripts that go on, with the call that began each.
+    running: HashMap<String, Key>,
     /// Calls that look after a process, until they have their results, with its number.
     polls: HashMap<Key, String>,
+    /// Calls of code, with the commands in it of which no record has told yet, the last one first.
+    scripts: VecDeque<Script>,
+    /// Of those whose output has not come yet, the exit codes of commands in them that failed.
+    failed_parts: HashMap<Key, Option<i64>>,
+}
+
+/// A call of code that runs commands.
+#[derive(Debug)]
+struct Script {
+    call: Key,
+    commands: Vec<String>,
+    /// It runs this one command and does nothing else.
+    is_one: bool,
+}
+
+/// What a record about a command in code belongs to.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Within {
+    /// To this call, which ran nothing else.
+    Same(Key),
+    /// To a command of several of this call.
+    Part(Key),
 }
 
 impl Deeds {
@@ -102,18 +131,66 @@ impl Deeds {
         self.ended.insert(process, ());
     }
 
-    /// A call looks after a process.
+    /// A call looks after a process, or after a script that goes on.
     pub(crate) fn poll(&mut self, call: &Key, process: String) {
         self.polls.insert(call.clone(), process);
     }
 
-    /// How a process ended belongs to the call that began it, if that was told: who looked after it did well.
-    pub(crate) fn polled(&mut self, call: &Key, outcome: Outcome) -> Outcome {
-        let process = self.polls.remove(call);
-        if outcome.exit.is_none() || !process.is_some_and(|process| self.ended.contains(&process)) {
-            return outcome;
+    /// How a process or a script ended belongs to the call that began it: who looked after it did well. Gives that call
+    /// with what came of it, unless that was told before.
+    pub(crate) fn polled(&mut self, call: &Key, outcome: Outcome) -> (Outcome, Option<(Key, Outcome)>) {
+        let goes_on = outcome.words.iter().find_map(|word| word.strip_prefix(RUNNING)).map(str::to_owned);
+        let Some(process) = self.polls.remove(call) else {
+            // Numbers are used again: the last call that was told one is meant.
+            self.running.extend(goes_on.map(|process| (process, call.clone())));
+            return (outcome, None);
+        };
+        let is_script = process.starts_with(CELL);
+        let has_ended = outcome.exit.is_some() || is_script && goes_on.is_none();
+        if !has_ended {
+            return (outcome, None);
         }
-        Outcome { exit: None, verdict: Verdict::Done, ..outcome }
+        let starter = self.running.remove(&process);
+        let is_known = self.ended.contains(&process);
+        if starter.is_none() && !is_known {
+            return (outcome, None);
+        }
+        let end = Outcome {
+            verdict: outcome.verdict,
+            exit: outcome.exit,
+            is_end: true,
+            ..Outcome::text(outcome.body.clone(), outcome.at)
+        };
+        let own = Outcome { exit: None, verdict: Verdict::Done, ..outcome };
+        (own, starter.filter(|_| !is_known).map(|starter| (starter, end)))
+    }
+
+    /// A call of code runs these commands; `is_one`: only one, and nothing else.
+    pub(crate) fn note_script(&mut self, call: &Key, commands: Vec<String>, is_one: bool) {
+        if commands.is_empty() {
+            return;
+        }
+        self.scripts.truncate(KEPT - 1);
+        self.scripts.push_front(Script { call: call.clone(), commands, is_one });
+    }
+
+    /// Which call of code ran a command of which a record tells.
+    pub(crate) fn within(&mut self, command: &str) -> Option<Within> {
+        let runs = |script: &&mut Script| script.commands.iter().any(|known| known == command);
+        let script = self.scripts.iter_mut().find(runs)?;
+        let at = script.commands.iter().position(|known| known == command)?;
+        script.commands.remove(at);
+        let call = script.call.clone();
+        Some(if script.is_one { Within::Same(call) } else { Within::Part(call) })
+    }
+
+    /// A command in the code of a call failed. Gives what that makes of the call, if it has its output.
+    pub(crate) fn fail_part(&mut self, call: &Key, exit: Option<i64>, out: &mut Batch) -> Option<Outcome> {
+        if !self.outcome.contains_key(call) {
+            self.failed_parts.entry(call.clone()).or_insert(exit);
+            return None;
+        }
+        Some(Outcome { verdict: Verdict::Failed, exit, ..Outcome::text(out.output(""), None) })
     }
 
     /// Nobody waits for results any more.
@@ -124,15 +201,18 @@ impl Deeds {
     }
 
     /// Takes in what a record tells, and gives the result as all records so far tell it.
-    pub(crate) fn join(&mut self, call: &Key, new: Outcome, lane: Option<&Name>) -> ToolResult {
+    pub(crate) fn join(&mut self, call: &Key, mut new: Outcome, lane: Option<&Name>) -> ToolResult {
         self.open.retain(|open| open != call);
+        if new.is_output
+            && let Some(exit) = self.failed_parts.remove(call)
+        {
+            (new.verdict, new.exit) = (Verdict::Failed, new.exit.or(exit));
+        }
         let outcome = if let Some(known) = self.outcome.remove(call) {
             joined(known, new)
         } else {
-            if self.order.len() == KEPT
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.outcome.remove(&oldest);
+            if self.order.len() >= KEPT {
+                self.forget_oldest();
             }
             self.order.push_back(call.clone());
             new
@@ -141,6 +221,15 @@ impl Deeds {
         self.outcome.insert(call.clone(), outcome);
         result
     }
+
+    /// Of what goes on the end will be told.
+    fn forget_oldest(&mut self) {
+        let goes_on = |call: &Key| self.running.values().any(|running| running == call);
+        let oldest = self.order.iter().position(|call| !goes_on(call));
+        if let Some(oldest) = oldest.and_then(|at| self.order.remove(at)) {
+            self.outcome.remove(&oldest);
+        }
+    }
 }
 
 /// Whether a word says that a command goes on.
@@ -148,13 +237,22 @@ fn is_running(word: &str) -> bool {
     word.starts_with(RUNNING)
 }
 
+impl Outcome {
+    fn has_ended(&self) -> bool {
+        self.is_end || self.exit.is_some()
+    }
+}
+
 fn joined(known: Outcome, new: Outcome) -> Outcome {
     let is_better = new.is_output || !known.is_output && new.body.bytes > 0;
     let (mut first, mut second) = if is_better { (new, known) } else { (known, new) };
-    if first.exit.is_none() && second.exit.is_some() && first.words.iter().any(|word| is_running(word)) {
-        // The model was given what came out until then.
+    // What ended later than its turn has no time here.
+    let went_on = first.words.iter().any(|word| is_running(word)) || second.is_end && second.at.is_none();
+    if went_on && second.has_ended() {
+        // The model was given what came out until then, and how long that took: what came last says how it ended.
         first.words.retain(|word| !is_running(word));
-        if second.body.bytes > first.body.bytes {
+        first.duration_ms = None;
+        if second.body.bytes > 0 {
             std::mem::swap(&mut first.body, &mut second.body);
         }
     }
@@ -177,6 +275,7 @@ fn joined(known: Outcome, new: Outcome) -> Outcome {
         duration_ms: durations.0.or(durations.1),
         words,
         at: first.at.max(second.at),
+        is_end: first.is_end || second.is_end,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the program saw: `event_msg`, by its type. Since paginated threads much of it is an `item_completed` with an
 //! item of the same meaning.
 
+use super::call;
 use super::deed;
 use super::header;
 use super::lanes::Lanes;
@@ -112,6 +113,8 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "SubAgentActivity" => sub_agent(line, item, thread, lanes, out),
         "CollabAgentToolCall" => company(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
+        "HookPrompt" => message::hook(line, item, thread, out),
+        "FunctionCallOutput" => call::alone(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => deed::other(line, item, thread, out)
             .unwrap_or_else(|| unknown(line, "item_completed.type", kind, out)),
@@ -164,8 +167,12 @@ fn end_of_turn(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 fn aborted(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     thread.deeds.lose(out);
     thread.close_request();
+    thread.stop_turn();
     let reason = line.payload.get("reason").str_or_empty().replace('_', " ");
     let words = if reason == "interrupted" { String::new() } else { reason };
+    let error = [line.payload.at(&["error", "message"]), line.payload.get("error")];
+    let error = error.iter().find_map(|error| error.filled());
+    let words = error.map_or(words.clone(), |error| format!("{words}  {error}").trim_start().to_owned());
     thread.line(line, Break::Interrupted(Text::clean(&words)), out)
 }
 
@@ -263,7 +270,8 @@ fn sub_agent(
     let names = ["new_agent_nickname", "agent_path", "new_agent_role"];
     let label = names.iter().find_map(|name| json.get(name).text());
     let is_start = json.get("kind").str().is_none_or(|kind| kind == "started");
-    if let Some(child) = child.filter(|_| is_start) {
+    // Who a thread started of which this one has a copy works for that one.
+    if let Some(child) = child.filter(|_| is_start && !thread.replay.is_on()) {
         let call = call.filter(|call| thread.deeds.knows(call));
         lanes.link(&child, call, label, out);
     }
@@ -282,7 +290,7 @@ fn company(
     let is_known = call.as_ref().is_none_or(|call| thread.deeds.knows(call));
     let deed = if is_known { None } else { deed::other(line, item, thread, out) };
     let fate = deed.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
-    if item.get("tool").str_or_empty().starts_with("spawn") {
+    if item.get("tool").str_or_empty().starts_with("spawn") && !thread.replay.is_on() {
         let ids = item.get("receiver_thread_ids").items().iter().map(|id| (id.text(), None));
         let agents = item.get("receiver_agents").items().iter();
         let agents = agents.map(|agent| (agent.get("thread_id").text(), agent.get("agent_nickname").text()));

@@ -87,11 +87,22 @@ fn facts(payload: &Json<'_>, thread: &mut Thread, out: &mut Batch) {
 fn parent(payload: &Json<'_>) -> Option<Text> {
     let spawned = payload.at(&["source", "subagent", "thread_spawn", "parent_thread_id"]);
     let kind = payload.at(&["source", "subagent"]);
-    let other = kind.get("other").filled().or(kind.filled());
+    let is_review = || payload.get("thread_source").str() == Some("guardian_review");
+    let other = kind.get("other").filled().or(kind.filled()).or_else(|| is_review().then_some(GUARDIAN));
     spawned.text().or_else(|| payload.get("parent_thread_id").text()).or_else(|| {
         // Reviewers and guardians do not say whose.
-        other.map(|other| Text::clean(&format!("a session, as its {other}")))
+        other.map(|other| Text::clean(&format!("{NAMELESS}{other}")))
     })
+}
+
+/// What stands in place of the thread that started one which does not say.
+const NAMELESS: &str = "a session, as its ";
+/// Who judges a single action of another thread.
+const GUARDIAN: &str = "guardian";
+
+/// Whether a thread that was started by this one is only about an action of another thread, and no session.
+pub(crate) fn is_review(by: &str) -> bool {
+    by.strip_prefix(NAMELESS) == Some(GUARDIAN)
 }
 
 /// What a sub-agent is called.
@@ -120,14 +131,23 @@ fn went_on(line: &Line<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Bat
     thread.line(line, Break::Resumed(Text::clean(&words)), out)
 }
 
+/// Members of a header that say from which record on a thread is its own.
+const FIRSTS: [&str; 2] = ["subagent_history_start_ordinal", "forked_from_ordinal_exclusive"];
+
+/// The number of a record, which some builds write as a text.
+fn ordinal(json: &Json<'_>) -> Option<u64> {
+    json.count().or_else(|| json.filled()?.trim().parse().ok())
+}
+
 /// Where the thread begins: in another file, or as a copy of another thread.
 fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let base = payload.get("history_base");
     let forked = payload.get("forked_from_id").text();
-    if let Some(first) = payload.get("subagent_history_start_ordinal").count() {
-        thread.replay.until_ordinal(first, parent.or(forked));
+    let began = thread.id.as_ref().and_then(|id| places::time_of(id));
+    let first = FIRSTS.iter().find_map(|name| ordinal(payload.get(name)));
+    if let Some(first) = first {
+        thread.replay.until_ordinal(first, began, parent.or(forked));
     } else if let Some(of) = &forked {
-        let began = thread.id.as_ref().and_then(|id| places::time_of(id));
         thread.replay.until_own_turn(began, Some(of.clone()));
     }
     if !base.is_object() {

@@ -13,12 +13,13 @@ use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::{is_blank, opening};
 use crate::model::body::{Body, Image};
 use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
 /// How texts begin that the program writes under the user's name, and what they are called.
-const INJECTED: [(&str, &str); 16] = [
+const INJECTED: [(&str, &str); 26] = [
     ("# AGENTS.md instructions", "AGENTS.md"),
     ("<environment_context>", "environment"),
     ("<recommended_plugins>", "recommended plugins"),
@@ -35,12 +36,30 @@ const INJECTED: [(&str, &str); 16] = [
     ("<hook_prompt", "hook"),
     ("<realtime_delegation>", "realtime"),
     ("<in-app-browser-context", "browser"),
+    ("<goal_context>", "goal"),
+    ("<agent_message_board_notification>", "message board"),
+    ("<image_resize_notice>", "image resized"),
+    ("<external_", "context"),
+    ("Warning: apply_patch was requested via ", "warning"),
+    ("Warning: The maximum number of unified exec processes ", "warning"),
+    ("Warning: Your account was flagged for ", "warning"),
+    // What a reviewer of an action is given to judge, and what it is given of the same session later.
+    ("The following is the Codex agent history whose request action you are assessing", REVIEW),
+    ("The following is the Codex agent history added since your last approval", REVIEW),
+    // What is left of a conversation after a compaction.
+    ("Another language model started to solve this problem and produced a summary", "summary"),
 ];
-/// What an editor or the app writes above a prompt, and the heading of the prompt itself.
-const PREFACES: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
+/// What a guardian is asked.
+const REVIEW: &str = "review of an action";
+/// How texts begin that an editor or the app writes above a prompt, and the headings of prompts below them.
+const PREFACES: [&str; 2] = ["# ", "<in-app-browser-context"];
 const REQUESTS: [&str; 2] = ["## My request for Codex:", "## My request:"];
+/// Headings that such a text has also where nothing is asked below it.
+const ATTACHED: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
 /// Bytes of a text that tell whose it is.
-const BEGIN: usize = 64;
+const BEGIN: usize = 96;
+/// What stands in place of an answer that was delivered to the user by the program.
+const DELIVERED: &str = "The content of a confirmed assistant message is unavailable";
 
 // === messages ===
 
@@ -68,11 +87,34 @@ pub(crate) fn between_agents(line: &Line<'_>, thread: &mut Thread, out: &mut Bat
     let title = format!("message {} → {}", name("author"), name("recipient"));
     let text = text_of(payload.get("content"));
     let text = if is_blank(&*text) { "(encrypted)" } else { text.as_str() };
-    thread.text(line, (&title, text), false, out)
+    let mut entry = thread.noted(line, (&title, text), out);
+    // What comes behind the end of a turn without beginning another one is not answered.
+    let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
+    let from = Sender { kind: SenderKind::Peer, name: payload.get("author").text() };
+    entry.from = is_answered.then(|| Box::new(from));
+    thread.emit(entry, out)
+}
+
+/// An answer that the program delivered is written again once that is confirmed, mostly without its words: it repeats
+/// what was shown.
+fn delivered(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let content = line.payload.get("content");
+    if spoken_texts(content).all(|text| text.starts_with(DELIVERED) || is_blank(text)) {
+        return thread.aside(line, "a delivered message is written again", out);
+    }
+    let mut entry = thread.entry(line, out.origin_key(), Role::Assistant, out);
+    (entry.marks.copy, entry.marks.quiet) = (true, true);
+    entry.blocks = parts(content, piece(out), out);
+    thread.emit(entry, out)
 }
 
 /// The model's words, as a response item or as the event about it.
 pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
+    if side == Side::Item
+        && line.input.json.at(&["metadata", "delivered_assistant_message"]).filled().is_some()
+    {
+        return delivered(line, thread, out);
+    }
     let content = content(line, side);
     let text = text_of(content);
     let print = twins::print(Voice::Answer, &text);
@@ -84,6 +126,7 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
     thread.said = Some(print);
     entry.blocks = spoken(content).flat_map(|part| answered(part, piece, out)).collect();
+    entry.blocks.extend(questions(content_holder(line, side), piece, out));
     entry.stop = match content_holder(line, side).get("phase").str_or_empty() {
         "final_answer" => Stop::Done,
         "commentary" => Stop::Calls,
@@ -100,6 +143,41 @@ pub(crate) fn answer(line: &Line<'_>, side: Side, thread: &mut Thread, out: &mut
         }
     }
     thread.emit(entry, out)
+}
+
+/// What a message asks the user, with what it offers for answers.
+fn questions(holder: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
+    let question = |question: &Json<'_>| {
+        let words = |option: &Json<'_>| {
+            option.filled().or_else(|| option.get("label").filled()).map(|words| format!("- {words}\n"))
+        };
+        let options: String = question.get("options").items().iter().filter_map(words).collect();
+        question.get("title").filled().map(|title| format!("{title}\n{options}"))
+    };
+    let asked: Vec<String> = holder.get("questions").items().iter().filter_map(question).collect();
+    (!asked.is_empty()).then(|| Batch::block(piece, BlockKind::Text(out.prose(asked.join("\n").trim_end()))))
+}
+
+/// What the user answered to questions of a tool, as the program keeps it.
+pub(crate) fn verified_answer(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let mut entry = thread.entry(line, out.origin_key(), Role::User, out);
+    for answered in line.payload.get("questions").items() {
+        let piece = piece(out);
+        let title = format!("answer to: {}", answered.get("question").str_or_empty());
+        entry.blocks.push(context_block(piece, &title, "", out));
+        let answer = answered.get("answer");
+        let words = answer.filled().map_or_else(|| answer.to_source(), str::to_owned);
+        let body = out.prose(&words);
+        entry.blocks.push(Batch::block(piece, BlockKind::Text(body)));
+    }
+    thread.emit(entry, out)
+}
+
+/// What a hook told the model.
+pub(crate) fn hook(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+    let fragments = item.get("fragments").items().iter().filter_map(|fragment| fragment.get("text").filled());
+    let text = fragments.collect::<Vec<_>>().join("\n");
+    thread.text(line, ("hook", &text), true, out)
 }
 
 /// What the model thought, as a response item: its summary, its words, or nothing but their encryption.
@@ -218,7 +296,10 @@ pub(crate) fn user(
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
     thread.twins.wait(Voice::User, side, print, (entry.key.clone(), piece));
     let title = if let Speaker::Program(title) = speaker {
-        entry.marks.quiet = true;
+        // A review has nothing else that it is about.
+        entry.marks.quiet = title != REVIEW;
+        entry.from = (title == REVIEW)
+            .then(|| Box::new(Sender { kind: SenderKind::Runtime, name: Some("review".into()) }));
         // In the first generation nothing else tells the folder.
         if title == "environment"
             && !line.input.json.has("payload")
@@ -278,7 +359,7 @@ fn prompt_blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block
     let mut blocks = Vec::new();
     for part in spoken(content) {
         match text_in(part) {
-            Some(text) if has_preface(&opening(text, BEGIN)) => {
+            Some(text) if may_have_preface(&opening(text, BEGIN)) && has_preface(text) => {
                 let (context, asked) = asked(text);
                 blocks.push(context_block(piece, "from the editor", context.trim(), out));
                 if !asked.is_empty() {
@@ -297,13 +378,24 @@ fn asked(text: &str) -> (&str, &str) {
     if !has_preface(text) {
         return ("", text);
     }
-    let splits = REQUESTS.iter().filter_map(|heading| text.split_once(heading));
-    let first = splits.min_by_key(|(context, _)| context.len());
-    first.map_or((text, ""), |(context, asked)| (context, asked.trim()))
+    request(text).map_or((text, ""), |(context, asked)| (context, asked.trim()))
 }
 
+/// What stands above the first heading of a request, and what stands below it.
+fn request(text: &str) -> Option<(&str, &str)> {
+    let is_heading = |(context, _): &(&str, &str)| context.ends_with('\n');
+    let splits = REQUESTS.iter().filter_map(|heading| text.split_once(heading)).filter(is_heading);
+    splits.min_by_key(|(context, _)| context.len())
+}
+
+fn may_have_preface(begin: &str) -> bool {
+    PREFACES.iter().any(|preface| begin.trim_start().starts_with(preface))
+}
+
+/// Whether an editor or the app wrote something above a prompt: under headings of its own down to that of the request.
 fn has_preface(text: &str) -> bool {
-    PREFACES.iter().any(|preface| text.trim_start().starts_with(preface))
+    may_have_preface(text)
+        && (request(text).is_some() || ATTACHED.iter().any(|heading| text.trim_start().starts_with(heading)))
 }
 
 /// Whose a message is: its parts are labelled in late versions; else by how it begins.
@@ -311,6 +403,14 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> Speaker {
     let begin =
         content.blocks().iter().find_map(text_in).map(|text| opening(text, BEGIN)).unwrap_or_default();
     let begin = begin.trim_start();
+    // The app writes what it shows above what the user asks for.
+    let has_request = || {
+        let text = content.blocks().iter().find_map(text_in);
+        text.and_then(|text| request(text)).is_some_and(|(_, asked)| !asked.trim().is_empty())
+    };
+    if begin.starts_with(PREFACES[1]) && has_request() {
+        return Speaker::User;
+    }
     let injected = INJECTED.iter().find(|(mark, _)| begin.starts_with(mark)).map(|(_, title)| *title);
     if begin.starts_with("<user_shell_command>") {
         return Speaker::Shell;
@@ -349,6 +449,11 @@ fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
     let has_image = parts.iter().any(|part| part.get("type").str() == Some("input_image"));
     let is_tag = |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
     parts.iter().filter(move |part| !has_image || !text_in(part).is_some_and(|text| is_tag(text.trim())))
+}
+
+/// The texts of a content, a part each.
+pub(crate) fn spoken_texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
+    spoken(content).filter_map(text_in).map(Str::as_str)
 }
 
 /// All text of a content, one part below the other.
@@ -407,7 +512,23 @@ fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
     if kind == "encrypted_content" {
         return Some(context_block(piece, "encrypted", "", out));
     }
+    if let Some(title) = attached(kind, part) {
+        return Some(context_block(piece, &title, "", out));
+    }
     Some(Batch::block(piece, unknown::block(Kind("content.type", kind), part, out)))
+}
+
+/// What a prompt refers to or brings along beside texts and images: a skill, a file, a sound.
+fn attached(kind: &str, part: &Json<'_>) -> Option<String> {
+    let what = match kind {
+        "skill" | "mention" => kind,
+        "audio" | "local_audio" | "input_audio" | "localAudio" => "audio",
+        _ => return None,
+    };
+    let names = ["name", "path", "audio_url", "url"].iter().filter_map(|name| part.get(name).filled());
+    let is_inline = |name: &&str| name.starts_with("data:");
+    let names: Vec<&str> = names.filter(|name| !is_inline(name)).collect();
+    Some(format!("{what} {}", names.join("  ")).trim_end().to_owned())
 }
 
 /// An image, inline as a data URL or elsewhere.
@@ -440,6 +561,17 @@ mod tests {
         assert_eq!(who("<user_shell_command>\n<command>ls</command>", "[]"), Speaker::Shell);
         assert_eq!(who("be brief", r#"["agents.instructions"]"#), Speaker::Program("context"));
         assert_eq!(who("<skill> is what I typed", r#"["user.text"]"#), Speaker::User);
+        assert_eq!(
+            who("Warning: apply_patch was requested via shell. Use it.", "[]"),
+            Speaker::Program("warning")
+        );
+        assert_eq!(who("Warning: the tests are slow, mend them", "[]"), Speaker::User);
+        let review = "The following is the Codex agent history added since your last approval assessment.";
+        assert_eq!(who(review, "[]"), Speaker::Program("review of an action"));
+        let browser =
+            "<in-app-browser-context source=\"ambient-ui-state\">\none tab\n</in-app-browser-context>\n";
+        assert_eq!(who(browser, "[]"), Speaker::Program("browser"));
+        assert_eq!(who(&format!("{browser}\n## My request:\nfix it"), "[]"), Speaker::User);
     }
 
     #[test]
@@ -452,5 +584,14 @@ mod tests {
         let files = "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nfix it\n";
         assert_eq!(asked(files).1, "fix it");
         assert_eq!(asked("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1, "");
+        for preface in [
+            "# Response annotations:\nEach item",
+            "# Selected text:\n\n## Selection 1\nx",
+            "<in-app-browser-context>\nx",
+        ] {
+            assert_eq!(asked(&format!("{preface}\n\n## My request for Codex:\nfix it\n")).1, "fix it");
+        }
+        let own = "# Plan\n1. do it\n";
+        assert_eq!(asked(own), ("", own), "a heading of the user's own");
     }
 }

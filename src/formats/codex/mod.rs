@@ -11,10 +11,12 @@ mod code_mode;
 mod deed;
 mod deeds;
 mod event;
+mod exits;
 mod header;
 mod lanes;
 mod line;
 mod message;
+mod notes;
 mod output;
 mod places;
 mod replay;
@@ -90,7 +92,7 @@ impl Format for Codex {
     }
 
     fn starter(&self, path: &Path, by: &str) -> Option<Vec<Pattern>> {
-        Some(places::of_thread(path, by))
+        (!header::is_review(by)).then(|| places::of_thread(path, by))
     }
 
     fn home(&self, path: &Path) -> PathBuf {
@@ -99,6 +101,10 @@ impl Format for Codex {
 
     fn may_go_on(&self) -> bool {
         true
+    }
+
+    fn claims(&self, path: &Path) -> bool {
+        file_name(path).starts_with("rollout-") && places::thread_of(path).is_some()
     }
 
     fn goes_on_from(&self, path: &Path, first: &Json<'_>) -> Option<Earlier> {
@@ -244,7 +250,7 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
         }
         Class::Spent => spent::record(line.payload, thread, out),
         Class::State => Fate::Passed("a mark between lines"),
-        Class::Note => thread.tree(line, line.input.json.get("type").str_or_empty(), out),
+        Class::Note => notes::note(line, thread, out),
         Class::Unknown => {
             let kind = line.input.json.get("type").filled().unwrap_or("record without type");
             event::unknown(line, "type", kind, out)
@@ -262,7 +268,7 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
             call::call(line, thread, out)
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
-            if let Some((child, label)) = call::spawned(line.payload) {
+            if let Some((child, label)) = call::spawned(line.payload).filter(|_| !thread.replay.is_on()) {
                 let call = line.payload.get("call_id").text();
                 lanes.link(&child, call, label, out);
             }
@@ -270,6 +276,7 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
         }
         "web_search_call" => deed::search(line, Side::Item, line.payload, thread, out),
         "image_generation_call" => deed::picture(line, thread, out),
+        "configuration_update" => notes::configuration(line, thread, out),
         kind @ ("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction"
         | "compaction_trigger") => thread.tree(line, kind, out),
         kind => event::unknown(line, "response_item.type", kind, out),

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::deeds::{Outcome, RUNNING};
-use super::message::{image, text_of};
+use super::deeds::{CELL, Outcome, RUNNING};
+use super::exits;
+use super::message::{image, spoken_texts, text_of};
 use crate::formats::json::{self, Json, Str};
 use crate::model::body::written::opening;
 use crate::model::edit::Batch;
@@ -12,8 +13,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::Verdict;
 
 /// How outputs begin of calls that came to nothing.
-const FAILURES: [&str; 9] = [
+const FAILURES: [&str; 10] = [
     "apply_patch verification failed",
+    "failed in sandbox ",
     "failed to ",
     "Failed to ",
     "execution error",
@@ -44,16 +46,22 @@ const LINES: [(&str, Verdict); 9] = [
     ("user cancelled MCP tool call", Verdict::Refused),
     ("Rejected(\"", Verdict::Refused),
 ];
+/// How the first lines of heads begin.
+const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
+/// How the command begins that some versions repeat above a head.
+const COMMAND: &str = "Command: ";
 /// Bytes of an output that may be its head.
 const HEAD: usize = 400;
 
 /// What the lines before an output say of it.
 #[derive(Debug, Default, PartialEq)]
-struct Head {
-    exit: Option<i64>,
+pub(super) struct Head {
+    pub(super) exit: Option<i64>,
     seconds: Option<f64>,
     words: Vec<String>,
     has_failed: bool,
+    /// It is that of a script which came to its end.
+    is_script: bool,
 }
 
 /// Reads the `output` of a call.
@@ -72,8 +80,16 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
             outcome(head, text, at, out)
         }
         None => match headed(&whole) {
-            Some((head, text)) => outcome(head.with_exit_of(text), &text.into(), at, out),
-            None => outcome(Head::default(), &whole, at, out),
+            Some((head, text)) if head.is_script && head.exit.is_none() => {
+                let printed = printed(output, text);
+                let head = Head { exit: exits::exit_of(&printed), ..head };
+                match exits::outputs(&printed) {
+                    Some(outputs) => outcome(head, &outputs.into(), at, out),
+                    None => outcome(head, &text.into(), at, out),
+                }
+            }
+            Some((head, text)) => outcome(head, &text.into(), at, out),
+            None => outcome(Head { exit: exit_in_sandbox(&whole), ..Head::default() }, &whole, at, out),
         },
     };
     let has_failed = output.get("success") == &Json::Bool(false);
@@ -86,6 +102,26 @@ fn whole<'j, 'a>(output: &'j Json<'a>) -> Cow<'j, Str<'a>> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
     if is_named { text_of(output.get("content")) } else { text }
+}
+
+/// What a script printed, a text for each time that it did: parts of their own below the head. In one text it is not
+/// known where each began.
+fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
+    let mut parts = spoken_texts(output);
+    let in_first = parts.next().and_then(|first| head_of(first)).map(|(_, rest)| rest);
+    let mut all: Vec<&str> = in_first.into_iter().chain(parts).collect();
+    if all.len() < 2 {
+        all = vec![below];
+    }
+    all
+}
+
+/// The exit code in what the first generation says of a command that its sandbox ended:
+/// `failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 1, stdout: , stderr: …`.
+fn exit_in_sandbox(whole: &Str<'_>) -> Option<i64> {
+    let said = Some(whole).filter(|whole| whole.opens_with("failed in sandbox "))?;
+    let (_, code) = said.as_str().split_once("exit code: ")?;
+    code.split(',').next()?.parse().ok()
 }
 
 fn outcome(head: Head, text: &Str<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
@@ -136,11 +172,21 @@ fn said_in_a_line(begin: &str, text: &Str<'_>) -> Verdict {
 
 /// The lines before `Output:`, and what stands behind them; nothing if they are not of this kind.
 fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
-    const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
-    if !MARKS.iter().any(|mark| whole.opens_with(mark)) {
-        return None;
+    if whole.opens_with(COMMAND) {
+        return below_command(whole.as_str());
     }
-    let text = whole.as_str();
+    let has_head = MARKS.iter().any(|mark| whole.opens_with(mark));
+    if has_head { head_of(whole.as_str()) } else { None }
+}
+
+/// Versions 0.115 to 0.119 repeat the command above the head. It may have several lines, and none of it was put out.
+fn below_command(text: &str) -> Option<(Head, &str)> {
+    let begins = |mark: &&str| text.find(&format!("\n{mark}")).and_then(|at| head_of(text.get(at + 1..)?));
+    ["Chunk ID: ", "Wall time", "Process ", "Original token count: ", "Output:"].iter().find_map(begins)
+}
+
+/// The head that a text begins with.
+pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
     let mut head = Head::default();
     let mut rest = text;
     while let Some((line, after)) = rest.split_once('\n').or(Some((rest, "")).filter(|_| !rest.is_empty())) {
@@ -157,18 +203,6 @@ fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
 }
 
 impl Head {
-    /// A script that hands on the output of one command hands on its exit code: a script has none of its own.
-    fn with_exit_of(mut self, text: &str) -> Self {
-        let is_one = text.matches("Exit code: ").nth(1).is_none();
-        let inner = if self.exit.is_none() && is_one {
-            headed(&text.into()).and_then(|(inner, _)| inner.exit)
-        } else {
-            None
-        };
-        self.exit = self.exit.or(inner);
-        self
-    }
-
     /// Takes in a line; nothing if it is none of a head.
     fn take(&mut self, line: &str) -> Option<()> {
         let line = line.trim();
@@ -182,14 +216,16 @@ impl Head {
         } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
             self.words.push(format!("{RUNNING}{session}"));
         } else if let Some(cell) = line.strip_prefix("Script running with cell ID ") {
-            self.words.push(format!("{RUNNING}cell {cell}"));
+            self.words.push(format!("{RUNNING}{CELL}{cell}"));
         } else if line.starts_with("Script failed") {
             self.has_failed = true;
+        } else if line.starts_with("Script completed") || line.starts_with("Script terminated") {
+            // It says nothing of the commands that the script ran.
+            self.is_script = true;
         } else if let Some(lines) = line.strip_prefix("Total output lines: ") {
             self.words.push(format!("cut, of {lines} lines"));
         } else if !(line.is_empty()
             || line.starts_with("Chunk ID: ")
-            || line.starts_with("Script completed")
             || line.starts_with("Original token count: "))
         {
             return None;
@@ -205,10 +241,21 @@ mod tests {
     use crate::model::edit::Batch;
     use crate::model::tool::Verdict;
 
+    /// An output, and how what is read of it begins, its exit code, its time and its verdict.
+    type Shape = (String, &'static str, Option<i64>, Option<u64>, Verdict);
+
+    fn check(shapes: Vec<Shape>) {
+        for (output, text, exit, ms, verdict) in shapes {
+            let outcome = read(&parse(&output).unwrap(), None, &mut Batch::default());
+            assert!(outcome.body.stub.trim().starts_with(text), "{output}: {}", outcome.body.stub);
+            assert_eq!((outcome.exit, outcome.duration_ms, outcome.verdict), (exit, ms, verdict), "{output}");
+        }
+    }
+
     #[test]
     fn all_shapes_give_output_code_and_time() {
         let quoted = |text: &str| serde_json::json!(text).to_string();
-        for (output, text, exit, ms, verdict) in [
+        check(vec![
             (quoted("Exit code: 0\nWall time: 1.1 seconds\nOutput:\nok"), "ok", Some(0), Some(1100), Verdict::Done),
             (
                 quoted("Chunk ID: a1\nWall time: 0.05 seconds\nProcess exited with code 101\nOriginal token count: 9\nOutput:\nboom"),
@@ -233,34 +280,81 @@ mod tests {
             ),
             (
                 quoted("Script completed\nWall time 0.5 seconds\nOutput:\nExit code: 101\nWall time: 1 seconds\nOutput:\nno"),
-                "Exit code: 101",
+                "no",
                 Some(101),
                 Some(500),
                 Verdict::Failed,
             ),
+            (
+                quoted("Command: /bin/sh -lc 'cat <<X\nOutput:\nX'\nChunk ID: a1\nWall time: 0.5 seconds\nProcess exited with code 2\nOriginal token count: 9\nOutput:\nno"),
+                "no",
+                Some(2),
+                Some(500),
+                Verdict::Failed,
+            ),
+            (quoted("Command: /bin/sh -lc ls\nOutput:\nok"), "ok", None, None, Verdict::Done),
+            (quoted("Command: is what it says\nand more"), "Command: is", None, None, Verdict::Done),
+            (
+                quoted("failed in sandbox Seatbelt with execution error: sandbox denied exec error, exit code: 7, stdout: , stderr: "),
+                "failed in sandbox",
+                Some(7),
+                None,
+                Verdict::Failed,
+            ),
+            (quoted("failed in sandbox None with execution error: command timed out"), "failed in", None, None, Verdict::Failed),
+            (
+                r#"[{"type":"input_text","text":"Script completed\nWall time 2.1 seconds\nOutput:\n"},{"type":"input_text","text":"a"},{"type":"input_text","text":"1 failed\nProcess exited with code 3"}]"#.to_owned(),
+                "a",
+                Some(3),
+                Some(2100),
+                Verdict::Failed,
+            ),
             (quoted("Script failed\nWall time 0.1 seconds\nOutput:\nTypeError"), "TypeError", None, Some(100), Verdict::Failed),
+        ]);
+    }
+
+    #[test]
+    fn what_has_no_head_is_judged_by_its_words() {
+        let quoted = |text: &str| serde_json::json!(text).to_string();
+        check(vec![
             (quoted("Plan updated"), "Plan updated", None, None, Verdict::Done),
-            (quoted("apply_patch verification failed: x"), "apply_patch verification failed: x", None, None, Verdict::Failed),
+            (
+                quoted("apply_patch verification failed: x"),
+                "apply_patch verification failed: x",
+                None,
+                None,
+                Verdict::Failed,
+            ),
             (quoted("aborted by user after 3.1s"), "aborted by user after 3.1s", None, None, Verdict::Failed),
             (quoted("err: \"tool call error: no\""), "err: ", None, None, Verdict::Failed),
             (quoted("agent with id x not found"), "agent with", None, None, Verdict::Failed),
             (quoted("agent with id x is found"), "agent with", None, None, Verdict::Done),
             (quoted("user rejected MCP tool call"), "user rejected", None, None, Verdict::Refused),
-            (quoted("command timed out after 9 ms\nsaid the log"), "command timed", None, None, Verdict::Done),
             (
-                quoted("exec_command failed for `rm`: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }"),
+                quoted("command timed out after 9 ms\nsaid the log"),
+                "command timed",
+                None,
+                None,
+                Verdict::Done,
+            ),
+            (
+                quoted(
+                    "exec_command failed for `rm`: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }",
+                ),
                 "exec_command failed",
                 None,
                 None,
                 Verdict::Refused,
             ),
-            (quoted("Exit code: is what it printed\nfirst"), "Exit code: is what it printed", None, None, Verdict::Done),
+            (
+                quoted("Exit code: is what it printed\nfirst"),
+                "Exit code: is what it printed",
+                None,
+                None,
+                Verdict::Done,
+            ),
             (r#"{"content":"denied","success":false}"#.to_owned(), "denied", None, None, Verdict::Failed),
-        ] {
-            let outcome = read(&parse(&output).unwrap(), None, &mut Batch::default());
-            assert!(outcome.body.stub.trim().starts_with(text), "{output}: {}", outcome.body.stub);
-            assert_eq!((outcome.exit, outcome.duration_ms, outcome.verdict), (exit, ms, verdict), "{output}");
-        }
+        ]);
     }
 
     #[test]

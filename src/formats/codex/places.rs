@@ -1,6 +1,7 @@
 //! Where Codex keeps sessions: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, the day as the clock on the wall had
 //! it; what was put aside lies in `archived_sessions`; what was idle for a week may be compressed.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
@@ -58,14 +59,38 @@ pub(crate) fn beside(path: &Path) -> Beside {
     Beside { index: codex_home(path).map(|home| home.join(INDEX)), ..Beside::default() }
 }
 
-/// Codex's own folder, if the rollout lies where Codex puts it.
-fn codex_home(path: &Path) -> Option<&Path> {
-    path.ancestors().skip(1).find(|folder| ["sessions", ARCHIVE].contains(&file_name(folder)))?.parent()
+/// Folders between Codex's own and that of a day: `sessions/YYYY/MM/DD`.
+const DATED: usize = 4;
+
+/// Codex's own folder, if the rollout lies where Codex puts it. A path may begin anywhere on the way to it: what lies above
+/// its beginning has no name in it.
+fn codex_home(path: &Path) -> Option<PathBuf> {
+    let named = path.ancestors().skip(1).find(|folder| ["sessions", ARCHIVE].contains(&file_name(folder)));
+    if let Some(sessions) = named {
+        return Some(above(sessions, 1));
+    }
+    let day = path.parent()?;
+    let is_number =
+        |folder: &OsStr| folder.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_dated =
+        day.is_relative() && day.iter().all(|folder| folder == "." || folder == ".." || is_number(folder));
+    is_dated.then(|| above(day, DATED))
+}
+
+/// The folder so far above another one.
+fn above(folder: &Path, steps: usize) -> PathBuf {
+    let mut folder = folder.to_owned();
+    for _ in 0..steps {
+        if folder.file_name().is_none() || !folder.pop() {
+            folder.push("..");
+        }
+    }
+    folder
 }
 
 /// The folder in which all files of a thread and of its sub-agents lie.
 pub(crate) fn home(path: &Path) -> PathBuf {
-    codex_home(path).or(path.parent()).unwrap_or(path).to_owned()
+    codex_home(path).unwrap_or_else(|| path.parent().unwrap_or(path).to_owned())
 }
 
 /// Where a rollout lies once it was put aside.
@@ -125,7 +150,7 @@ pub(crate) fn time_of(id: &str) -> Option<Timestamp> {
 mod tests {
     use std::path::Path;
 
-    use super::{named, of_thread, time_of};
+    use super::{home, named, of_thread, time_of};
 
     #[test]
     fn the_thread_is_the_first_id_of_a_name() {
@@ -141,6 +166,24 @@ mod tests {
         assert_eq!(id("/x/saved.jsonl"), Some("saved"));
         assert_eq!(id("/home/.codex/history.jsonl"), None);
         assert_eq!(id("/home/.codex/session_index.jsonl"), None);
+    }
+
+    #[test]
+    fn the_folder_is_found_however_the_path_is_written() {
+        for (path, expected) in [
+            ("/h/.codex/sessions/2026/07/28/rollout-x.jsonl", "/h/.codex"),
+            ("/backup/codex/archived_sessions/rollout-x.jsonl", "/backup/codex"),
+            ("sessions/2026/07/28/rollout-x.jsonl", ""),
+            ("2026/07/28/rollout-x.jsonl", ".."),
+            ("28/rollout-x.jsonl", "../../.."),
+            ("rollout-x.jsonl", "../../../.."),
+            ("./rollout-x.jsonl", "./../../../.."),
+            ("../27/rollout-x.jsonl", "../../../.."),
+            ("/x/saved/rollout-x.jsonl", "/x/saved"),
+            ("saved/rollout-x.jsonl", "saved"),
+        ] {
+            assert_eq!(home(Path::new(path)), Path::new(expected), "{path}");
+        }
     }
 
     #[test]

@@ -93,8 +93,8 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// The header says from which record on the thread is its own.
-    pub(crate) fn until_ordinal(&mut self, ordinal: u64, of: Option<Text>) {
-        (self.until, self.of) = (Until::Ordinal(ordinal), of);
+    pub(crate) fn until_ordinal(&mut self, ordinal: u64, began: Option<Timestamp>, of: Option<Text>) {
+        (self.until, self.began, self.of) = (Until::Ordinal(ordinal), began, of);
     }
 
     /// A copy of another thread begins.
@@ -111,10 +111,11 @@ impl Replay {
 
     /// Takes note of a record. Where the copy ends, says what it was.
     pub(crate) fn see(&mut self, line: &Line<'_>, turns: &Turns, is_session: bool) -> Option<Text> {
-        let is_own = match &self.until {
-            Until::Nothing => return None,
-            Until::Ordinal(first) => line.ordinal.is_some_and(|ordinal| ordinal >= *first),
-            Until::OwnTurn => {
+        let is_own = match (&self.until, line.ordinal) {
+            (Until::Nothing, _) => return None,
+            (Until::Ordinal(first), Some(ordinal)) => ordinal >= *first && !self.is_older(line),
+            // In a file whose records have no numbers, turns tell.
+            (Until::Ordinal(_), None) | (Until::OwnTurn, _) => {
                 let known = self.of.as_ref().and_then(|of| turns.of(of, is_session));
                 self.begins_own_turn(line, known)
             }
@@ -127,6 +128,12 @@ impl Replay {
         let of = self.of.take().map(|of| format!(" from session {of}")).unwrap_or_default();
         let records = count(self.records, "record");
         (self.records > 0).then(|| Text::clean(&format!("{records} inherited{of}")))
+    }
+
+    /// Whether a record is of a turn that began before the thread did.
+    fn is_older(&self, line: &Line<'_>) -> bool {
+        let turn = line.turn().and_then(time_of).zip(self.began);
+        turn.is_some_and(|(turn, began)| turn.0 + PAUSE_MS < began.0)
     }
 
     /// Turns that are younger than the thread are its own. Where ids do not tell, those are that the other thread does

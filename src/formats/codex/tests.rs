@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Codex;
 use crate::formats::decoder::Place;
 use crate::formats::fed;
-use crate::model::entry::{BlockKind, Break, Entry};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState, Verdict};
@@ -194,27 +194,187 @@ fn turns_that_were_taken_back_are_undone() {
     assert_eq!(undone, [false, false, true, true, false, false]);
 }
 
+/// Code that runs these commands, a deed of the program for each with this exit code, and what the code printed.
+fn code_that_runs(commands: &[(&str, i64)], printed: &str) -> [Vec<String>; 3] {
+    let calls: Vec<String> = commands
+        .iter()
+        .map(|(command, _)| format!(r#"await tools.exec_command({{cmd:\"{command}\"}})"#))
+        .collect();
+    let code = item(&format!(
+        r#"{{"type":"custom_tool_call","name":"exec","input":"{}","call_id":"c1"}}"#,
+        calls.join("; ")
+    ));
+    let deed = |(command, exit): &(&str, i64)| {
+        event(&format!(
+            r#"{{"type":"item_completed","item":{{"type":"CommandExecution","id":"exec-{command}","command":["bash","-lc","{command}"],"status":"completed","aggregated_output":"no such file","exit_code":{exit},"duration":{{"secs":1,"nanos":0}}}}}}"#
+        ))
+    };
+    let output = item(&format!(
+        r#"{{"type":"custom_tool_call_output","call_id":"c1","output":"Script completed\nWall time 1.5 seconds\nOutput:\n{printed}"}}"#
+    ));
+    [vec![code], commands.iter().map(deed).collect(), vec![output]]
+}
+
+/// State, facts and output of all calls.
+fn outcomes(transcript: &Transcript) -> Vec<(&'static str, String, String)> {
+    let words = |call: &ToolCall| {
+        let result = call.state.result().unwrap();
+        (call.state.word(), result.facts.to_string(), result.body.stub.to_string())
+    };
+    transcript.entries().flat_map(Entry::calls).map(words).collect()
+}
+
+fn told(word: &'static str, facts: &str, body: &str) -> (&'static str, String, String) {
+    (word, facts.to_owned(), body.to_owned())
+}
+
 #[test]
-fn deeds_without_a_call_are_calls_below_the_code_that_did_them() {
+fn the_only_command_in_code_is_what_the_code_did() {
+    let [code, deeds, output] = code_that_runs(&[("ls", 2)], "no");
+    let orders = [[code.clone(), deeds.clone(), output.clone()], [code, output, deeds]];
+    for order in orders {
+        let transcript = alone(&order.concat());
+        assert_eq!(texts(&transcript), ["exec: ls"]);
+        assert_eq!(outcomes(&transcript), [told("failed", "exit 2", "no")]);
+        let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
+        assert_eq!(call.state.result().unwrap().duration_ms, Some(1000), "measured");
+    }
+}
+
+#[test]
+fn several_commands_in_code_are_calls_below_it_and_one_that_failed_is_no_success() {
+    let [code, deeds, output] = code_that_runs(&[("ls", 0), ("make", 2)], "no");
+    let orders = [[code.clone(), deeds.clone(), output.clone()], [code, output, deeds]];
+    for order in orders {
+        let transcript = alone(&order.concat());
+        assert_eq!(texts(&transcript), ["exec: ls ; make", "exec_command: ls", "exec_command: make"]);
+        let states: Vec<_> =
+            outcomes(&transcript).into_iter().map(|(state, facts, _)| (state, facts)).collect();
+        let told = |word, facts: &str| (word, facts.to_owned());
+        assert_eq!(states, [told("failed", "exit 2"), told("done", ""), told("failed", "exit 2")]);
+    }
+    let [code, deeds, output] = code_that_runs(&[("ls", 0), ("make", 0)], "yes");
+    let transcript = alone(&[code, deeds, output].concat());
+    assert!(outcomes(&transcript).iter().all(|(state, ..)| *state == "done"));
+}
+
+#[test]
+fn what_ends_behind_its_turn_belongs_to_the_call_that_began_it_and_not_to_the_time_of_the_turn() {
+    let prompt = said("user", "Go");
+    let answer = item(
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"It runs."}],"phase":"final_answer"}"#,
+    );
+    let end = event(r#"{"type":"task_complete"}"#);
+    let late = |lines: &[String]| -> Vec<String> {
+        lines.iter().map(|line| line.replace("09:00:00.000Z", "09:05:00.000Z")).collect()
+    };
+    let of = |commands: &[(&str, i64)]| {
+        let [code, deeds, output] = code_that_runs(commands, "4711");
+        let turn = vec![prompt.clone(), code[0].clone(), output[0].clone(), answer.clone(), end.clone()];
+        alone(&[turn, late(&deeds)].concat())
+    };
+    let transcript = of(&[("serve", 1)]);
+    assert_eq!(outcomes(&transcript), [told("failed", "exit 1", "no such file")], "all that came out");
+    let times = transcript.entries().filter_map(Entry::last_time).max().unwrap();
+    assert!(times.to_rfc3339().starts_with("2026-03-02T09:00:00"));
+    // Of several it is a call of its own, and still nobody waits for an answer.
+    let transcript = of(&[("serve", 1), ("watch", 1)]);
+    let last = transcript.entries().last().unwrap();
+    assert_eq!((last.stop, last.calls().count()), (Stop::Done, 1));
+}
+
+#[test]
+fn whoever_looks_after_a_script_tells_how_it_ended() {
     let code = item(
-        r#"{"type":"custom_tool_call","name":"exec","input":"await tools.exec_command({cmd:\"ls\"})","call_id":"c1"}"#,
+        r#"{"type":"custom_tool_call","name":"exec","input":"await tools.exec_command({cmd:\"make\"})","call_id":"c1"}"#,
     );
-    let deed = event(
-        r#"{"type":"item_completed","item":{"type":"CommandExecution","id":"exec-1","command":["bash","-lc","ls"],"status":"failed","aggregated_output":"no","exit_code":2,"duration":{"secs":1,"nanos":0}}}"#,
-    );
-    let outcome = event(
-        r#"{"type":"exec_command_end","call_id":"exec-1","command":["bash","-lc","ls"],"aggregated_output":"no","exit_code":2}"#,
-    );
-    let output = item(
-        r#"{"type":"custom_tool_call_output","call_id":"c1","output":"Script completed\nWall time 1.5 seconds\nOutput:\nno"}"#,
-    );
-    let transcript = alone(&[code, deed, outcome, output]);
-    assert_eq!(texts(&transcript), ["exec: ls", "exec_command: ls"]);
-    let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
-    assert_eq!(calls.len(), 2);
-    assert!(matches!(&calls[0].state, ToolState::Done(result) if result.duration_ms == Some(1500)));
-    assert!(matches!(&calls[1].state, ToolState::Failed(result) if result.facts.as_str() == "exit 2"));
-    assert_eq!(transcript.entries().count(), 1);
+    let output = |call: &str, text: &str| {
+        item(&format!(r#"{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#))
+    };
+    let wait = |call: &str| {
+        item(&format!(
+            r#"{{"type":"function_call","name":"wait","arguments":"{{\"cell_id\":\"7\"}}","call_id":"{call}"}}"#
+        ))
+    };
+    let goes_on = r"Script running with cell ID 7\nWall time 1.0 seconds\nOutput:\n.";
+    for (end, state) in [("Script failed", "failed"), ("Script completed", "done")] {
+        let end = format!(r"{end}\nWall time 2.0 seconds\nOutput:\nall");
+        let transcript = alone(&[
+            code.clone(),
+            output("c1", goes_on),
+            wait("c2"),
+            output("c2", goes_on),
+            wait("c3"),
+            output("c3", &end),
+        ]);
+        let expected =
+            [told(state, "", "all"), told("done", "still running as cell 7", "."), told("done", "", "all")];
+        assert_eq!(outcomes(&transcript), expected);
+    }
+}
+
+#[test]
+fn what_was_delivered_is_not_said_again_and_an_answer_of_the_user_is() {
+    let delivered = |text: &str| {
+        let message = format!(
+            r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{text}"}}]}}"#
+        );
+        item(&message).replace(
+            r#""payload""#,
+            r#""metadata":{"delivered_assistant_message":"codex:code-mode-delivery:v1:complete"},"payload""#,
+        )
+    };
+    let transcript = alone(&[
+        said("user", "Ask me"),
+        said("assistant", "Which?"),
+        delivered("The content of a confirmed assistant message is unavailable now."),
+        delivered("Which?"),
+        line(
+            "retained_context",
+            r#"{"type":"verified_answer","questions":[{"question":"Which?","answer":"Left"}]}"#,
+        ),
+    ]);
+    let said: Vec<_> = transcript
+        .entries()
+        .filter(|entry| !entry.marks.quiet && !entry.marks.trace)
+        .flat_map(|entry| entry.blocks.iter().map(move |block| (entry.role, block)))
+        .filter_map(|(role, block)| match &block.kind {
+            BlockKind::Text(body) => Some((role, body.stub.to_string())),
+            _ => None,
+        })
+        .collect();
+    let expected = [(Role::User, "Ask me"), (Role::Assistant, "Which?"), (Role::User, "Left")];
+    assert_eq!(said, expected.map(|(role, text)| (role, text.to_owned())));
+    assert_eq!(transcript.turns().len(), 1);
+}
+
+#[test]
+fn siblings_that_a_copy_tells_of_are_no_lanes_of_it() {
+    let own = "019cadc6-9a80-7000-8000-0000000000b1";
+    let sibling = r#"{"type":"item_completed","turn_id":"old","item":{"type":"SubAgentActivity","id":"c0","kind":"started","agent_thread_id":"019cadc6-9a80-7000-8000-0000000000b0","agent_path":"/team/other"}}"#;
+    let spawn = r#"{"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":"c0"}"#;
+    let numbered = |ordinal: u32, line: String| line.replacen('{', &format!(r#"{{"ordinal":{ordinal},"#), 1);
+    for (first, is_lane) in [
+        (r#""subagent_history_start_ordinal":3"#, false),
+        (r#""subagent_history_start_ordinal":"3""#, false),
+        (r#""forked_from_ordinal_exclusive":3"#, false),
+        (r#""cwd":"/x""#, true),
+    ] {
+        let transcript = alone(&[
+            numbered(0, line("session_meta", &format!(r#"{{"id":"{own}",{first}}}"#))),
+            numbered(1, said("user", "inherited")),
+            numbered(2, item(spawn)),
+            numbered(2, event(sibling)),
+            numbered(3, said("assistant", "own")),
+        ]);
+        assert_eq!(transcript.lanes().len(), usize::from(is_lane), "{first}");
+        let copies: Vec<_> = transcript
+            .entries()
+            .filter(|entry| entry.blocks.iter().any(|block| matches!(block.kind, BlockKind::Text(_))))
+            .map(|entry| entry.marks.copy)
+            .collect();
+        assert_eq!(copies, [!is_lane, false], "{first}");
+    }
 }
 
 #[test]
@@ -277,20 +437,14 @@ fn a_command_that_went_on_ends_with_its_own_call_and_not_with_those_that_looked_
     let polled = item(
         r#"{"type":"function_call_output","call_id":"c2","output":"Chunk ID: b\nWall time: 0.0 seconds\nProcess exited with code 2\nOutput:\n: no rule"}"#,
     );
-    let facts = |lines: &[String]| -> Vec<(&'static str, String, String)> {
-        let transcript = alone(lines);
-        let words = |call: &ToolCall| {
-            let result = call.state.result().unwrap();
-            (call.state.word(), result.facts.to_string(), result.body.stub.to_string())
-        };
-        transcript.entries().flat_map(Entry::calls).map(words).collect()
-    };
-    let told = |word, facts: &str, body: &str| (word, facts.to_owned(), body.to_owned());
     let all = [begin.clone(), running.clone(), end, poll.clone(), polled.clone()];
-    assert_eq!(facts(&all), [told("failed", "exit 2", "make: no rule"), told("done", "", ": no rule")]);
+    let expected = [told("failed", "exit 2", "make: no rule"), told("done", "", ": no rule")];
+    assert_eq!(outcomes(&alone(&all)), expected);
     // Where nothing else tells how it ended, who looked after it does.
-    let last = &facts(&[begin, running, poll, polled])[1];
-    assert_eq!(*last, told("failed", "exit 2", ": no rule"));
+    let expected = [told("failed", "exit 2", ": no rule"), told("done", "", ": no rule")];
+    assert_eq!(outcomes(&alone(&[begin, running, poll.clone(), polled.clone()])), expected);
+    // Of a process that nobody here began the end belongs to who looked after it.
+    assert_eq!(outcomes(&alone(&[poll, polled])), [told("failed", "exit 2", ": no rule")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! of tokens that comes with it may stand before, among or behind its items. One that comes before any is kept for the
 //! next entry, which takes its name.
 
-use super::deeds::Deeds;
+use super::deeds::{Deeds, Outcome};
 use super::line::Line;
 use super::replay::Replay;
 use super::twins::{Print, Twins};
@@ -14,6 +14,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Raw, Role, Sent, Stop};
 use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::usage::Usage;
 
@@ -53,6 +54,8 @@ pub(crate) struct Thread {
     next_key: Option<Key>,
     turns: Turns,
     has_prompt: bool,
+    /// The last turn has ended, and nothing was asked since.
+    is_over: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -92,6 +95,27 @@ impl Thread {
         entry
     }
 
+    /// Tells a call what came of it. What a process came to after its turn is no part of the turn's time.
+    pub(crate) fn result(&mut self, call: Key, mut outcome: Outcome, out: &mut Batch) {
+        outcome.at = outcome.at.filter(|_| !self.is_over);
+        let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
+        out.push(Edit::Result { call, result, lane: self.lane.clone() });
+    }
+
+    /// The entry of something that the program did: a part of the answer that goes on; behind the end of a turn nobody
+    /// waits for an answer, and its time is none of the turn's.
+    pub(crate) fn deed(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
+        if !self.is_over {
+            return self.answer(line, out);
+        }
+        Entry {
+            at: None,
+            ended: None,
+            stop: Stop::Done,
+            ..self.part_of(line, self.answer_key(line, out), out)
+        }
+    }
+
     /// Emits an entry, or a part of one. What the model says below an entry that is seen is not said above it.
     pub(crate) fn emit(&mut self, entry: Entry, out: &mut Batch) -> Fate {
         if entry.role != Role::Assistant && !entry.marks.trace {
@@ -114,6 +138,7 @@ impl Thread {
         self.request = None;
         self.next_key = None;
         self.compaction = None;
+        self.is_over = false;
         self.turns.begin();
         if !self.has_prompt && !self.replay.is_on() {
             self.has_prompt = true;
@@ -132,6 +157,7 @@ impl Thread {
     /// The entry of the request that goes on, or of the next one.
     pub(crate) fn answer(&mut self, line: &Line<'_>, out: &Batch) -> Entry {
         self.compaction = None;
+        self.is_over = false;
         let open = self.request.take().filter(|request| request.is_open);
         let request = open.unwrap_or_else(|| match self.next_key.take() {
             Some(key) => Request { key, is_open: true, is_counted: true },
@@ -173,8 +199,19 @@ impl Thread {
         }
     }
 
+    /// Whether nobody works on what was asked.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Nobody works on what was asked any more.
+    pub(crate) fn stop_turn(&mut self) {
+        self.is_over = true;
+    }
+
     /// The model had said all.
     pub(crate) fn end_turn(&mut self, line: &Line<'_>, out: &mut Batch) {
+        self.stop_turn();
         if let Some(key) = self.request.take().map(|request| request.key) {
             let mut entry = self.part_of(line, key, out);
             entry.ended = None;
@@ -232,6 +269,13 @@ impl Thread {
         self.block(line, BlockKind::Break(Break::Setting(Text::clean(what))), true, out)
     }
 
+    /// A record that says nothing new: one row at level 4, the record below that.
+    pub(crate) fn aside(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
+        let title = Text::clean(title);
+        let body = out.tree(&title, line.input.json.weight(), || line.input.json.to_tree());
+        self.block(line, BlockKind::Aside(Judged::Trace, Raw { title, body }), true, out)
+    }
+
     /// A value of the program that leaves no row below level 4.
     pub(crate) fn tree(&mut self, line: &Line<'_>, title: &str, out: &mut Batch) -> Fate {
         let title = Text::clean(title);
@@ -248,12 +292,18 @@ impl Thread {
         is_quiet: bool,
         out: &mut Batch,
     ) -> Fate {
+        let mut entry = self.noted(line, (title, text), out);
+        entry.marks.quiet |= is_quiet;
+        self.emit(entry, out)
+    }
+
+    /// An entry that holds a text of the program under a title.
+    pub(crate) fn noted(&self, line: &Line<'_>, (title, text): (&str, &str), out: &mut Batch) -> Entry {
         let body = out.output(text.trim());
         let raw = Raw { title: Text::clean(title), body };
         let mut entry = self.entry(line, out.origin_key(), Role::Harness, out);
-        entry.marks.quiet |= is_quiet;
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
-        self.emit(entry, out)
+        entry
     }
 
     fn block(&mut self, line: &Line<'_>, kind: BlockKind, is_trace: bool, out: &mut Batch) -> Fate {

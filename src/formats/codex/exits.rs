@@ -1,0 +1,160 @@
+//! What a script of code mode printed: the outputs of its commands, and their exit codes. That the script came to its end
+//! says nothing of the commands: what they came to stands in the text, as the program writes it above an output, as the
+//! object that a tool gave the script, or in the words of the script.
+//!
+//! Invariant: what a command printed is no code of it, unless it stands where nothing but a code is written.
+
+use std::borrow::Cow;
+
+use super::output::head_of;
+use crate::formats::json::{self, Json};
+
+/// How the program itself says how a command ended, on a line of its own.
+const ENDED: &str = "Process exited with code ";
+/// What stands before a code at the end of a line that a script wrote of a command.
+const WORDS: [&str; 5] = ["exited with code", "exit code", "exit_code", "exit status", "exitcode"];
+/// What an object has beside a code if it is what came of a command.
+const BESIDE: [&str; 8] = [
+    "output",
+    "stdout",
+    "stderr",
+    "aggregated_output",
+    "wall_time_seconds",
+    "chunk_id",
+    "session_id",
+    "original_token_count",
+];
+/// Objects are looked for so deep in what was printed.
+const DEEPEST: usize = 3;
+
+/// The code of the first command that failed, else of the last one, in the texts that a script printed.
+pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {
+    let codes: Vec<i64> = printed.iter().flat_map(|text| codes(text.trim())).collect();
+    codes.iter().find(|code| **code != 0).or(codes.last()).copied()
+}
+
+/// The texts that a script printed as one reads them: outputs without the heads above them, and without the objects around
+/// them. Nothing if they are so already.
+pub(super) fn outputs(printed: &[&str]) -> Option<String> {
+    let texts: Vec<Cow<'_, str>> = printed.iter().map(|text| output(text)).collect();
+    let is_new = texts.iter().any(|text| matches!(text, Cow::Owned(_)));
+    is_new.then(|| texts.iter().map(|text| text.trim_end_matches('\n')).collect::<Vec<_>>().join("\n"))
+}
+
+fn output(text: &str) -> Cow<'_, str> {
+    let trimmed = text.trim();
+    if trimmed.starts_with(['{', '[']) {
+        let value = json::parse(trimmed).unwrap_or(Json::Null);
+        let all: Option<Vec<&str>> = match &value {
+            Json::Array(items) if !items.is_empty() => items.iter().map(output_of).collect(),
+            value => output_of(value).map(|output| vec![output]),
+        };
+        return all.map_or(Cow::Borrowed(text), |all| {
+            Cow::Owned(all.iter().map(|text| text.trim_end_matches('\n')).collect::<Vec<_>>().join("\n"))
+        });
+    }
+    match head_of(trimmed) {
+        Some((head, rest)) if head.exit.is_some() && !rest.is_empty() => Cow::Owned(rest.to_owned()),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+/// The output in an object that says what came of a command.
+fn output_of<'j>(value: &'j Json<'_>) -> Option<&'j str> {
+    value.get("exit_code").int().and_then(|_| value.get("output").str())
+}
+
+fn codes(text: &str) -> Vec<i64> {
+    if text.starts_with(['{', '[']) {
+        return match json::parse(text) {
+            Ok(value) => of_objects(&value, DEEPEST),
+            Err(_) => of_cut_object(text).into_iter().collect(),
+        };
+    }
+    let lines = || text.lines().map(str::trim);
+    let of_head = || head_of(text).and_then(|(head, _)| head.exit);
+    let ends = [lines().next(), lines().rfind(|line| !line.is_empty())];
+    let of_ends = || ends.into_iter().flatten().filter_map(of_line);
+    let mut codes: Vec<i64> = lines().filter_map(|line| line.strip_prefix(ENDED)?.parse().ok()).collect();
+    codes.extend(of_head());
+    codes.extend(of_ends());
+    codes
+}
+
+/// The codes of objects that say what came of commands.
+fn of_objects(value: &Json<'_>, deep: usize) -> Vec<i64> {
+    let inner = value.items().iter().chain(value.members().iter().map(|(_, value)| value));
+    let own = value.get("exit_code").int().filter(|_| is_of_command(value));
+    let inner = inner.filter(|_| deep > 0).flat_map(|value| of_objects(value, deep - 1));
+    own.into_iter().chain(inner).collect()
+}
+
+fn is_of_command(value: &Json<'_>) -> bool {
+    value.members().len() == 1 || BESIDE.iter().any(|name| value.has(name))
+}
+
+/// The code of an object of which the middle was left out.
+fn of_cut_object(text: &str) -> Option<i64> {
+    let is_of_command = || BESIDE.iter().any(|name| text.contains(&format!("\"{name}\"")));
+    let (_, behind) = text.split_once("\"exit_code\"").filter(|_| is_of_command())?;
+    let code = behind.trim_start().strip_prefix(':')?.trim_start();
+    number(code.split([',', '}']).next()?)
+}
+
+/// The code that a line ends with that is about nothing else.
+fn of_line(line: &str) -> Option<i64> {
+    let line: Cow<'_, str> = line.trim_end_matches(['.', ')', ']', '*', '`']).into();
+    let at = line.rfind(|c: char| !c.is_ascii_digit() && c != '-')?;
+    let (words, code) = line.split_at(at + 1);
+    let words = words.trim_end_matches([' ', ':', '=', '(', '`', '*']).to_ascii_lowercase();
+    WORDS.iter().any(|word| words.ends_with(word)).then(|| number(code)).flatten()
+}
+
+fn number(text: &str) -> Option<i64> {
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{exit_of, outputs};
+
+    #[test]
+    fn outputs_are_read_without_what_stands_around_them() {
+        for (printed, expected) in [
+            (vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"], Some("no")),
+            (vec![r#"{"exit_code":0,"output":"a\nb\n"}"#, "done"], Some("a\nb\ndone")),
+            (vec![r#"[{"exit_code":0,"output":"a\n"},{"exit_code":1,"output":"b"}]"#], Some("a\nb")),
+            (vec![r#"{"exit_code":0}"#], None),
+            (vec!["[1, 2]"], None),
+            (vec!["plain", "text"], None),
+        ] {
+            assert_eq!(outputs(&printed).as_deref(), expected, "{printed:?}");
+        }
+    }
+
+    #[test]
+    fn codes_are_told_from_what_was_printed() {
+        for (printed, expected) in [
+            (vec!["test result: FAILED\nProcess exited with code 101"], Some(101)),
+            (vec!["Process exited with code 0\nok"], Some(0)),
+            (vec!["Exit code: 2\nWall time: 1 seconds\nOutput:\nno"], Some(2)),
+            (vec!["Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 4\nOutput:\nno"], Some(4)),
+            (vec![r#"{"chunk_id":"a","exit_code":5,"output":"no"}"#], Some(5)),
+            (vec![r#"[{"exit_code":0,"output":"a"},{"exit_code":6,"output":"b"}]"#], Some(6)),
+            (vec![r#"{"tests":{"exit_code":7,"stderr":""}}"#], Some(7)),
+            (vec![r#"{"exit_code": 8, "output":"a… 90 tokens truncated …z"#], Some(8)),
+            (vec![r#"{"exit_code":9}"#], Some(9)),
+            (vec!["exit code: 10\nno such file"], Some(10)),
+            (vec!["cargo: exited with code 11."], Some(11)),
+            (vec!["fine", "exit_code=12"], Some(12)),
+            (vec!["exit 0 of it", "all good"], None),
+            // What a command printed of others.
+            (vec!["log:\nit exited with code 3 yesterday\nnow it runs"], None),
+            (vec![r#"{"exit_code":3,"name":"a job in a file"}"#], None),
+            (vec!["4711"], None),
+            (vec![""], None),
+        ] {
+            assert_eq!(exit_of(&printed), expected, "{printed:?}");
+        }
+    }
+}
