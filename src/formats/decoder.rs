@@ -103,6 +103,18 @@ pub trait Format: Sync {
         Vec::new()
     }
 
+    /// A database of the agent, if there is one, with rows on the session in the file at `path` that the file lacks.
+    fn rows_beside(&self, path: &Path) -> Option<PathBuf> {
+        let _ = path;
+        None
+    }
+
+    /// How these rows are read from a database with these tables, as one JSON value, and the session's name in it.
+    fn query_beside(&self, path: &Path, tables: &Tables) -> Option<(String, String)> {
+        let _ = (path, tables);
+        None
+    }
+
     /// The session that the file at `path` lies beside.
     fn owner(&self, path: &Path) -> Option<PathBuf> {
         let _ = path;

@@ -167,9 +167,17 @@ pub(crate) fn describe(tables: &Tables) -> String {
         let what = "Cursor's own store of a chat";
         return format!("{what}; open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
     }
-    if has(&["ItemTable"]) {
+    if has(&["ItemTable"]) || has(&["cursorDiskKV"]) {
         let what = "the state of an editor made from VS Code, such as Cursor";
         return format!("{what}; its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
+    }
+    if has(&["trajectory_meta", "steps", "gen_metadata"]) {
+        let what = "Antigravity's own store of a conversation";
+        return format!("{what}; open the transcript.jsonl below brain/<conversation>/ beside its folder");
+    }
+    if has(&["assistant_usage_events"]) {
+        let what = "GitHub Copilot's index of sessions";
+        return format!("{what}; they are in session-state/*/events.jsonl beside it");
     }
     if tables.has_columns("sessions", &["messages_path", "is_subagent"]) {
         let what = "Cline's index of sessions";

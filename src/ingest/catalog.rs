@@ -90,7 +90,8 @@ fn detect(path: &Path, asked: Asked) -> Result<(Database, Detection, Queries), O
     Ok((database, detection, queries))
 }
 
-fn tables(database: &Database) -> Result<Tables, Failure> {
+/// The tables of a database.
+pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
     let tables = database.tables()?.into_iter().map(|(name, columns)| Table { name, columns });
     Ok(Tables(tables.collect()))
 }

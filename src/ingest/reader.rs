@@ -3,6 +3,7 @@
 
 mod companions;
 pub(crate) mod registry;
+mod rows_beside;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
@@ -12,6 +13,7 @@ use std::time::Instant;
 
 use self::companions::is_packed;
 use self::registry::Registry;
+use self::rows_beside::RowsBeside;
 use super::bodies::Bodies;
 use super::earlier::{self, Part};
 use super::emitter::{Emitter, Outlet};
@@ -61,6 +63,8 @@ pub struct Reader<'o> {
     earlier: VecDeque<Part>,
     line_files: Vec<LineFile>,
     line_file_at: HashMap<PathBuf, usize>,
+    /// A database with rows on the session.
+    rows_beside: Option<RowsBeside>,
     smalls: Vec<Small>,
     small_at: HashMap<Arc<Path>, usize>,
     small_sum: u64,
@@ -88,6 +92,8 @@ enum Todo {
     Small(usize, Option<Vec<u8>>),
     /// A small file that is gone.
     Lost(PathBuf),
+    /// The rows of a database beside the session.
+    RowsBeside,
     /// A compressed line file, to be read once.
     Packed(FileId, PathBuf),
 }
@@ -177,6 +183,7 @@ impl<'o> Reader<'o> {
             earlier: VecDeque::new(),
             line_files: Vec::new(),
             line_file_at: HashMap::new(),
+            rows_beside: None,
             smalls: Vec::new(),
             small_at: HashMap::new(),
             small_sum: 0,
@@ -214,6 +221,7 @@ impl<'o> Reader<'o> {
                 Some(Todo::LineFile(index)) => self.read_line_file(index, now, between),
                 Some(Todo::Small(index, content)) => self.read_small(index, content, now),
                 Some(Todo::Lost(path)) => self.emitter.lost(&path),
+                Some(Todo::RowsBeside) => self.read_rows_beside(),
                 Some(Todo::Packed(id, path)) => self.read_packed(id, &path),
                 None => return false,
             }
@@ -290,7 +298,9 @@ impl<'o> Reader<'o> {
     pub(crate) fn watched(&self) -> impl Iterator<Item = &Path> {
         let main = Some(self.plan.path.as_path());
         let registry = self.registry.as_ref().and_then(Registry::folder);
-        main.into_iter().chain(self.plan.path.parent()).chain(registry).chain(self.folder.directories())
+        let beside = self.rows_beside.as_ref().and_then(RowsBeside::folder);
+        let folders = self.plan.path.parent().into_iter().chain(registry).chain(beside);
+        main.into_iter().chain(folders).chain(self.folder.directories())
     }
 
     /// Looks for changes of all files; what it finds is read in the next steps.
@@ -327,6 +337,7 @@ impl<'o> Reader<'o> {
             return seen;
         }
         self.poll_smalls(&census.due, now);
+        self.poll_rows_beside();
         census.gone.iter().for_each(|path| self.lose_small(path));
         self.add_files(self.unopened.iter().map(|path| Arc::from(&**path)).collect(), false, now);
         self.add_files(census.new, false, now);
@@ -426,6 +437,7 @@ impl<'o> Reader<'o> {
         self.emitter.restart(self.plan.decoder());
         self.line_files.clear();
         self.line_file_at.clear();
+        self.rows_beside = None;
         self.smalls.clear();
         self.small_at.clear();
         self.small_sum = 0;

@@ -90,8 +90,17 @@ impl Format for &'static Definition {
     }
 
     fn companions(&self, path: &Path) -> Vec<Pattern> {
-        let beside = self.beside.iter().filter(|_| self.is_at_home(path));
-        self.companions.iter().chain(beside).map(|template| Pattern(filled(template, path))).collect()
+        let beside = self.around.beside.iter().filter(|_| self.is_at_home(path));
+        self.around.companions.iter().chain(beside).map(|template| Pattern(filled(template, path))).collect()
+    }
+
+    fn rows_beside(&self, path: &Path) -> Option<PathBuf> {
+        self.around.rows_beside.as_ref().map(|rows| filled(&rows.database, path))
+    }
+
+    fn query_beside(&self, path: &Path, tables: &Tables) -> Option<(String, String)> {
+        let sql = store::query_beside(self.around.rows_beside.as_ref()?, tables)?;
+        Some((sql, self.named(path)?.id.to_owned()))
     }
 
     fn home(&self, path: &Path) -> PathBuf {
@@ -130,8 +139,8 @@ impl Format for &'static Definition {
 
     fn beside(&self, path: &Path) -> Beside {
         let place = |template: &Option<String>| template.as_ref().map(|template| filled(template, path));
-        let instead = place(&self.instead).filter(|other| other != path);
-        let manifest = place(&self.beside).filter(|_| self.is_at_home(path));
+        let instead = place(&self.around.instead).filter(|other| other != path);
+        let manifest = place(&self.around.beside).filter(|_| self.is_at_home(path));
         Beside { manifest, instead, ..Beside::default() }
     }
 }

@@ -86,7 +86,7 @@ enum Step {
 
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
-     :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :unquoted :source :print :each";
+     :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
 
 impl Path {
     /// Reads a path; what is wrong with it, otherwise.
@@ -525,6 +525,7 @@ fn suffix_of(name: &str) -> Option<Step> {
             ("inside", tag) => Step::Inside(tag.into()),
             ("outside", tag) => Step::Outside(tag.into()),
             ("not", text) => Step::Not(text.into()),
+            ("times", factor) => Step::Scale(factor.parse().ok().filter(|factor: &f64| factor.is_finite())?),
             ("tagged", tag) => Step::Tagged(tag.into()),
             ("without", tag) => Step::Without(tag.into()),
             ("after", text) => Step::After(text.into()),
@@ -568,6 +569,7 @@ mod tests {
             ("a.b[].c:not(one)|n", "two"),
             ("n:not(3.0)|='none'", "none"),
             ("n:not(4)", "3"),
+            ("n:times(0.5)", "1.5"),
             ("t:not(<u>hi</u> more)|n", "3"),
             ("args:json.p", "q"),
             ("q:unquoted.p", "r"),
@@ -633,9 +635,14 @@ mod tests {
 
     #[test]
     fn wrong_paths_say_what_would_be_right() {
-        for (path, part) in
-            [("", "empty"), ("a[", "without"), ("a[x]", "[-1]"), ("a:yaml", ":json"), ("a..b", "name")]
-        {
+        for (path, part) in [
+            ("", "empty"),
+            ("a[", "without"),
+            ("a[x]", "[-1]"),
+            ("a:yaml", ":json"),
+            ("a:times(x)", ":times"),
+            ("a..b", "name"),
+        ] {
             let why = Path::parse(path).unwrap_err();
             assert!(why.contains(part), "{path}: {why}");
         }

@@ -14,7 +14,9 @@ use toml::de::DeTable;
 use self::rules::Defaults;
 use self::table::Reader;
 use super::mistakes::Mistake;
-use super::rule::{Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
+use super::rule::{
+    Around, Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule,
+};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -72,9 +74,12 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let folders = Folders { records: template(reader, "folder"), within: template(reader, "within") };
     let companions =
         table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
+    let beside_rows = table.table(reader, "rows_beside");
+    let rows_beside = beside_rows.and_then(|rows| database::rows_beside(reader, rows));
     let repeats: Vec<&'static str> =
         table.strings(reader, "repeats").into_iter().map(|(name, _)| leak(name)).collect();
     let detect = detect(reader, &mut table);
+    let unique = table.path(reader, "unique");
     let facts = facts(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
     let numbered = table.table(reader, "runs").and_then(|runs| rules::numbered(reader, runs));
@@ -98,15 +103,15 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         folders,
         roots,
         named,
-        instead,
-        beside,
-        companions,
+        around: Around { instead, beside, companions, rows_beside },
         repeats: fields::Fields { common: repeats.leak(), ..fields::NONE },
         detect,
         facts,
         needs: needs(&rules, numbered),
         rules,
+        unique,
         journal,
+        lane: defaults.path(reader, "lane"),
         main: defaults.main,
     })
 }
@@ -117,6 +122,7 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
     Needs {
         by_order: rules.iter().any(Rule::is_by_order),
         takes_back: rules.iter().any(takes_back),
+        sums: rules.iter().any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
         numbered,
         unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
     }

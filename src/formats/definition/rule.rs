@@ -33,12 +33,8 @@ pub struct Definition {
     pub(super) roots: &'static [Root],
     /// How many folders above its file the name of a session stands; 0 is the file.
     pub(super) named: usize,
-    /// A form of the same session that is listed in its place.
-    pub(super) instead: Option<String>,
-    /// A small file beside the session with facts of it.
-    pub(super) beside: Option<String>,
-    /// Files that belong to the session.
-    pub(super) companions: Vec<String>,
+    /// What lies beside it.
+    pub(super) around: Around,
     /// Fields that say once more what others say.
     pub(super) repeats: Fields,
     /// What identifies it.
@@ -49,10 +45,27 @@ pub struct Definition {
     pub rules: Vec<Rule>,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
+    /// An id that no two records have: one that has it again is the same.
+    pub(super) unique: Option<Path>,
+    /// The lane of records that do not say otherwise by their rules.
+    pub(super) lane: Option<Path>,
     /// What must be known of earlier records.
     pub(super) needs: Needs,
     /// How records change a state of which rules read parts.
     pub(super) journal: Option<Journal>,
+}
+
+/// What lies beside a session.
+#[derive(Debug)]
+pub(super) struct Around {
+    /// A form of the same session that is listed in its place.
+    pub(super) instead: Option<String>,
+    /// A small file beside the session with facts of it.
+    pub(super) beside: Option<String>,
+    /// Files that belong to the session.
+    pub(super) companions: Vec<String>,
+    /// A database of the agent with rows on all sessions.
+    pub(super) rows_beside: Option<RowsBeside>,
 }
 
 /// What must be known of earlier records.
@@ -62,6 +75,8 @@ pub(super) struct Needs {
     pub(super) by_order: bool,
     /// Whether a rule takes entries back, so that it must be known which there are.
     pub(super) takes_back: bool,
+    /// Whether the agent sums up what its session has spent so far, so that it must be known what came after that.
+    pub(super) sums: bool,
     /// What each run of the program numbers anew.
     pub(super) numbered: Option<Numbered>,
     /// Whether a rule shows what no entry says, so that it must be known what they say.
@@ -149,6 +164,16 @@ impl Definition {
     pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
         self.folders.records.is_none() || self.is_record(path)
     }
+}
+
+/// Rows on sessions that lie in files, in a database that the agent keeps beside them.
+#[derive(Debug)]
+pub(super) struct RowsBeside {
+    /// Where it lies.
+    pub(super) database: String,
+    pub(super) table: &'static str,
+    /// Its column with the name of the session.
+    pub(super) session: &'static str,
 }
 
 /// Which tables of a database hold sessions, and their columns.
@@ -299,6 +324,8 @@ pub struct Rule {
     pub(super) run: Option<Path>,
     /// The records within the record stand behind all others, and only if no answer says the text at this path.
     pub(super) unsaid: Option<Path>,
+    /// Sums of all so far begin anew.
+    pub(super) anew: bool,
 }
 
 /// What the same key again means.
@@ -458,6 +485,8 @@ pub(super) struct UsageRule {
     pub(super) input_includes_cache: bool,
     pub(super) output_includes_reasoning: bool,
     pub(super) cumulative: bool,
+    /// It sums up all of the session so far: the next one takes its place, and requests after it come on top.
+    pub(super) so_far: bool,
 }
 
 /// What a usage counts.

@@ -7,14 +7,15 @@ mod asked;
 mod blocks;
 mod counting;
 mod journal;
+mod kept;
 mod nested;
 mod once;
 mod runs;
+mod so_far;
 mod unsaid;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -22,13 +23,14 @@ use self::asked::Asked;
 pub(super) use self::asked::place_of;
 use self::counting::{Counting, Whose};
 use self::journal::State;
+use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, Rewind, RoleRule,
-    Rule, role_of,
+    Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule,
+    role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;
@@ -43,6 +45,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
+use crate::model::usage::{self, Usage};
 
 /// Calls without ids that wait for results.
 const OPEN: usize = 1 << 10;
@@ -59,6 +62,8 @@ pub(super) struct Run {
     has_title: bool,
     /// The first prompt.
     asked_first: Option<Key>,
+    /// Answers with usage of which no record has named the model yet.
+    unnamed: Vec<(Key, Usage)>,
     /// Calls without ids, by lane: files of lanes are read in any order, and followed at once.
     waiting: HashMap<Option<Name>, Waiting>,
     /// All of them so far.
@@ -93,13 +98,6 @@ struct Waiting {
     asking: Key,
 }
 
-struct Kept {
-    key: Key,
-    role: Role,
-    lane: Option<Name>,
-    marks: Marks,
-}
-
 /// A record while its rules run.
 #[derive(Clone, Copy)]
 struct Site<'s> {
@@ -127,6 +125,7 @@ impl Run {
             facts: vec![None; definition.facts.len()],
             has_title: false,
             asked_first: None,
+            unnamed: Vec::new(),
             waiting: HashMap::new(),
             asked: HashSet::new(),
             unrecorded: HashSet::new(),
@@ -167,13 +166,28 @@ impl Run {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
         let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
-        kind == Kind::Companion || site.lane.is_some() || self.definition.rules.iter().any(begins_lane)
+        let of_lane = || self.definition.lane.as_ref().and_then(|lane| lane.word(site.scope));
+        kind == Kind::Companion
+            || site.lane.is_some()
+            || self.definition.rules.iter().any(begins_lane)
+            || of_lane().is_some_and(|lane| !self.is_main(&lane))
     }
 
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
         for (rule, last) in self.definition.facts.iter().zip(&mut self.facts) {
+            if rule.fact == Fact::Id {
+                rule.path.word(scope).inspect(|id| self.counting.so_far.see_session(id));
+            }
             if !(rule.first && last.is_some()) {
                 rule.path.first(scope, |value| note(rule, value, last, out));
+            }
+        }
+        // Some agents name the model only once it has answered.
+        if !self.unnamed.is_empty()
+            && let Some(model) = self.model()
+        {
+            for (of, usage) in std::mem::take(&mut self.unnamed) {
+                out.push(Edit::Usage { of, usage: Box::new(usage), model: Some(model.clone()) });
             }
         }
     }
@@ -203,6 +217,9 @@ impl Run {
         let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
         let mut is_shown = rule.records.as_ref().is_some_and(|records| self.within(rule, records, site, out));
         self.begin_run(rule, scope);
+        if rule.anew {
+            self.counting.so_far.begin_anew();
+        }
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
         }
@@ -251,6 +268,14 @@ impl Run {
             // Nobody says what a sub-agent runs on: on what its session does, as far as is known.
             if entry.usage.is_some() && entry.role == Role::Assistant {
                 entry.model = entry.model.take().or(of_session);
+            }
+            if let Some(usage) = entry.usage.as_deref().filter(|usage| usage.scope == usage::Scope::Request) {
+                if self.definition.needs.sums {
+                    self.counting.so_far.spend(&entry.key, usage, entry.model.as_ref(), out);
+                }
+                if entry.model.is_none() && entry.lane.is_none() {
+                    self.unnamed.push((entry.key.clone(), usage.clone()));
+                }
             }
             self.keep(&entry);
             out.entry(entry);
@@ -368,6 +393,7 @@ impl Run {
     fn whose(&self, site: Site<'_>, head: &Head) -> Whose {
         match (self.kind_of(site), &head.lane) {
             (Kind::Companion, _) => Whose::Companion,
+            (Kind::Beside, _) => Whose::Beside,
             (_, Some(_)) => Whose::Lane,
             (_, None) => Whose::Session,
         }
@@ -439,112 +465,6 @@ impl Run {
     }
 }
 
-impl Run {
-    /// What a new list of entries does not name is undone. Its entries come first: that is where they stand.
-    fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
-        let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
-        let mut undone = Vec::new();
-        for mut kept in before.into_iter().filter(|kept| !named.contains(&kept.key)) {
-            if !kept.marks.undone {
-                kept.marks.undone = true;
-                undone.push(kept.edit(out));
-            }
-        }
-        out.edits.splice(from..from, undone);
-    }
-
-    /// Whether a record is the one that had a key first: one that is read again, for it was edited, is the same.
-    fn is_first(&mut self, key: &Key, own: Key) -> bool {
-        let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
-        *first == own
-    }
-
-    /// Whether a record was replaced by a newer one and comes once more.
-    fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
-        let mut hasher = DefaultHasher::new();
-        record.print(&mut hasher);
-        let (print, known) = (hasher.finish(), self.versions.entry(key.clone()).or_default());
-        if known.last == Some(print) || known.before.contains(&print) {
-            return known.last != Some(print);
-        }
-        known.before.extend(known.last.replace(print));
-        false
-    }
-
-    fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
-        let Some(to) = self.runs.id(&rewind.to, scope) else { return };
-        let place = self.kept.places.get(&to).copied();
-        // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
-        let from = match place {
-            Some(place) => place + usize::from(rewind.stays),
-            None if rewind.stays => return,
-            None => 0,
-        };
-        for mut kept in self.kept.split_off(from) {
-            kept.marks.undone = true;
-            let edit = kept.edit(out);
-            out.push(edit);
-        }
-    }
-
-    fn keep(&mut self, entry: &Entry) {
-        if self.definition.needs.unsaid {
-            self.unsaid.note(entry);
-        }
-        if !self.definition.needs.takes_back {
-            return;
-        }
-        let kept =
-            Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
-        self.kept.put(kept);
-    }
-}
-
-/// Prints of the records that had one key.
-#[derive(Default)]
-struct Versions {
-    last: Option<u64>,
-    before: HashSet<u64>,
-}
-
-/// Entries that may be taken back, in order; each key once.
-#[derive(Default)]
-struct AllKept {
-    list: Vec<Kept>,
-    /// Their places in the list.
-    places: HashMap<Key, usize>,
-}
-
-impl AllKept {
-    /// Adds an entry, or puts it in the place of the one with its key.
-    fn put(&mut self, kept: Kept) {
-        if let Some(known) = self.places.get(&kept.key).and_then(|at| self.list.get_mut(*at)) {
-            *known = kept;
-            return;
-        }
-        self.places.insert(kept.key.clone(), self.list.len());
-        self.list.push(kept);
-    }
-
-    /// Takes out what stands from this place on.
-    fn split_off(&mut self, from: usize) -> Vec<Kept> {
-        let kept = self.list.split_off(from.min(self.list.len()));
-        for kept in &kept {
-            self.places.remove(&kept.key);
-        }
-        kept
-    }
-}
-
-impl Kept {
-    fn edit(&self, out: &Batch) -> Edit {
-        let mut entry = out.new_entry(self.key.clone(), self.role, None);
-        entry.lane.clone_from(&self.lane);
-        entry.marks = self.marks;
-        Edit::Entry(Box::new(entry))
-    }
-}
-
 impl Decoder for Run {
     fn format(&self) -> &'static str {
         self.definition.name
@@ -558,6 +478,11 @@ impl Decoder for Run {
             return fate;
         }
         let scope = Scope::of(input.json);
+        if let Some(id) = self.definition.unique.as_ref().and_then(|path| path.word(scope))
+            && !self.is_first(&id, out.origin_key())
+        {
+            return Fate::Passed("the same again");
+        }
         self.see_item(scope);
         let lane = self.files.lane_of(input.place, out);
         let site = Site { scope, place: input.place, number: None, lane: lane.as_ref(), depth: 0 };

@@ -5,7 +5,7 @@
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::{ColumnTest, Joined, Store, Wanted};
+use super::rule::{ColumnTest, Joined, RowsBeside, Store, Wanted};
 use super::when::Literal;
 use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
@@ -34,6 +34,17 @@ pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Que
     Some(match store.sessions {
         Some(sessions) => shape.of_two(sessions, &first_of(&session), agent, &all),
         None => shape.of_one(&first_of(&session), agent, &all),
+    })
+}
+
+/// The rows on one session in a database beside it; `None` if it has no such table.
+pub(super) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
+    let (table, session) = (quoted(rows.table), quoted(rows.session));
+    tables.has_columns(rows.table, &[rows.session]).then(|| {
+        let row = object(tables, rows.table, "");
+        let all = format!("SELECT {row} AS own FROM {table} WHERE {session} = ?1 ORDER BY rowid");
+        let name = rows.table.replace('\'', "''");
+        format!("SELECT json_object('{name}', json((SELECT json_group_array(json(own)) FROM ({all}))))")
     })
 }
 

@@ -36,6 +36,7 @@ impl Reader<'_> {
         };
         patterns.extend(plan.companions());
         self.add_patterns(patterns, false, now);
+        self.find_rows_beside();
     }
 
     /// Adds the files that records asked for. Those of a folder are read next, so that the parts of a

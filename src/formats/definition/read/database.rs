@@ -3,7 +3,7 @@
 use super::leak;
 use super::table::{Fields, Reader, Span};
 use super::when::literals;
-use crate::formats::definition::rule::{ColumnTest, Joined, Store, Wanted};
+use crate::formats::definition::rule::{ColumnTest, Joined, RowsBeside, Store, Wanted};
 
 /// Reads `[database]`.
 pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
@@ -52,6 +52,22 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
         has,
         with,
     })
+}
+
+/// Reads `[rows_beside]`.
+pub(super) fn rows_beside(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<RowsBeside> {
+    let database = table.string(reader, "database").map(|(place, _)| place.to_owned());
+    let rows = table.string(reader, "table").map(|(name, _)| leak(name));
+    let session = table.string(reader, "session").map(|(name, _)| leak(name));
+    let span = table.span();
+    table.finish(reader);
+    let (Some(database), Some(rows), Some(session)) = (database, rows, session) else {
+        let what = "rows beside the session are written as { database = \"{dir}/FILE\", table = \"TABLE\", session = \
+                    \"COLUMN\" }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(RowsBeside { database, table: rows, session })
 }
 
 /// A table with rows that belong to those of another one.

@@ -39,7 +39,7 @@ impl<'t> Defaults<'t> {
         Self { paths, main }
     }
 
-    fn path(&self, reader: &mut Reader<'_>, name: &str) -> Option<Path> {
+    pub(super) fn path(&self, reader: &mut Reader<'_>, name: &str) -> Option<Path> {
         let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
         reader.path_of(name, value)
     }
@@ -81,6 +81,7 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
     rule.run = table.path(reader, "run");
     rule.unsaid = table.path(reader, "unsaid");
+    rule.anew = table.bool(reader, "anew").unwrap_or(false);
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
@@ -339,6 +340,7 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
         input_includes_cache: table.bool(reader, "input_includes_cache").unwrap_or(false),
         output_includes_reasoning: table.bool(reader, "output_includes_reasoning").unwrap_or(true),
         cumulative: table.bool(reader, "cumulative").unwrap_or(false),
+        so_far: table.bool(reader, "so_far").unwrap_or(false),
         ..UsageRule::default()
     };
     for (name, path) in COUNTS.into_iter().zip(&mut rule.counts) {
@@ -355,6 +357,10 @@ fn usage(reader: &mut Reader<'_>, mut table: Fields<'_>) -> UsageRule {
             Scope::Request
         }
     };
+    if rule.so_far && !matches!(rule.scope, Scope::Run | Scope::Fallback) {
+        let what = "a sum of all so far has the scope `run`, or `fallback` if it says no more than the cost";
+        reader.mistake(table.span(), what.to_owned());
+    }
     table.finish(reader);
     rule
 }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Runs;
+use super::so_far::SoFar;
 use crate::formats::definition::path::Scope;
 use crate::formats::definition::rule::{COUNTS, UsageRule};
 use crate::formats::json::Json;
@@ -22,6 +23,8 @@ pub(super) struct Counting {
     own: Sum,
     /// What it says itself that its run comes to, if it does.
     run: Option<Sum>,
+    /// What it says now and then that it has come to.
+    pub(super) so_far: SoFar,
 }
 
 /// Who spent it.
@@ -32,6 +35,8 @@ pub(super) enum Whose {
     Lane,
     /// A sub-agent in a file of its own.
     Companion,
+    /// The session, as what lies beside it tells.
+    Beside,
 }
 
 /// Tokens and dollars.
@@ -106,6 +111,7 @@ impl Counting {
             let is_own = is_entry && own.is_none() && rule.each.is_none() && rule.of.is_none();
             let is_own = is_own && rule.scope == usage::Scope::Request;
             let mut part = 0;
+            let mut sums = Vec::new();
             let of_rule = |part: usize| Text::clean(&format!("{key}#{number}.{part}"));
             let mut one = |scope: Scope<'_>| {
                 let holds = rule.when.holds(scope);
@@ -123,6 +129,9 @@ impl Counting {
                     own = Some(usage);
                     return;
                 }
+                if rule.so_far {
+                    return sums.push((usage, model));
+                }
                 let of = rule.of.as_ref().and_then(|path| runs.id(path, scope));
                 let of = of.unwrap_or_else(|| of_rule(part));
                 if rule.each.is_none() && !rule.when.is_empty() {
@@ -135,6 +144,10 @@ impl Counting {
             match &rule.each {
                 None => one(scope),
                 Some(each) => each.elements(scope, &mut one),
+            }
+            match whose {
+                Whose::Beside => self.so_far.sum_up_beside(sums, out),
+                _ => self.so_far.sum_up(sums, out),
             }
         }
         own

@@ -1,0 +1,127 @@
+//! Entries that may be taken back, replaced, or come twice.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
+
+use super::Run;
+use crate::formats::definition::path::Scope;
+use crate::formats::definition::rule::Rewind;
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{Entry, Marks, Role};
+use crate::model::text::Name;
+
+/// What is known of an entry that may be taken back.
+pub(super) struct Kept {
+    key: Key,
+    role: Role,
+    lane: Option<Name>,
+    marks: Marks,
+}
+
+impl Run {
+    /// What a new list of entries does not name is undone. Its entries come first: that is where they stand.
+    pub(super) fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
+        let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
+        let mut undone = Vec::new();
+        for mut kept in before.into_iter().filter(|kept| !named.contains(&kept.key)) {
+            if !kept.marks.undone {
+                kept.marks.undone = true;
+                undone.push(kept.edit(out));
+            }
+        }
+        out.edits.splice(from..from, undone);
+    }
+
+    /// Whether a record is the one that had a key first: one that is read again, for it was edited, is the same.
+    pub(super) fn is_first(&mut self, key: &Key, own: Key) -> bool {
+        let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
+        *first == own
+    }
+
+    /// Whether a record was replaced by a newer one and comes once more.
+    pub(super) fn is_replayed(&mut self, key: &Key, record: &Json<'_>) -> bool {
+        let mut hasher = DefaultHasher::new();
+        record.print(&mut hasher);
+        let (print, known) = (hasher.finish(), self.versions.entry(key.clone()).or_default());
+        if known.last == Some(print) || known.before.contains(&print) {
+            return known.last != Some(print);
+        }
+        known.before.extend(known.last.replace(print));
+        false
+    }
+
+    pub(super) fn rewind(&mut self, rewind: &Rewind, scope: Scope<'_>, out: &mut Batch) {
+        let Some(to) = self.runs.id(&rewind.to, scope) else { return };
+        let place = self.kept.places.get(&to).copied();
+        // Back to before an entry that is gone takes all back; what nobody knows may also be no entry.
+        let from = match place {
+            Some(place) => place + usize::from(rewind.stays),
+            None if rewind.stays => return,
+            None => 0,
+        };
+        for mut kept in self.kept.split_off(from) {
+            kept.marks.undone = true;
+            let edit = kept.edit(out);
+            out.push(edit);
+        }
+    }
+
+    pub(super) fn keep(&mut self, entry: &Entry) {
+        if self.definition.needs.unsaid {
+            self.unsaid.note(entry);
+        }
+        if !self.definition.needs.takes_back {
+            return;
+        }
+        let kept =
+            Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
+        self.kept.put(kept);
+    }
+}
+
+/// Prints of the records that had one key.
+#[derive(Default)]
+pub(super) struct Versions {
+    last: Option<u64>,
+    before: HashSet<u64>,
+}
+
+/// Entries that may be taken back, in order; each key once.
+#[derive(Default)]
+pub(super) struct AllKept {
+    pub(super) list: Vec<Kept>,
+    /// Their places in the list.
+    places: HashMap<Key, usize>,
+}
+
+impl AllKept {
+    /// Adds an entry, or puts it in the place of the one with its key.
+    pub(super) fn put(&mut self, kept: Kept) {
+        if let Some(known) = self.places.get(&kept.key).and_then(|at| self.list.get_mut(*at)) {
+            *known = kept;
+            return;
+        }
+        self.places.insert(kept.key.clone(), self.list.len());
+        self.list.push(kept);
+    }
+
+    /// Takes out what stands from this place on.
+    pub(super) fn split_off(&mut self, from: usize) -> Vec<Kept> {
+        let kept = self.list.split_off(from.min(self.list.len()));
+        for kept in &kept {
+            self.places.remove(&kept.key);
+        }
+        kept
+    }
+}
+
+impl Kept {
+    fn edit(&self, out: &Batch) -> Edit {
+        let mut entry = out.new_entry(self.key.clone(), self.role, None);
+        entry.lane.clone_from(&self.lane);
+        entry.marks = self.marks;
+        Edit::Entry(Box::new(entry))
+    }
+}

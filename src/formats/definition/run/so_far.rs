@@ -1,0 +1,169 @@
+//! Sums that an agent writes down now and then, of all that its session has spent so far.
+//!
+//! The last one counts, and what was requested after it comes on top. A sum that says no more than the cost counts until
+//! there is one by model. Files may hold several sessions one behind the other, of which not all are summed up, and some
+//! agents begin their sums anew when they go back to an earlier message. A database beside the session may tell all that
+//! was spent, too: what tells more counts.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::text::{Name, Text};
+use crate::model::usage::{Scope, Usage};
+
+/// What was spent of sessions so far.
+#[derive(Default)]
+pub(super) struct SoFar {
+    /// The id of the session, if one was spent.
+    session: Option<Text>,
+    /// How often sums have begun anew.
+    number: u32,
+    /// Whether there was any sum among the records.
+    has_sums: bool,
+    /// Requests that are in a sum.
+    within: HashSet<Key>,
+    /// Requests that are in none yet, with the number of the sum that may have them.
+    open: BTreeMap<Key, (u32, Spending)>,
+    /// What the last sums say.
+    own: BTreeMap<Key, Spending>,
+    /// What a database beside the session says.
+    beside: BTreeMap<Key, Spending>,
+    /// What counts of all this.
+    sent: BTreeMap<Key, Spending>,
+}
+
+/// What was spent, and on which model.
+type Spending = (Usage, Option<Name>);
+
+impl SoFar {
+    /// A record says which session it is of.
+    pub(super) fn see_session(&mut self, id: &Text) {
+        let known = self.session.replace(id.clone());
+        if known.is_some_and(|known| known != *id) {
+            self.begin_anew();
+        }
+    }
+
+    /// Sums that come have nothing in them of what was spent until now.
+    pub(super) fn begin_anew(&mut self) {
+        self.number += 1;
+    }
+
+    /// A request.
+    pub(super) fn spend(&mut self, key: &Key, usage: &Usage, model: Option<&Name>, out: &mut Batch) {
+        if self.within.contains(key) {
+            return;
+        }
+        let spending = (Usage { scope: Scope::Open, ..usage.clone() }, model.cloned());
+        let number = self.open.get(key).map_or(self.number, |(number, _)| *number);
+        self.open.insert(key.clone(), (number, spending));
+        if self.has_sums {
+            self.publish(out);
+        }
+    }
+
+    /// A sum by model, or of the cost alone.
+    pub(super) fn sum_up(&mut self, sums: Vec<Spending>, out: &mut Batch) {
+        let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else { return };
+        if scope == Scope::Run && self.have_fallen(&sums) {
+            let (now, next) = (self.number, self.number + 1);
+            self.open.values_mut().filter(|(of, _)| *of == now).for_each(|(of, _)| *of = next);
+            self.begin_anew();
+        }
+        let of_now = of_number(self.number);
+        let is_of_now = |key: &Key| key.starts_with(&of_now);
+        if scope == Scope::Fallback
+            && self.own.iter().any(|(key, (usage, _))| is_of_now(key) && usage.scope == Scope::Run)
+        {
+            return;
+        }
+        self.own.retain(|key, _| !is_of_now(key));
+        add(&mut self.own, &of_now, sums);
+        self.has_sums = true;
+        let number = self.number;
+        self.within.extend(self.open.iter().filter(|(_, (of, _))| *of == number).map(|(key, _)| key.clone()));
+        self.open.retain(|_, (of, _)| *of != number);
+        self.publish(out);
+    }
+
+    /// What a database beside the session says of all requests.
+    pub(super) fn sum_up_beside(&mut self, sums: Vec<Spending>, out: &mut Batch) {
+        self.beside.clear();
+        add(&mut self.beside, "beside/", sums);
+        self.publish(out);
+    }
+
+    /// Whether sums say less than the last ones, for some versions count each run of the program by itself.
+    fn have_fallen(&self, sums: &[Spending]) -> bool {
+        let of_now = of_number(self.number);
+        let mut new = BTreeMap::new();
+        add(&mut new, &of_now, sums.to_vec());
+        let total = |of: &BTreeMap<Key, Spending>, key| of.get(key).map_or(0, |(usage, _)| usage.total());
+        let last =
+            self.own.iter().filter(|(key, (usage, _))| key.starts_with(&of_now) && usage.scope == Scope::Run);
+        last.map(|(key, _)| key).any(|key| total(&new, key) < total(&self.own, key))
+    }
+
+    /// Sends what has changed.
+    fn publish(&mut self, out: &mut Batch) {
+        let tokens =
+            |spent: &BTreeMap<Key, Spending>| -> u64 { spent.values().map(|(usage, _)| usage.total()).sum() };
+        let mut wanted = self.own.clone();
+        if self.has_sums {
+            let open = |(key, (_, spending)): (&Key, &(u32, Spending))| {
+                (Text::clean(&format!("{key}#open")), spending.clone())
+            };
+            let open: Vec<_> = self.open.iter().map(open).collect();
+            wanted.extend(open);
+        }
+        if !self.beside.is_empty() && tokens(&self.beside) >= tokens(&wanted) {
+            wanted = self.beside.clone();
+        }
+        for (of, (usage, _)) in &self.sent {
+            if !wanted.contains_key(of) {
+                let usage = Usage { scope: usage.scope, ..Usage::default() };
+                out.push(Edit::Usage { of: of.clone(), usage: Box::new(usage), model: None });
+            }
+        }
+        for (of, spending) in &wanted {
+            if self.sent.get(of) != Some(spending) {
+                let (usage, model) = spending.clone();
+                out.push(Edit::Usage { of: of.clone(), usage: Box::new(usage), model });
+            }
+        }
+        self.sent = wanted;
+    }
+}
+
+/// What the keys of sums of this number begin with.
+fn of_number(number: u32) -> String {
+    format!("so far/{number}/")
+}
+
+/// Adds what was spent by model.
+fn add(spent: &mut BTreeMap<Key, Spending>, of: &str, sums: Vec<Spending>) {
+    for (usage, model) in sums {
+        let key = Text::clean(&format!("{of}{}", model.as_deref().unwrap_or_default()));
+        match spent.get_mut(&key) {
+            Some((known, _)) => join(known, &usage),
+            None => {
+                spent.insert(key, (usage, model));
+            }
+        }
+    }
+}
+
+fn join(sum: &mut Usage, other: &Usage) {
+    let count = |one: &mut Option<u64>, two: Option<u64>| {
+        *one = one.map_or(two, |one| Some(one.saturating_add(two.unwrap_or(0))));
+    };
+    count(&mut sum.input, other.input);
+    count(&mut sum.output, other.output);
+    count(&mut sum.cache_read, other.cache_read);
+    count(&mut sum.cache_write, other.cache_write);
+    count(&mut sum.cache_write_1h, other.cache_write_1h);
+    count(&mut sum.reasoning, other.reasoning);
+    count(&mut sum.searches, other.searches);
+    sum.cost = sum.cost.map_or(other.cost, |one| Some(one + other.cost.unwrap_or(0.0)));
+}

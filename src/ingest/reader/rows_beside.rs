@@ -1,0 +1,91 @@
+//! Rows that an agent keeps on a session in a database beside its file. They are one record, which is read anew when the
+//! database was written to.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Reader, Todo};
+use crate::ingest::catalog;
+use crate::ingest::files::Kind;
+use crate::ingest::plan::Plan;
+use crate::ingest::whole::Small;
+use crate::model::edit::Feed;
+use crate::model::record::Shape;
+use crate::source::regular::Fence;
+use crate::source::rows::{Cell, Database, Failure, State};
+
+/// How long a writer is waited for, if all is read at once.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The database beside one session.
+pub(super) struct RowsBeside {
+    path: PathBuf,
+    small: Small,
+    /// What it was like when the rows were read.
+    read: Option<State>,
+}
+
+impl RowsBeside {
+    /// The folder that is to be watched.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+
+    /// Whether it was written to since it was read.
+    fn has_news(&self) -> bool {
+        State::of(&self.path).is_ok_and(|now| self.read.is_none_or(|read| read != now))
+    }
+
+    /// The rows as JSON; nothing if it has none such.
+    fn rows(&self, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
+        let database = Database::open_patiently(&self.path, patience)?;
+        let tables = catalog::tables(&database)?;
+        let Some((sql, session)) = plan.format.query_beside(&plan.path, &tables) else { return Ok(None) };
+        Ok(database.value(&sql, &[Cell::from(session.as_str())])?.map(Cell::content))
+    }
+}
+
+impl Reader<'_> {
+    /// Looks for a database beside the session.
+    pub(super) fn find_rows_beside(&mut self) {
+        if !matches!(self.plan.shape, Shape::Lines | Shape::Document | Shape::Stream) {
+            return;
+        }
+        let Some(path) = self.plan.format.rows_beside(&self.plan.path).filter(|path| path.is_file()) else {
+            return;
+        };
+        let shared: Arc<Path> = Arc::from(&*path);
+        let (id, is_new) = self.files.number_shared(&shared, Kind::Small);
+        if is_new {
+            self.emitter.send(Feed::File { id, path: Arc::clone(&shared) });
+        }
+        let small = Small::new(shared, id, Kind::Small, Fence::default());
+        self.rows_beside = Some(RowsBeside { path, small, read: None });
+        self.queue.push_back(Todo::RowsBeside);
+    }
+
+    /// Has the rows read if they may be others.
+    pub(super) fn poll_rows_beside(&mut self) {
+        if self.rows_beside.as_ref().is_some_and(RowsBeside::has_news) {
+            self.queue.push_back(Todo::RowsBeside);
+        }
+    }
+
+    /// Reads the rows. While somebody writes, a reading that goes on tries again later.
+    pub(super) fn read_rows_beside(&mut self) {
+        let Some(beside) = &mut self.rows_beside else { return };
+        let patience = if self.bodies.is_live() { Duration::ZERO } else { PATIENCE };
+        let state = State::of(&beside.path).ok();
+        match beside.rows(&self.plan, patience) {
+            Ok(Some(bytes)) => beside.small.emit(&mut self.emitter, &bytes),
+            Ok(None) => {}
+            Err(Failure::Busy) if self.bodies.is_live() => return,
+            Err(failure) => {
+                let what = format!("{} cannot be read: {}", beside.path.display(), failure.words());
+                self.emitter.notice(beside.small.id(), &what);
+            }
+        }
+        beside.read = state;
+    }
+}
