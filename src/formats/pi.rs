@@ -140,6 +140,8 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
         kind(line) == "session"
             && line.has("id")
             && (line.has("cwd") || line.get("timestamp").moment().is_some())
+            // Others begin their files alike.
+            && !line.has("createdAt")
     };
     let is_v4 = |line: &Json<'_>| {
         line.get("kind").str() == Some("header")

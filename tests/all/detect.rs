@@ -10,7 +10,7 @@ use super::corpus::{Cut, corpora};
 use super::fixtures;
 
 /// Formats whose files lie in corpus folders of the same name.
-const OURS: [&str; 33] = [
+const OURS: [&str; 38] = [
     "amp",
     "antigravity-cli",
     "atif",
@@ -23,11 +23,14 @@ const OURS: [&str; 33] = [
     "copilot-cli",
     "crush",
     "cursor",
+    "devin",
+    "dsh",
     "factory-droid",
     "gemini",
     "goose",
     "grok-cli",
     "hermes",
+    "iflow",
     "kimi-cli",
     "kimi-code",
     "kiro",
@@ -40,9 +43,11 @@ const OURS: [&str; 33] = [
     "openhands-events",
     "otel-genai",
     "pi",
+    "posit-assistant",
     "qwen-code",
     "sharegpt",
     "swe-agent-traj",
+    "trae-agent",
     "vscode-copilot-chat",
 ];
 
@@ -65,9 +70,17 @@ fn is_no_session(name: &str) -> bool {
 /// Files of other folders that one of our formats may claim, and why.
 fn is_kin(folder: &str, format: &str) -> bool {
     // Roo Code is a fork of Cline and writes the same task files; VS Code runs Copilot's command line;
-    // early runs of mini-SWE-agent are bare messages.
-    [("roo-code", "cline"), ("vscode-copilot-chat", "copilot-cli"), ("mini-swe-agent", "messages")]
-        .contains(&(folder, format))
+    // early runs of mini-SWE-agent are bare messages. Others lie in folders of those that they resemble.
+    [
+        ("roo-code", "cline"),
+        ("vscode-copilot-chat", "copilot-cli"),
+        ("mini-swe-agent", "messages"),
+        ("claude-code", "iflow"),
+        ("pi", "dsh"),
+        ("other", "dsh"),
+        ("other", "posit-assistant"),
+    ]
+    .contains(&(folder, format))
 }
 
 #[test]
@@ -129,6 +142,7 @@ fn files_that_are_no_sessions_say_what_they_are() {
         ),
         (r#"{"version":1,"approval":{"yolo":false},"dynamic_subagents":[]}"#, "state of a session of Kimi"),
         (r#"{"title":"t","agents":{"main":{}},"workDir":"/w"}"#, "state of a session of Kimi"),
+        (r#"{"session_id":"a","cwd":"/w","session_state":{"version":"v1"}}"#, "Kiro's state of a session"),
     ] {
         let path = dir.path().join("beside.json");
         fs::write(&path, text).unwrap();

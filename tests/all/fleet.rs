@@ -847,6 +847,7 @@ fn databases_of_all_agents_are_read_beside_a_writer() {
     for (fixture, place) in [
         ("goose/sessions.sql", ".local/share/goose/sessions/sessions.db"),
         ("crush/crush.sql", "work/.crush/crush.db"),
+        ("devin/devin.sql", ".local/share/devin/cli/sessions.db"),
         ("hermes/state.sql", ".hermes/state.db"),
         ("hermes/state.sql", ".hermes/profiles/work/state.db"),
     ] {

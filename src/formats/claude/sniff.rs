@@ -38,6 +38,9 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
     if probe.lines.iter().any(is_qwen) {
         return Verdict::no("messages have parts, as Qwen Code writes them");
     }
+    if probe.lines.iter().any(is_iflow) {
+        return Verdict::no("sessions are named as iFlow names them");
+    }
     if probe.lines.iter().any(is_chain_line) {
         return Verdict::yes(
             Confidence::Certain,
@@ -54,6 +57,11 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
 /// Qwen Code took over the envelope, but not the content of messages.
 fn is_qwen(line: &Json<'_>) -> bool {
     line.has("systemPayload") || line.get("message").has("parts")
+}
+
+/// iFlow took over the envelope, but not the names of sessions nor what tools give.
+fn is_iflow(line: &Json<'_>) -> bool {
+    line.get("sessionId").str_or_empty().starts_with("session-") && line.has("uuid")
 }
 
 fn is_chain_line(line: &Json<'_>) -> bool {
