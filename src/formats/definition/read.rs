@@ -45,16 +45,7 @@ pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake
 
 fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>) -> Option<Definition> {
     let mut table = table::Fields::root(root);
-    let name = table.string(reader, "name");
-    if let Some((name, span)) = &name
-        && (name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
-    {
-        reader.mistake(span.clone(), "`name` is made of letters, digits, `-`, `_` and `.`".to_owned());
-    }
-    if name.is_none() {
-        reader.mistake(0..0, "`name` is missing, such as name = \"my-agent\"".to_owned());
-    }
-    let name = name.map(|(name, _)| leak(name));
+    let name = name(reader, &mut table);
     let agent = table.string(reader, "agent").map(|(agent, _)| leak(agent));
     let omits = table.string(reader, "omits").map_or("", |(omits, _)| leak(omits));
     let shapes = shapes(reader, &mut table);
@@ -126,6 +117,19 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
         numbered,
         unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
     }
+}
+
+fn name(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<&'static str> {
+    let name = table.string(reader, "name");
+    if let Some((name, span)) = &name
+        && (name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
+    {
+        reader.mistake(span.clone(), "`name` is made of letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    if name.is_none() {
+        reader.mistake(0..0, "`name` is missing, such as name = \"my-agent\"".to_owned());
+    }
+    name.map(|(name, _)| leak(name))
 }
 
 fn all_rules(

@@ -320,12 +320,19 @@ pub struct Rule {
     /// Records within the record, and whether they replace all that there was.
     pub(super) records: Option<(Path, bool)>,
     pub(super) rewind: Option<Rewind>,
-    /// A run of the program begins, with this name: ids begin anew.
-    pub(super) run: Option<Path>,
+    /// What begins anew.
+    pub(super) anew: Anew,
     /// The records within the record stand behind all others, and only if no answer says the text at this path.
     pub(super) unsaid: Option<Path>,
-    /// Sums of all so far begin anew.
-    pub(super) anew: bool,
+}
+
+/// What begins anew with a record.
+#[derive(Debug, Default)]
+pub(super) struct Anew {
+    /// A run of the program, with this name: ids begin anew.
+    pub(super) run: Option<Path>,
+    /// Sums of all so far.
+    pub(super) sums: bool,
 }
 
 /// What the same key again means.

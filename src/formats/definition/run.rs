@@ -217,9 +217,6 @@ impl Run {
         let site = Site { lane: lane.as_ref().filter(|_| rule.records.is_some()).or(site.lane), ..site };
         let mut is_shown = rule.records.as_ref().is_some_and(|records| self.within(rule, records, site, out));
         self.begin_run(rule, scope);
-        if rule.anew {
-            self.counting.so_far.begin_anew();
-        }
         if let Some(rewind) = &rule.rewind {
             self.rewind(rewind, scope, out);
         }
@@ -237,12 +234,7 @@ impl Run {
         if rule.again == Again::Replace && self.is_replayed(&head.key, scope.record) {
             return Fate::Passed("an older state of what was replaced");
         }
-        for state in &rule.states {
-            if let Some(call) = self.runs.id(&state.of, scope) {
-                let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
-                out.push(Edit::State { call, state });
-            }
-        }
+        self.states(rule, scope, out);
         let piece = if rule.again == Again::Replace { Piece(0) } else { Piece::of(&own_key(site, out)) };
         let mut blocks: Vec<BlockKind> = Vec::new();
         if let Some(mark) = &rule.mark {
@@ -269,14 +261,7 @@ impl Run {
             if entry.usage.is_some() && entry.role == Role::Assistant {
                 entry.model = entry.model.take().or(of_session);
             }
-            if let Some(usage) = entry.usage.as_deref().filter(|usage| usage.scope == usage::Scope::Request) {
-                if self.definition.needs.sums {
-                    self.counting.so_far.spend(&entry.key, usage, entry.model.as_ref(), out);
-                }
-                if entry.model.is_none() && entry.lane.is_none() {
-                    self.unnamed.push((entry.key.clone(), usage.clone()));
-                }
-            }
+            self.spend(&entry, out);
             self.keep(&entry);
             out.entry(entry);
             is_shown = true;
@@ -287,6 +272,28 @@ impl Run {
             _ if out.edits.len() > edits => Fate::Merged,
             (false, Some(why)) => Fate::Passed(why),
             (false, None) => Fate::Passed("nothing in it to show"),
+        }
+    }
+
+    /// What a record says of how calls stand.
+    fn states(&self, rule: &Rule, scope: Scope<'_>, out: &mut Batch) {
+        for state in &rule.states {
+            if let Some(call) = self.runs.id(&state.of, scope) {
+                let state = if state.is_lost { ToolState::Lost } else { ToolState::Running };
+                out.push(Edit::State { call, state });
+            }
+        }
+    }
+
+    /// A request: a sum before it does not have it, and a model that is named later is its.
+    fn spend(&mut self, entry: &Entry, out: &mut Batch) {
+        let request = entry.usage.as_deref().filter(|usage| usage.scope == usage::Scope::Request);
+        let Some(usage) = request else { return };
+        if self.definition.needs.sums {
+            self.counting.so_far.spend(&entry.key, usage, entry.model.as_ref(), out);
+        }
+        if entry.model.is_none() && entry.lane.is_none() {
+            self.unnamed.push((entry.key.clone(), usage.clone()));
         }
     }
 

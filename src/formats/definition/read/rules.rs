@@ -79,9 +79,9 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     let replace = table.bool(reader, "replace").unwrap_or(false);
     rule.records = table.path(reader, "records").map(|path| (path, replace));
     rule.rewind = table.table(reader, "rewind").and_then(|rewind| self::rewind(reader, rewind));
-    rule.run = table.path(reader, "run");
+    rule.anew.run = table.path(reader, "run");
     rule.unsaid = table.path(reader, "unsaid");
-    rule.anew = table.bool(reader, "anew").unwrap_or(false);
+    rule.anew.sums = table.bool(reader, "anew").unwrap_or(false);
     if !rule.blocks.is_empty() && !is_spoken {
         reader.mistake(
             span.clone(),
@@ -99,7 +99,7 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
         && rule.lane.is_none()
         && rule.records.is_none()
         && rule.rewind.is_none()
-        && rule.run.is_none();
+        && rule.anew.run.is_none();
     if does_nothing && rule.skip.is_none() {
         let what = "a rule does something: entry, block, result, usage, mark, state, lane, records, rewind, run; \
                     or says why not: skip = \"…\"";

@@ -49,7 +49,10 @@ impl Runs {
 impl Run {
     /// A run of the program begins.
     pub(super) fn begin_run(&mut self, rule: &Rule, scope: Scope<'_>) {
-        let Some(run) = &rule.run else { return };
+        if rule.anew.sums {
+            self.counting.so_far.begin_anew();
+        }
+        let Some(run) = &rule.anew.run else { return };
         let name = run.word(scope);
         if self.runs.is_guessed && !self.runs.is_over {
             self.runs.said = Some(Said(name));
