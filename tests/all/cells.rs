@@ -50,6 +50,16 @@ const SECOND: &str = r#"
     INSERT INTO session_message VALUES ('msg_1', 's', 'user', 1, 1, '{"text":"hello"}', 1),
       ('msg_2', 's', 'assistant', 2, 2, '{"content":[]}', 2), ('msg_3', 's', 'user', 3, 3, '{"text":"so"}', 3);"#;
 
+const WHOLE: &str = r#"
+    INSERT INTO session_v2 (id, project_id, slug, directory, title, version, time_created, time_updated)
+      VALUES ('s', 'p', 's', '/', 'A title', '2.0.0', 1, 1);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
+      INSERT INTO session_message SELECT printf('msg_%03d', i), 's', 'user', i, i, i, '{"text":"words"}' FROM n;
+    INSERT INTO session_pending VALUES ('msg_071', 's', 'user', '{"text":"later"}', 'queue', 71, 71);"#;
+
+const WHOLE_COUNT: &str = "SELECT (SELECT count(*) FROM session_v2 WHERE id = 's') \
+    + (SELECT count(*) FROM session_message WHERE session_id = 's')";
+
 const OPENCLAW: &str = r#"
     INSERT INTO session_nodes (session_key, current_session_id) VALUES ('agent:main:main', 's');
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70)
@@ -62,7 +72,7 @@ const OPENCODE_COUNT: &str = "SELECT (SELECT count(*) FROM session WHERE id = 's
        AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = 's')) \
     + EXISTS (SELECT 1 FROM todo WHERE session_id = 's')";
 
-fn schemas() -> [Schema; 3] {
+fn schemas() -> [Schema; 4] {
     let (opencode, openclaw) =
         (root().join("opencode/opencode.sql"), root().join("openclaw/openclaw-agent.sql"));
     [
@@ -73,6 +83,12 @@ fn schemas() -> [Schema; 3] {
             count: OPENCODE_COUNT,
         },
         Schema { tables: opencode, rows: SECOND, names: &["session_message"], count: OPENCODE_COUNT },
+        Schema {
+            tables: root().join("opencode/opencode-2.sql"),
+            rows: WHOLE,
+            names: &["session_v2", "session_message", "session_pending"],
+            count: WHOLE_COUNT,
+        },
         Schema {
             tables: openclaw,
             rows: OPENCLAW,
@@ -181,6 +197,8 @@ fn odd_values_among_what_orders_rows_do_not_keep_a_reader_busy() {
         ("message", "time_created"),
         ("part", "message_id"),
         ("part", "id"),
+        ("session_message", "id"),
+        ("session_message", "seq"),
         ("transcript_events", "seq"),
     ];
     for schema in schemas() {
@@ -200,10 +218,19 @@ fn odd_values_among_what_orders_rows_do_not_keep_a_reader_busy() {
                     f.is_caught_up && f.whole.tally().records() == expected.unsigned_abs()
                 });
                 // A change is seen, so it is not at something else for ever.
-                let copy = if *table == "transcript_events" {
-                    "INSERT INTO transcript_events (session_id, seq, event_json) VALUES ('s', 71, '{}')"
-                } else {
-                    "INSERT INTO part VALUES ('prt_new', 'msg_001', 's', 99, 99, '{\"type\":\"text\",\"text\":\"new\"}')"
+                let copy = match *table {
+                    "transcript_events" => {
+                        "INSERT INTO transcript_events (session_id, seq, event_json) VALUES ('s', 71, '{}')"
+                    }
+                    "session_message" if schema.rows == WHOLE => {
+                        "INSERT INTO session_message VALUES ('msg_new', 's', 'user', 99, 99, 99, '{\"text\":\"new\"}')"
+                    }
+                    "session_message" => {
+                        "INSERT INTO session_message VALUES ('msg_new', 's', 'user', 99, 99, '{\"text\":\"new\"}', 99)"
+                    }
+                    _ => {
+                        "INSERT INTO part VALUES ('prt_new', 'msg_001', 's', 99, 99, '{\"type\":\"text\",\"text\":\"new\"}')"
+                    }
                 };
                 connection.execute(copy, []).unwrap();
                 followed.until(&place, |f| f.whole.tally().records() == expected.unsigned_abs() + 1);

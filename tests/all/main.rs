@@ -65,6 +65,8 @@ mod needles;
 mod nodes;
 mod odd;
 mod openclaw;
+#[cfg(feature = "sqlite")]
+mod opencode;
 mod outcomes;
 mod paging;
 mod panes;

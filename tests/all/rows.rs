@@ -631,6 +631,8 @@ fn no_query_asks_for_credentials_and_each_runs_on_the_tables_it_was_made_for() {
     let mut seen = 0;
     let defined = [
         "opencode/early.sql",
+        "opencode/opencode-2.sql",
+        "opencode/upgraded.sql",
         "crush/crush.sql",
         "goose/sessions.sql",
         "otel-genai/agent-traces.sql",

@@ -13,6 +13,7 @@ use super::head::Owner;
 use super::messages::{Messages, key_of};
 use super::part::{self, Part};
 use super::sessions::{Sessions, compare};
+use super::turns::{Turns, resting};
 use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Format, Input, Place};
 use crate::formats::json::Json;
@@ -35,6 +36,7 @@ pub(super) struct OpencodeDecoder {
     held: HashMap<Key, Held>,
     /// The plans that calls recorded, by session.
     plans: HashMap<Text, Piece>,
+    turns: Turns,
 }
 
 struct Held {
@@ -77,6 +79,7 @@ impl Decoder for OpencodeDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.add_grown(out);
+        self.turns.settle(&mut self.sessions, &self.messages, out);
         let mut held: Vec<(Key, Held)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
@@ -103,6 +106,7 @@ impl OpencodeDecoder {
         if is_final {
             self.sessions.claim(&id, message::usage(info));
         }
+        self.turns.wait(&id, info, out);
         self.messages.mark_undone(&id, &self.sessions, out);
         Fate::Merged
     }
@@ -149,16 +153,29 @@ impl OpencodeDecoder {
     }
 
     fn row(&mut self, row: rows::DatabaseRow<'_>, json: &Json<'_>, out: &mut Batch) -> Fate {
-        match row {
-            rows::DatabaseRow::Message { info, parts } => self.whole(&info, &parts, out),
-            rows::DatabaseRow::Line(line) => {
-                let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
-                entry.lane = self.sessions.lane_of(&Text::clean(json.get("sessionID").str_or_empty()), out);
-                entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
-                out.entry(entry);
-                Fate::Shown
+        let session =
+            json.get("sessionID").text().or_else(|| self.sessions.main().cloned()).unwrap_or_default();
+        self.turns.begin_own(&session, json, &mut self.sessions, out);
+        let line = match row {
+            rows::DatabaseRow::Message { info, parts } => {
+                return self.whole(&with_session(info, &session), &parts, out);
             }
-        }
+            rows::DatabaseRow::Idle(how) => {
+                let (key, at) = (key_of(json, out), rows::time(json).moment());
+                let is_recorded = self.messages.tells_failure(&session);
+                self.turns.rest(&session);
+                let lane = self.sessions.lane_of(&session, out);
+                out.entry(Entry { lane, ..resting(key, at, how, is_recorded, out) });
+                return Fate::Shown;
+            }
+            rows::DatabaseRow::Line(line) => line,
+        };
+        let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
+        entry.lane = self.sessions.lane_of(&session, out);
+        entry.marks.copy = json.get("copied").is_true();
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+        out.entry(entry);
+        Fate::Shown
     }
 
     /// What is recorded neither by a message nor by a part.
@@ -185,7 +202,8 @@ impl OpencodeDecoder {
                 return self.diff(&stem, items, true, out);
             }
         }
-        let entry = out.new_entry(out.origin_key(), Role::Harness, None);
+        let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(json).moment());
+        entry.lane = self.sessions.lane_of(&session, out);
         unknown::record(Kind("type", json.get("type").str_or_empty()), json, entry, out)
     }
 
@@ -404,6 +422,17 @@ impl OpencodeDecoder {
         entry.blocks.push(Batch::block(Piece(0), kind));
         out.entry(entry);
         Fate::Shown
+    }
+}
+
+/// A message of an export is one of its session.
+fn with_session<'a>(info: Json<'a>, session: &Text) -> Json<'a> {
+    match info {
+        Json::Object(mut members) if members.iter().all(|(name, _)| name != "sessionID") => {
+            members.push(("sessionID".into(), Json::Str(session.to_string().into())));
+            Json::Object(members)
+        }
+        info => info,
     }
 }
 

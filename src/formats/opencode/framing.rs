@@ -10,6 +10,7 @@ pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
     match tool {
         "read" => file(output),
         "task" => Cow::Borrowed(task(output)),
+        "subagent" => Cow::Borrowed(subagent(output)),
         _ => Cow::Borrowed(output),
     }
 }
@@ -41,15 +42,34 @@ fn task(output: &str) -> &str {
     }
 }
 
+/// The same since 2.0, with a line of facts before it.
+fn subagent(output: &str) -> &str {
+    let found = output
+        .strip_prefix("<subagent ")
+        .and_then(|rest| rest.split_once(">\n"))
+        .and_then(|(_, rest)| rest.trim_end().strip_suffix("</subagent>"));
+    found.map_or(output, str::trim_end)
+}
+
 /// The session that a `task` call names in its output; versions before metadata had it only there.
 pub(super) fn task_session(output: &str) -> Option<&str> {
-    let rest = output.strip_prefix("task_id: ").or_else(|| output.strip_prefix("<task id=\""))?;
+    let heads = ["task_id: ", "<task id=\"", "<subagent sessionID=\""];
+    let rest = heads.iter().find_map(|head| output.strip_prefix(head))?;
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
     rest.get(..end).filter(|id| id.starts_with("ses_"))
 }
 
+/// How the command of a shell tool ended, which its text says last since 2.0.
+pub(super) fn shell_exit(tool: &str, output: &str) -> Option<i64> {
+    let last = output.trim_end().lines().next_back().filter(|_| tool == "shell")?;
+    last.strip_prefix("Command exited with code ")?.trim_end_matches('.').parse().ok()
+}
+
 /// What the shell tool says of a command that it ended itself.
-pub(super) fn shell_note(output: &str) -> Option<&'static str> {
+pub(super) fn shell_note(tool: &str, output: &str) -> Option<&'static str> {
+    if tool == "shell" && output.trim_end().ends_with("Command timed out before completion.") {
+        return Some("timed out");
+    }
     let (_, note) = output.rsplit_once("<bash_metadata>")?;
     if note.contains("exceeding timeout") || note.contains("timed out") {
         return Some("timed out");
@@ -136,11 +156,11 @@ mod tests {
         assert_eq!(task_session("<task id=\"ses_1a\" state=\"completed\">"), Some("ses_1a"));
         assert_eq!(task_session("ses_1a"), None);
         let late = "x\n\n<bash_metadata>\nterminated command after exceeding timeout 10 ms\n</bash_metadata>";
-        assert_eq!(shell_note(late), Some("timed out"));
+        assert_eq!(shell_note("bash", late), Some("timed out"));
         assert_eq!(
-            shell_note("x\n<bash_metadata>\nUser aborted the command\n</bash_metadata>"),
+            shell_note("bash", "x\n<bash_metadata>\nUser aborted the command\n</bash_metadata>"),
             Some("aborted")
         );
-        assert_eq!(shell_note("aborted"), None);
+        assert_eq!(shell_note("bash", "aborted"), None);
     }
 }

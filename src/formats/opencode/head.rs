@@ -203,8 +203,8 @@ pub(super) fn settle_role(head: &mut Head, facts: Option<&Facts>) {
     let is_own = facts.is_some_and(|facts| !facts.own.is_empty());
     let is_compaction = facts.is_some_and(|facts| !facts.compactions.is_empty());
     head.entry.role = if is_own { Role::User } else { Role::Harness };
-    head.entry.marks.prompt = is_own;
-    head.entry.marks.quiet = !is_own && !is_compaction;
+    head.entry.marks.prompt = is_own && !head.entry.marks.copy;
+    head.entry.marks.quiet = !is_own && !is_compaction && head.entry.from.is_none();
 }
 
 /// What a message shows after its parts.
@@ -225,8 +225,8 @@ pub(super) fn compaction_line() -> Block {
 
 /// An entry for what the program added to a message: file contents, reminders.
 pub(super) fn addition(entry: &Entry) -> Entry {
-    let Marks { undone, unsent, .. } = entry.marks;
-    let marks = Marks { quiet: true, undone, unsent, ..Marks::default() };
+    let Marks { undone, unsent, copy, .. } = entry.marks;
+    let marks = Marks { quiet: true, undone, unsent, copy, ..Marks::default() };
     let key = addition_key(&entry.key);
     Entry {
         key,

@@ -12,6 +12,7 @@ use super::sessions::Sessions;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
+use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
@@ -71,7 +72,8 @@ impl Messages {
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
-        entry.usage = message::usage(info).filter(|_| head.doubted.is_none()).map(Box::new);
+        let is_own = head.doubted.is_none() && !head.entry.marks.copy;
+        entry.usage = message::usage(info).filter(|_| is_own).map(Box::new);
         out.entry(entry);
         if !addition.blocks.is_empty() {
             out.entry(addition);
@@ -250,6 +252,19 @@ impl Messages {
         open.map(|head| &head.entry.key).max().cloned()
     }
 
+    /// The last time that messages of a session tell.
+    pub(super) fn last_time(&self, session: &Text) -> Option<Timestamp> {
+        let heads = self.heads.values().filter(|head| head.session == *session);
+        heads.filter_map(|head| head.entry.end()).max()
+    }
+
+    /// Whether the last answer of a session tells how it failed.
+    pub(super) fn tells_failure(&self, session: &Text) -> bool {
+        let answers = self.heads.values().filter(|head| !head.is_user && head.session == *session);
+        let last = answers.max_by(|a, b| (a.entry.at, &a.entry.key).cmp(&(b.entry.at, &b.entry.key)));
+        last.is_some_and(|head| head.failure.is_some())
+    }
+
     /// Whether a compaction of the session was recorded by its messages.
     pub(super) fn has_compaction(&self, session: &Text) -> bool {
         self.heads.iter().any(|(key, head)| {
@@ -339,7 +354,7 @@ impl Messages {
         let tail = head::tail(info);
         self.add_system(info, entry.lane.clone(), out);
         let failure = message::failure(info.get("error")).map(|failure| failure.words()).or(known_failure);
-        let usage = message::usage(info);
+        let usage = message::usage(info).filter(|_| !entry.marks.copy);
         let cost = usage.as_ref().map(Spent::of);
         // The agent may write a call as a message of its own. A request that failed is one all the same.
         let is_request =
@@ -385,6 +400,8 @@ impl Messages {
         }
         entry.lane = sessions.lane_of(session, out);
         entry.parent = info.get("parentID").text();
+        // What goes on in the background says so when it has ended.
+        entry.from = info.get("source").filled().map(|_| Box::new(Sender::of(SenderKind::Task)));
         entry.model = info.get("modelID").text().map(|model| self.shared(model));
         entry.stop = Stop::of(info.get("finish").str_or_empty());
         entry.ended = info.at(&["time", "completed"]).moment();
@@ -392,6 +409,7 @@ impl Messages {
             open: role == Role::Assistant && !is_closed(info),
             undone: sessions.is_undone(session, key),
             unsent: message::is_left_out(info.get("error")),
+            copy: info.get("copied").is_true(),
             ..Marks::default()
         };
         entry
@@ -449,7 +467,8 @@ fn is_closed(info: &Json<'_>) -> bool {
 
 /// The first prompt is the title of a session that has none.
 fn offer_title(entry: &Entry, parts: &[Part], out: &mut Batch) {
-    if !entry.marks.prompt || entry.lane.is_some() {
+    let is_prompt = entry.marks.prompt || (entry.marks.copy && entry.role == Role::User);
+    if !is_prompt || entry.lane.is_some() {
         return;
     }
     if let Some(said) = parts.iter().find_map(Part::said) {

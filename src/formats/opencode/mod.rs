@@ -19,6 +19,7 @@ mod rows;
 mod sessions;
 mod tables;
 mod tool;
+mod turns;
 
 use std::path::{Path, PathBuf};
 
@@ -146,9 +147,8 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         let confidence = if recorded { Confidence::Certain } else { Confidence::Maybe };
         return Some(Verdict::yes(confidence, shape, "events of the server (type with dots, properties)"));
     }
-    if objects().any(|value| rows::read(value).is_some())
-        && nearly_all(objects(), |value| value.has("sessionID"))
-    {
+    let is_row = |value: &Json<'_>| value.has("sessionID") || rows::is_exported(value);
+    if objects().any(|value| rows::read(value).is_some()) && nearly_all(objects(), is_row) {
         return Some(Verdict::yes(Confidence::Likely, shape, "rows of the table session_message"));
     }
     let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");

@@ -98,7 +98,8 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     let mut part = Part::of(piece, Vec::new());
     let mut kinds = Vec::new();
     let sent = sent(json);
-    part.until = ["end", "start"].iter().find_map(|name| json.at(&["time", name]).moment());
+    part.until =
+        ["end", "completed", "start", "created"].iter().find_map(|name| json.at(&["time", name]).moment());
     match json.get("type").str_or_empty() {
         "text" => {
             let (block, is_own) = text(json, out);
@@ -121,6 +122,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
             part.is_own = true;
             kinds.extend(subtask(json, out));
         }
+        "skill" => kinds.push(raw(&format!("uses skill {}", json.get("name").str_or_empty()), "", out)),
         "agent" => kinds.push(raw(&format!("calls agent @{}", json.get("name").str_or_empty()), "", out)),
         "patch" => kinds.push(changes::patch(json, out)),
         "compaction" => {
@@ -160,7 +162,7 @@ fn sent(json: &Json<'_>) -> Sent {
         }
         "compaction" => words("What did we do so far?"),
         "subtask" => words("The following tool was executed by the user"),
-        "agent" | "patch" | "retry" => Sent::Never,
+        "agent" | "skill" | "patch" | "retry" => Sent::Never,
         _ => Sent::Usual,
     }
 }
@@ -169,7 +171,8 @@ fn sent(json: &Json<'_>) -> Sent {
 fn text(json: &Json<'_>, out: &mut Batch) -> (BlockKind, bool) {
     let said = json.get("text").str_or_empty();
     if json.get("synthetic").is_true() {
-        return (raw("added by opencode", &framing::file(said), out), false);
+        let title = json.get("title").filled().unwrap_or("added by opencode");
+        return (raw(title, &framing::file(said), out), false);
     }
     if json.get("ignored").is_true() {
         return (raw("not sent to the model", said, out), false);

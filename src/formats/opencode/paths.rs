@@ -9,7 +9,7 @@ use crate::formats::decoder::Pattern;
 use crate::formats::roots::{Holds, Named, Root, file_name};
 
 /// Where OpenCode keeps sessions: a database since 1.2, a storage folder before, one for each project
-/// before 0.6. What a database took over stays in the folders.
+/// before 0.6. What a database took over stays in the folders. Its forks Kilo and MiMo have databases alone.
 pub(super) const ROOTS: &[Root] = &[
     Root {
         variables: &[("XDG_DATA_HOME", "opencode")],
@@ -21,6 +21,18 @@ pub(super) const ROOTS: &[Root] = &[
         ],
     },
     Root { variables: &[("OPENCODE_DB", "")], home: "", holds: &[Holds::Databases("")] },
+    Root {
+        variables: &[("XDG_DATA_HOME", "kilo")],
+        home: ".local/share/kilo",
+        holds: &[Holds::Databases("*.db")],
+    },
+    Root { variables: &[("KILO_DB", "")], home: "", holds: &[Holds::Databases("")] },
+    Root {
+        variables: &[("MIMOCODE_HOME", ""), ("XDG_DATA_HOME", "mimocode")],
+        home: ".local/share/mimocode",
+        holds: &[Holds::Databases("*.db")],
+    },
+    Root { variables: &[("MIMOCODE_DB", "")], home: "", holds: &[Holds::Databases("")] },
 ];
 
 /// Messages and parts are no sessions.

@@ -1,11 +1,11 @@
-//! Rows of `session_message`, the second model of messages: one row holds a whole message with its
-//! content. They are put into the shape of the first model, so that both are shown alike.
+//! Rows of `session_message`, the second generation of messages: one row holds a whole message with its content, in an
+//! export with its id and type. They are put into the shape of the first generation, so that both are shown alike.
 //!
 //! Invariant: a pure function of the row.
 
 use std::borrow::Cow;
 
-use super::message;
+use super::{framing, message};
 use crate::formats::json::Json;
 use crate::model::entry::Break;
 use crate::model::text::Text;
@@ -21,19 +21,45 @@ pub(super) enum DatabaseRow<'a> {
     },
     /// A line across the transcript.
     Line(Break),
+    /// The session rests, after a turn that ended so.
+    Idle(Break),
+}
+
+/// The types of rows.
+const TYPES: [&str; 11] = [
+    "user",
+    "assistant",
+    "synthetic",
+    "system",
+    "skill",
+    "shell",
+    "compaction",
+    "agent-switched",
+    "model-switched",
+    "location-switched",
+    "idle",
+];
+
+/// Whether a value is a row of a known type as it is exported, where its session is known otherwise.
+pub(super) fn is_exported(json: &Json<'_>) -> bool {
+    let is_known = json.get("type").str().is_some_and(|kind| TYPES.contains(&kind));
+    is_known && json.get("id").str_or_empty().starts_with("msg_") && !json.has("role") && json.has("time")
 }
 
 /// Reads a row; `None` if it is none, or of an unknown type.
 pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
-    if !json.has("sessionID") || json.has("messageID") || json.has("role") {
+    if json.has("messageID") || json.has("role") || !(json.has("sessionID") || is_exported(json)) {
         return None;
     }
     let text = |name: &str| json.get(name).str_or_empty();
     Some(match json.get("type").str()? {
         "user" => message(json, "user", user_parts(json)),
-        "synthetic" | "system" => message(json, "user", vec![synthetic(text("text").to_owned())]),
+        "synthetic" | "system" => {
+            message(json, "user", vec![synthetic(json, json.get("description").clone())])
+        }
         "skill" => {
-            message(json, "user", vec![synthetic(format!("skill {}\n\n{}", text("name"), text("text")))])
+            let title = format!("skill {}", json.get("name").filled().unwrap_or(text("skill")));
+            message(json, "user", vec![synthetic(json, Json::Str(title.into()))])
         }
         "shell" => message(json, "shell", vec![shell(json)]),
         "assistant" => message(json, "assistant", assistant_parts(json)),
@@ -44,10 +70,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
             let place = json.at(&["location", "directory"]).filled().unwrap_or("another place");
             DatabaseRow::Line(setting(format!("works in {place}")))
         }
-        "idle" => match text("outcome") {
-            "interrupted" => DatabaseRow::Line(Break::Interrupted(Text::default())),
-            outcome => DatabaseRow::Line(setting(format!("turn {outcome}"))),
-        },
+        "idle" => DatabaseRow::Idle(ended(text("outcome"))),
         _ => return None,
     })
 }
@@ -56,6 +79,14 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
 pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let created = json.at(&["time", "created"]);
     if created.is_null() { json.get("time_created") } else { created }
+}
+
+/// How a turn ended, as the agent says.
+pub(super) fn ended(outcome: &str) -> Break {
+    match outcome {
+        "interrupted" => Break::Interrupted(Text::default()),
+        outcome => setting(format!("turn {outcome}").trim_end().to_owned()),
+    }
 }
 
 fn setting(words: String) -> Break {
@@ -69,7 +100,7 @@ fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
 }
 
 fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> DatabaseRow<'a> {
-    let same = ["id", "sessionID", "agent", "cost", "finish", "error"];
+    let same = ["id", "sessionID", "agent", "cost", "finish", "error", "copied"];
     let mut info: Vec<(&'static str, Json<'a>)> =
         same.into_iter().filter(|name| json.has(name)).map(|name| (name, json.get(name).clone())).collect();
     let completed = json.at(&["time", "completed"]).clone();
@@ -77,6 +108,7 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Dat
     info.extend([
         ("tokens", tokens(json.get("tokens"))),
         ("role", string(role)),
+        ("source", json.at(&["metadata", "source"]).clone()),
         ("modelID", model(json).clone()),
         ("time", object(times)),
     ]);
@@ -102,12 +134,15 @@ fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
 fn user_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
     let text = object([("type", string("text")), ("text", json.get("text").clone())]);
     let files = json.get("files").items().iter().map(file);
-    let agents = json
-        .get("agents")
-        .items()
-        .iter()
-        .map(|agent| object([("type", string("agent")), ("name", agent.get("name").clone())]));
-    std::iter::once(text).chain(files).chain(agents).collect()
+    let named = |list: &'static str, kind: &'static str| {
+        let named = json.get(list).items().iter();
+        named.map(move |one| object([("type", string(kind)), ("name", one.get("name").clone())]))
+    };
+    std::iter::once(text)
+        .chain(files)
+        .chain(named("agents", "agent"))
+        .chain(named("skills", "skill"))
+        .collect()
 }
 
 fn file<'a>(recorded: &Json<'a>) -> Json<'a> {
@@ -119,8 +154,10 @@ fn file<'a>(recorded: &Json<'a>) -> Json<'a> {
     ])
 }
 
-fn synthetic<'a>(text: String) -> Json<'a> {
-    object([("type", string("text")), ("text", Json::Str(text.into())), ("synthetic", Json::Bool(true))])
+/// What the program says, under a title.
+fn synthetic<'a>(json: &Json<'a>, title: Json<'a>) -> Json<'a> {
+    let text = json.get("text").clone();
+    object([("type", string("text")), ("text", text), ("title", title), ("synthetic", Json::Bool(true))])
 }
 
 /// A command that the user ran.
@@ -128,10 +165,17 @@ fn shell<'a>(json: &Json<'a>) -> Json<'a> {
     let output = json.get("output");
     let output = if output.is_object() { output.get("output") } else { output };
     let times = json.get("time");
-    let is_running = times.get("completed").is_null() && json.get("status").str() != Some("exited");
+    let how = json.get("status").str().unwrap_or("running");
+    let is_running = times.get("completed").is_null() && how == "running";
     let id = ["callID", "shellID", "id"].into_iter().find(|name| json.has(name)).unwrap_or("id");
     let input = object([("command", json.get("command").clone())]);
-    let metadata = object([("exit", json.get("exit").clone()), ("output", output.clone())]);
+    let note = match how {
+        "timeout" => string("timed out"),
+        "killed" => string("killed"),
+        _ => Json::Null,
+    };
+    let metadata =
+        object([("exit", json.get("exit").clone()), ("output", output.clone()), ("stopped", note)]);
     let state = object([
         ("status", string(if is_running { "running" } else { "completed" })),
         ("input", input),
@@ -167,16 +211,29 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
     content.chain(retry).chain(patch).collect()
 }
 
+/// A call with its result. What came out lies in `content`; builds before had it in `output`, `result` or `structured`.
 fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let (state, times) = (item.get("state"), item.get("time"));
-    let texts = || state.get("content").items().iter().filter_map(|one| one.get("text").str());
-    let output = texts().collect::<Vec<_>>().join("\n");
-    let files = state.get("content").items().iter().filter(|one| one.get("type").str() == Some("file"));
+    let content = state.get("content").items();
+    let texts: Vec<&str> = content.iter().filter_map(|one| one.get("text").str()).collect();
+    let files = content.iter().filter(|one| one.get("type").str() == Some("file"));
     let attachments = files.chain(state.get("attachments").items()).map(file).collect();
     let structured = if state.has("metadata") { state.get("metadata") } else { state.get("structured") };
     let mut metadata: Vec<(Cow<'a, str>, Json<'a>)> = structured.members().to_vec();
-    if state.get("status").str() == Some("running") && !output.is_empty() {
-        metadata.push(("output".into(), Json::Str(output.clone().into())));
+    let is_ended = matches!(state.get("status").str(), Some("completed" | "error"));
+    let others = [state.get("output"), state.get("result"), state.get("structured")];
+    let says = |one: &&Json<'a>| one.str().is_some() || (is_ended && !one.members().is_empty());
+    let other = others.into_iter().find(says).filter(|_| content.is_empty());
+    let output = if texts.is_empty() { other.cloned() } else { Some(Json::Str(texts.join("\n").into())) };
+    let name = item.get("name").str_or_empty();
+    if let Some(text) = output.as_ref().and_then(Json::str) {
+        if !is_ended && !text.is_empty() {
+            metadata.push(("output".into(), Json::Str(text.to_owned().into())));
+        }
+        let has_exit = metadata.iter().any(|(key, _)| key == "exit");
+        if let Some(code) = framing::shell_exit(name, text).filter(|_| !has_exit) {
+            metadata.push(("exit".into(), Json::Integer(code)));
+        }
     }
     let started = if times.get("ran").is_null() { times.get("created") } else { times.get("ran") };
     let spans = [
@@ -187,7 +244,7 @@ fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let state = object([
         ("status", state.get("status").clone()),
         ("input", state.get("input").clone()),
-        ("output", Json::Str(output.into())),
+        ("output", output.unwrap_or(Json::Null)),
         ("error", state.get("error").clone()),
         ("metadata", Json::Object(metadata)),
         ("attachments", Json::Array(attachments)),

@@ -8,7 +8,9 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
 /// What is known of the sessions.
@@ -32,6 +34,21 @@ struct Session {
     undone: Option<(Text, bool)>,
     /// What the session says it cost, until that was compared.
     claim: Option<Usage>,
+    /// The session of which it has copies at its beginning.
+    source: Option<Text>,
+    /// When it came to rest, and how.
+    idle: Option<Rest>,
+}
+
+/// A session says that it has come to rest.
+#[derive(Clone, Debug)]
+pub(super) struct Rest {
+    /// When.
+    pub(super) at: Timestamp,
+    /// How its last turn ended.
+    pub(super) how: Text,
+    /// The record that says so.
+    pub(super) origin: Origin,
 }
 
 impl Sessions {
@@ -46,12 +63,20 @@ impl Sessions {
         }
         let from = info.at(&["revert", "messageID"]).text();
         session.undone = from.map(|id| (id, info.at(&["revert", "partID"]).is_null()));
+        session.source = info.get("forkSessionID").text();
+        let outcome = info.get("idleOutcome").text().unwrap_or_default();
+        let idle = info.at(&["time", "idle"]).moment();
+        session.idle = idle.map(|at| Rest { at, how: outcome, origin: out.origin() });
         let is_lane = session.is_lane;
         if *self.main.get_or_insert_with(|| id.clone()) == id {
             out.meta(MetaEdit::Id(id.clone()));
             let recorded = [
                 title.map(|title| MetaEdit::Title { rank: 2, title }),
-                info.get("directory").text().map(MetaEdit::Cwd),
+                info.get("directory")
+                    .text()
+                    .or(info.at(&["location", "directory"]).text())
+                    .map(MetaEdit::Cwd),
+                info.at(&["time", "archived"]).moment().map(archived),
                 info.get("version").text().map(MetaEdit::Version),
                 info.get("agent").text().map(MetaEdit::Agent),
             ];
@@ -62,11 +87,32 @@ impl Sessions {
         id
     }
 
-    /// What a session says that it cost; `None` if it says nothing.
+    /// What a session says that it cost; `None` if it says nothing. What a fork says may have what its copies cost in it
+    /// or not.
     pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
-        if let (Some(session), Some(usage)) = (self.known.get_mut(id), usage) {
+        let session = self.known.get_mut(id).filter(|session| session.source.is_none());
+        if let (Some(session), Some(usage)) = (session, usage) {
             session.claim = Some(usage);
         }
+    }
+
+    /// The session of which one has copies at its beginning.
+    pub(super) fn source(&self, id: &Text) -> Option<&Text> {
+        self.known.get(id)?.source.as_ref()
+    }
+
+    /// When sessions came to rest, and how.
+    pub(super) fn rests(&self) -> Vec<(Text, Rest)> {
+        let known = self.known.iter();
+        let mut rests: Vec<_> =
+            known.filter_map(|(id, session)| Some((id.clone(), session.idle.clone()?))).collect();
+        rests.sort_by(|a, b| a.0.cmp(&b.0));
+        rests
+    }
+
+    /// The session that was opened, as far as known.
+    pub(super) fn main(&self) -> Option<&Text> {
+        self.main.as_ref()
     }
 
     /// The sums that sessions claim, each once.
@@ -150,6 +196,11 @@ impl Sessions {
             self.agent = Some(agent);
         }
     }
+}
+
+/// Its user has put it away. It has not ended: it can be taken out again.
+fn archived(at: Timestamp) -> MetaEdit {
+    MetaEdit::Fact { name: "archived", value: Text::clean(&at.to_rfc3339()) }
 }
 
 /// Titles that stand until the session has a real one begin so.

@@ -1,106 +1,331 @@
-//! OpenCode's database (since 1.2, also of its forks Kilo and MiMo): sessions, messages and parts are
-//! rows whose JSON lacks the ids, which stand in columns. With them put back a row is what the file of an
-//! older storage folder was.
+//! OpenCode's databases (since 1.2, also those of its forks Kilo and MiMo). There are two generations of messages. In
+//! the first, messages and parts are rows whose JSON lacks the ids, which stand in columns; with them put back a row is
+//! what the file of an older storage folder was. In the second a row of `session_message` is a whole message.
+//!
+//! A database that was taken over by version 2 holds both: what of a session is in the tables of the second is read
+//! there, and only the rest in those of the first, which stay as they were.
+
+mod edited;
+mod listed;
 
 use super::sessions::DEFAULT_TITLES;
-use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Added, Growth, Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
 
-/// Comes after everything that has a time.
-const LAST: i64 = i64::MAX;
-
-/// Columns of `session` that are values, with their names in JSON.
-const VALUES: [(&str, &str); 9] = [
+/// Columns of a table of sessions that are values, with their names in JSON.
+const VALUES: [(&str, &str); 11] = [
     ("id", "id"),
     ("project_id", "projectID"),
     ("parent_id", "parentID"),
+    ("fork_session_id", "forkSessionID"),
     ("slug", "slug"),
     ("directory", "directory"),
     ("title", "title"),
     ("version", "version"),
     ("agent", "agent"),
     ("cost", "cost"),
+    ("idle_outcome", "idleOutcome"),
 ];
 
-/// Columns of `session` that hold JSON.
+/// Columns of a table of sessions that hold JSON.
 const DOCUMENTS: [&str; 2] = ["revert", "model"];
 
-/// Whether the tables are those of OpenCode.
-pub(super) fn are_ours(tables: &Tables) -> bool {
-    let rows = ["id", "session_id", "time_created", "data"];
-    tables.has_columns("session", &["id"])
-        && tables.has_columns("message", &rows)
-        && tables.has_columns("part", &["id", "message_id", "session_id", "data"])
+/// Times of a session, as columns with `time_` before.
+const TIMES: [&str; 6] = ["created", "updated", "archived", "compacting", "idle", "suspended"];
+
+/// Tables of prompts that are not delivered yet, by the column with what was said.
+const PENDING: [(&str, &str); 2] = [("session_pending", "data"), ("session_inbox", "payload")];
+
+/// Tables that name sessions which were copied from other agents: those keep them, too.
+const IMPORTS: [&str; 2] = ["external_import", "claude_import"];
+
+/// What a database of OpenCode has.
+#[derive(Clone, Copy)]
+struct Schema<'t> {
+    tables: &'t Tables,
+    /// Whether messages and parts are rows of their own, in the first generation.
+    first: bool,
+    /// Whether rows are whole messages: of version 2, or of a trial in the tables of version 1.
+    second: bool,
+    /// Whether it is of version 2, which has a table of sessions of its own.
+    is_new: bool,
 }
 
-/// How the sessions of such a database are read.
+/// How the sessions of such a database are read. `None` if the tables are not those of OpenCode.
 pub(super) fn queries(tables: &Tables) -> Option<Queries> {
-    if !are_ours(tables) {
+    let schema = Schema::of(tables);
+    if !schema.first && !schema.is_new {
         return None;
     }
-    let second = has_second_model(tables);
-    let mut rows = vec![
-        TableRows { name: "session", one: session(tables), is_line: false },
-        TableRows {
-            name: "message",
-            one: with_ids("message", &["'$.id', id", "'$.sessionID', session_id"]),
-            is_line: false,
-        },
-        TableRows {
-            name: "part",
-            one: with_ids("part", &["'$.id', id", "'$.messageID', message_id", "'$.sessionID', session_id"]),
-            is_line: false,
-        },
-    ];
-    if second {
-        let time = tables.column("session_message", "time_created");
-        let time = format!("'$.time_created', {time}");
-        let fields = ["'$.id', id", "'$.type', type", "'$.seq', seq", "'$.sessionID', session_id", &time];
-        rows.push(TableRows {
-            name: "session_message",
-            one: with_ids("session_message", &fields),
-            is_line: false,
-        });
-    }
-    let plan = has_plan(tables).then_some(rows.len());
-    if plan.is_some() {
-        rows.push(TableRows { name: "todo", one: PLAN.to_owned(), is_line: false });
-    }
-    let parent = tables.column("session", "parent_id");
+    let reason = if schema.is_new {
+        "a database with OpenCode's session_v2 and session_message"
+    } else {
+        "a database with OpenCode's session, message and part"
+    };
     Some(Queries {
-        reason: "a database with OpenCode's session, message and part".to_owned(),
-        heads: heads(tables, parent),
-        named: "SELECT id FROM session WHERE id = ?1".to_owned(),
-        count: count(second),
-        children: (parent != "NULL")
-            .then(|| "SELECT id FROM session WHERE parent_id = ?1 AND id <> ?1 ORDER BY id".to_owned()),
+        reason: reason.to_owned(),
+        heads: schema.heads(),
+        named: schema.of_session(|_| "id".to_owned(), ""),
+        count: schema.count(),
+        children: schema.children(),
         facts: None,
         generation: None,
-        tables: rows,
-        growth: Growth::Edited(Box::new(edited(tables, second, plan))),
-        newest: newest(second),
+        tables: schema.rows(),
+        growth: Growth::Edited(Box::new(edited::edited(schema))),
+        newest: schema.newest(),
         archive: None,
-        added: added(tables, parent, second),
+        added: schema.added(),
     })
 }
 
-fn added(tables: &Tables, parent: &str, second: bool) -> Vec<Added> {
-    let changed = tables.column("session", "time_updated");
-    let rows = ["message", "part"].into_iter().chain(second.then_some("session_message"));
-    let sessions = Added::sessions("session", ["id", parent, changed]);
-    std::iter::once(sessions).chain(rows.map(|table| Added::rows(table, "session_id"))).collect()
-}
+impl<'t> Schema<'t> {
+    fn of(tables: &'t Tables) -> Self {
+        let rows = ["id", "session_id", "time_created", "data"];
+        let first = tables.has_columns("session", &["id"])
+            && tables.has_columns("message", &rows)
+            && tables.has_columns("part", &["id", "message_id", "session_id", "data"]);
+        let second = tables.has_columns("session_message", &["id", "session_id", "type", "seq", "data"]);
+        let is_new = second && tables.has_columns("session_v2", &["id"]);
+        Self { tables, first, second, is_new }
+    }
 
-/// The tables of the second model hold whole messages. They are read if the first has none.
-fn has_second_model(tables: &Tables) -> bool {
-    tables.has_columns("session_message", &["id", "session_id", "type", "seq", "data"])
-}
+    /// The tables with a row for each session; what an earlier one has counts.
+    fn sessions(self) -> impl Iterator<Item = &'static str> {
+        let tables = [("session_v2", self.is_new), ("session", self.first)];
+        tables.into_iter().filter_map(|(name, is_there)| is_there.then_some(name))
+    }
 
-/// The plan of a session is a row for each item; together they are what its file was.
-fn has_plan(tables: &Tables) -> bool {
-    tables.has_columns("todo", &["session_id", "content", "status", "priority", "position", "time_updated"])
+    /// The row of the session `?1`, with columns that depend on its table.
+    fn of_session(self, columns: impl Fn(&'static str) -> String, condition: &str) -> String {
+        let selected = self.sessions().enumerate().map(|(place, table)| {
+            let is_left =
+                if place > 0 { " AND NOT EXISTS (SELECT 1 FROM session_v2 WHERE id = ?1)" } else { "" };
+            format!("SELECT {} FROM {table} WHERE id = ?1{condition}{is_left}", columns(table))
+        });
+        selected.collect::<Vec<_>>().join(" UNION ALL ")
+    }
+
+    /// When rows of the first generation are those of the session `?1`.
+    fn where_first(self) -> &'static str {
+        if self.is_new { " AND NOT EXISTS (SELECT 1 FROM session_message WHERE session_id = ?1)" } else { "" }
+    }
+
+    /// When rows of the second are. The first one has them all where version 1 only tried the second.
+    fn where_second(self) -> &'static str {
+        match (self.is_new, self.first) {
+            (false, true) => " AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)",
+            _ => "",
+        }
+    }
+
+    /// The plan of a session is a row for each item; together they are what its file was.
+    fn has_plan(self) -> bool {
+        let columns = ["session_id", "content", "status", "priority", "position", "time_updated"];
+        self.first && self.tables.has_columns("todo", &columns)
+    }
+
+    /// The numbers of the tables that hold rows of a session.
+    fn names(self) -> Vec<&'static str> {
+        let mut names = vec!["session"];
+        names.extend(["message", "part"].into_iter().filter(|_| self.first));
+        names.extend(self.second.then_some("session_message"));
+        names.extend(self.has_plan().then_some("todo"));
+        names
+    }
+
+    fn number(self, table: &str) -> usize {
+        self.names().iter().position(|name| *name == table).unwrap_or_default()
+    }
+
+    fn rows(self) -> Vec<TableRows> {
+        let one = |table: &str| match table {
+            "session" => self.of_session(|table| self.session(table), " AND rowid = ?2"),
+            "message" => with_ids("message", &["'$.id', id", "'$.sessionID', session_id"]),
+            "part" => {
+                with_ids("part", &["'$.id', id", "'$.messageID', message_id", "'$.sessionID', session_id"])
+            }
+            "session_message" => self.whole_message(),
+            _ => PLAN.to_owned(),
+        };
+        let rows = |name: &'static str| TableRows { name, one: one(name), is_line: false };
+        self.names().into_iter().map(rows).collect()
+    }
+
+    fn heads(self) -> String {
+        let of = |(place, table): (usize, &'static str)| {
+            let title = self.tables.column(table, "title");
+            let defaults =
+                DEFAULT_TITLES.map(|beginning| format!("{title} LIKE '{beginning}%'")).join(" OR ");
+            let title = format!("CASE WHEN {defaults} THEN NULL ELSE {title} END");
+            let updated = self.tables.column(table, "time_updated");
+            let parent = self.tables.column(table, "parent_id");
+            let newer = (place > 0).then_some(("session_v2", "id"));
+            let imported = IMPORTS.into_iter().map(|import| (import, "session_id"));
+            let imported = imported.filter(|(import, id)| self.tables.has_columns(import, &[id]));
+            let is_own = newer.into_iter().chain(imported).fold("1".to_owned(), |sum, (other, id)| {
+                format!("{sum} AND NOT EXISTS (SELECT 1 FROM {other} o WHERE o.{id} = s.id)")
+            });
+            format!("SELECT id, NULL, {title}, {updated}, {parent} FROM {table} s WHERE {is_own}")
+        };
+        let selected: Vec<String> = self.sessions().enumerate().map(of).collect();
+        format!("{} ORDER BY 4 DESC, 1 DESC", selected.join(" UNION ALL "))
+    }
+
+    fn children(self) -> Option<String> {
+        let tables = || self.sessions().filter(|table| self.tables.has_columns(table, &["parent_id"]));
+        let selected =
+            tables().map(|table| format!("SELECT id FROM {table} WHERE parent_id = ?1 AND id <> ?1"));
+        let all = selected.collect::<Vec<_>>().join(" UNION ");
+        (!all.is_empty()).then(|| format!("{all} ORDER BY 1"))
+    }
+
+    /// How many messages a session has.
+    fn count(self) -> String {
+        let of = |table: &str| format!("(SELECT count(*) FROM {table} WHERE session_id = ?1)");
+        let (first, second) = (of("message"), of("session_message"));
+        match (self.first, self.second) {
+            (true, false) => format!("SELECT {first}"),
+            (false, _) => format!("SELECT {second}"),
+            (true, true) if self.is_new => format!("SELECT coalesce(nullif({second}, 0), {first})"),
+            (true, true) => format!("SELECT coalesce(nullif({first}, 0), {second})"),
+        }
+    }
+
+    fn added(self) -> Vec<Added> {
+        let sessions = self.sessions().map(|table| {
+            let [parent, changed] =
+                ["parent_id", "time_updated"].map(|column| self.tables.column(table, column));
+            Added::sessions(table, ["id", parent, changed])
+        });
+        let rows = self.names().into_iter().filter(|name| !matches!(*name, "session" | "todo"));
+        let pending = self.pending().map(|(table, _)| table);
+        sessions.chain(rows.chain(pending).map(|table| Added::rows(table, "session_id"))).collect()
+    }
+
+    /// Where prompts wait that are not delivered yet.
+    fn pending(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let is_there = move |(table, said): &(&str, &str)| {
+            self.is_new && self.tables.has_columns(table, &["id", "session_id", said])
+        };
+        PENDING.into_iter().filter(is_there)
+    }
+
+    /// The row of a session as JSON; what is null is left out.
+    fn session(self, table: &'static str) -> String {
+        let has = |column: &str| self.tables.has_columns(table, &[column]);
+        let mut fields: Vec<String> = VALUES
+            .iter()
+            .filter(|(column, _)| has(column))
+            .map(|(column, name)| format!("'{name}', {column}"))
+            .collect();
+        let json =
+            |column: &str| format!("CASE WHEN json_valid({column}) THEN json({column}) ELSE {column} END");
+        fields.extend(DOCUMENTS.iter().filter(|c| has(c)).map(|c| format!("'{c}', {}", json(c))));
+        let times = TIMES.iter().filter(|name| has(&format!("time_{name}")));
+        let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
+        fields.push(format!("'time', json_object({})", times.join(", ")));
+        if table == "session_v2" {
+            fields.extend(self.totals(table));
+            fields.extend(self.pending().map(|(table, said)| {
+                let column = |name: &'static str| self.tables.column(table, name);
+                let [kind, delivery, at] = ["type", "delivery", "time_created"].map(column);
+                let one = format!(
+                    "json_object('id', id, 'type', {kind}, 'delivery', {delivery}, 'at', {at}, 'data', {})",
+                    json(said)
+                );
+                let rows = format!("(SELECT * FROM {table} WHERE session_id = ?1 ORDER BY rowid)");
+                format!("'{table}', json(nullif((SELECT json_group_array({one}) FROM {rows}), '[]'))")
+            }));
+        }
+        format!("json_patch('{{}}', json_object({}))", fields.join(", "))
+    }
+
+    /// What the session says that it spent.
+    fn totals(self, table: &str) -> Option<String> {
+        let column = |name: &str| format!("tokens_{name}");
+        let names = ["input", "output", "reasoning", "cache_read", "cache_write"].map(column);
+        let columns: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.tables.has_columns(table, &columns).then(|| {
+            "'tokens', json_object('input', tokens_input, 'output', tokens_output, 'reasoning', tokens_reasoning, \
+             'cache', json_object('read', tokens_cache_read, 'write', tokens_cache_write))"
+                .to_owned()
+        })
+    }
+
+    /// A row of the second generation. Those that a fork took over from another session say so.
+    fn whole_message(self) -> String {
+        let time = format!("'$.time_created', {}", self.tables.column("session_message", "time_created"));
+        let fields = ["'$.id', id", "'$.type', type", "'$.seq', seq", "'$.sessionID', session_id", &time];
+        let fields = fields.join(", ");
+        let copied = self.is_copied().map_or_else(String::new, |is_copied| {
+            format!("WHEN {is_copied} THEN json_set(data, {fields}, '$.copied', json('true')) ")
+        });
+        format!(
+            "SELECT CASE WHEN NOT json_valid(data) THEN data {copied}ELSE json_set(data, {fields}) END \
+             FROM session_message m WHERE session_id = ?1 AND rowid = ?2"
+        )
+    }
+
+    /// Whether a fork took a row over. Up to which one is said by the id of a message of one of the two sessions: by
+    /// itself, or with the word whether that one was taken over, too. Where that message is gone, what is older than the
+    /// fork was.
+    fn is_copied(self) -> Option<String> {
+        let sessions = |column: &&str| self.is_new && self.tables.has_columns("session_v2", &[column]);
+        let source = ["fork_session_id"].into_iter().find(|column| sessions(column))?;
+        let ends = ["fork_boundary", "fork_message_id"];
+        let ends: Vec<&str> = ends.into_iter().filter(|column| sessions(column)).collect();
+        let end = match ends.as_slice() {
+            [] => "NULL".to_owned(),
+            [one] => format!("s.{one}"),
+            all => format!(
+                "coalesce({})",
+                all.iter().map(|one| format!("s.{one}")).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        let of_end =
+            |path: &str| format!("CASE WHEN json_valid({end}) THEN json_extract({end}, '{path}') END");
+        let id = format!("coalesce({}, {end})", of_end("$.messageID"));
+        let is_before = format!("coalesce({} = 'before', 0)", of_end("$.type"));
+        let last = format!("(SELECT b.seq - {is_before} FROM session_message b WHERE b.id = {id})");
+        let has_times =
+            self.tables.has_columns("session_message", &["time_created"]) && sessions(&"time_created");
+        let is_older = if has_times { "m.time_created < s.time_created" } else { "0" };
+        Some(format!(
+            "EXISTS (SELECT 1 FROM session_v2 s WHERE s.id = ?1 AND s.{source} IS NOT NULL \
+             AND coalesce(m.seq <= {last}, {is_older}))"
+        ))
+    }
+
+    fn newest(self) -> String {
+        let mut sources = vec![format!(
+            "SELECT 0 AS t, at, -1 AS a, '' AS b, '' AS c FROM ({})",
+            self.of_session(|_| "rowid AS at".to_owned(), "")
+        )];
+        let mut with = String::new();
+        if self.first {
+            with = format!(
+                "WITH newest AS (SELECT rowid AS at, time_created AS a, id AS b FROM message \
+                 WHERE session_id = ?1{} ORDER BY time_created DESC, id DESC LIMIT {NEWEST}) ",
+                self.where_first()
+            );
+            sources.push("SELECT 1, at, a, b, '' FROM newest".to_owned());
+            sources.push(
+                "SELECT 2, p.rowid, n.a, n.b, p.id FROM newest n JOIN part p ON p.message_id = n.b"
+                    .to_owned(),
+            );
+        }
+        if self.second {
+            sources.push(format!(
+                "SELECT {}, at, seq, '', '' FROM (SELECT rowid AS at, seq FROM session_message \
+                 WHERE session_id = ?1{} ORDER BY seq DESC LIMIT {NEWEST})",
+                self.number("session_message"),
+                self.where_second()
+            ));
+        }
+        format!("{with}SELECT t, at FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
+    }
 }
 
 /// The plan of a session as one record.
@@ -108,250 +333,11 @@ const PLAN: &str = "SELECT json_object('sessionID', ?1, 'todos', \
      json_group_array(json_object('content', content, 'status', status, 'priority', priority))) \
      FROM (SELECT * FROM todo WHERE session_id = ?1 AND ?2 IS NOT NULL ORDER BY position)";
 
-fn heads(tables: &Tables, parent: &str) -> String {
-    let title = tables.column("session", "title");
-    let defaults = DEFAULT_TITLES.map(|beginning| format!("{title} LIKE '{beginning}%'")).join(" OR ");
-    let title = format!("CASE WHEN {defaults} THEN NULL ELSE {title} END");
-    let updated = tables.column("session", "time_updated");
-    format!("SELECT id, NULL, {title}, {updated}, {parent} FROM session ORDER BY {updated} DESC, id DESC")
-}
-
-fn count(second: bool) -> String {
-    let first = "(SELECT count(*) FROM message WHERE session_id = ?1)";
-    if !second {
-        return format!("SELECT {first}");
-    }
-    format!(
-        "SELECT coalesce(nullif({first}, 0), (SELECT count(*) FROM session_message WHERE session_id = ?1))"
-    )
-}
-
-/// The row of a session as JSON; what is null is left out.
-fn session(tables: &Tables) -> String {
-    let has = |column: &str| tables.has_columns("session", &[column]);
-    let mut fields: Vec<String> = VALUES
-        .iter()
-        .filter(|(column, _)| has(column))
-        .map(|(column, name)| format!("'{name}', {column}"))
-        .collect();
-    let documents = DOCUMENTS.iter().filter(|column| has(column));
-    fields.extend(documents.map(|c| format!("'{c}', CASE WHEN json_valid({c}) THEN json({c}) ELSE {c} END")));
-    let time = ["created", "updated", "archived", "compacting"];
-    let times = time.iter().filter(|name| has(&format!("time_{name}")));
-    let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
-    fields.push(format!("'time', json_object({})", times.join(", ")));
-    format!(
-        "SELECT json_patch('{{}}', json_object({})) FROM session WHERE id = ?1 AND rowid = ?2",
-        fields.join(", ")
-    )
-}
-
 /// The JSON of a row with what stands in columns. What is no JSON stays as it is, to be shown as broken.
 fn with_ids(table: &str, fields: &[&str]) -> String {
     let fields = fields.join(", ");
     format!(
         "SELECT CASE WHEN json_valid(data) THEN json_set(data, {fields}) ELSE data END \
          FROM {table} WHERE session_id = ?1 AND rowid = ?2"
-    )
-}
-
-/// What is listed of a row: the time of its last change and its bytes.
-struct Listed {
-    session: String,
-    message: String,
-    part: String,
-    second: String,
-}
-
-impl Listed {
-    fn of(tables: &Tables) -> Self {
-        let changed = |table: &str, alias: &str| match tables.column(table, "time_updated") {
-            "NULL" => "0".to_owned(),
-            column => format!("coalesce({alias}{column}, 0)"),
-        };
-        let data = |table: &str, alias: &str| {
-            format!("{} AS changed, octet_length({alias}data) AS bytes", changed(table, alias))
-        };
-        Self {
-            session: format!("{} AS changed, {} AS bytes", changed("session", ""), session_bytes(tables)),
-            message: data("message", ""),
-            part: data("part", "p."),
-            second: data("session_message", ""),
-        }
-    }
-}
-
-/// In reading order come the session, then each message with its parts. Parts whose message is missing come where
-/// their time puts them.
-fn edited(tables: &Tables, second: bool, plan: Option<usize>) -> Edited {
-    let listed = Listed::of(tables);
-    let mut names = vec!["session", "message", "part"];
-    names.extend(second.then_some("session_message"));
-    let exists = |name: &&str| {
-        let id = if *name == "session" { "id" } else { "session_id" };
-        format!("SELECT 1 FROM {name} WHERE {id} = ?1 AND rowid = ?2")
-    };
-    let mut exists: Vec<String> = names.iter().map(exists).collect();
-    exists.extend(plan.map(|_| "SELECT 1 FROM todo WHERE session_id = ?1 AND ?2 = 0 LIMIT 1".to_owned()));
-    let mut beyond =
-        vec![(1, rows_beyond("message", &listed.message, "")), (2, rows_beyond("part p", &listed.part, ""))];
-    beyond.extend(second.then(|| (3, rows_beyond("session_message", &listed.second, WITHOUT_FIRST))));
-    Edited {
-        count: rows_counted(second, plan),
-        strays: strays(tables, &listed, second, plan),
-        portion: portion(&listed),
-        recent: recent(&listed, second, plan),
-        leading: if second { vec![1, 3] } else { vec![1] },
-        exists,
-        beyond,
-        places: places(second, plan),
-    }
-}
-
-/// Rows of the second model count where the first has none.
-const WITHOUT_FIRST: &str = "AND NOT EXISTS (SELECT 1 FROM message WHERE session_id = ?1)";
-
-fn rows_counted(second: bool, plan: Option<usize>) -> String {
-    let of = |table: &str| format!("(SELECT count(*) FROM {table} WHERE session_id = ?1)");
-    let (messages, parts) = (of("message"), of("part"));
-    let second =
-        if second { format!("+ iif({messages} = 0, {}, 0)", of("session_message")) } else { String::new() };
-    let plan = if plan.is_some() { "+ EXISTS (SELECT 1 FROM todo WHERE session_id = ?1)" } else { "" };
-    format!("SELECT (SELECT count(*) FROM session WHERE id = ?1) + {messages} + {parts} {second} {plan}")
-}
-
-/// The session, where it is listed with others.
-fn session_listed(listed: &Listed) -> String {
-    let columns = &listed.session;
-    format!("SELECT 0 AS t, rowid AS at, {columns}, -1 AS a, '' AS b, '' AS c FROM session WHERE id = ?1")
-}
-
-/// The plan has one place, whatever becomes of its rows.
-fn plan_listed(number: usize) -> String {
-    format!(
-        "SELECT {number}, 0, max(time_updated), sum(octet_length(content || status)), {LAST}, '', '' \
-         FROM todo WHERE session_id = ?1 GROUP BY session_id"
-    )
-}
-
-/// The parts without a message of this session are looked for only if the numbers say that there are any.
-fn strays(tables: &Tables, listed: &Listed, second: bool, plan: Option<usize>) -> String {
-    let created = match tables.column("part", "time_created") {
-        "NULL" => "NULL",
-        _ => "p.time_created",
-    };
-    let mut sources = vec![
-        session_listed(listed),
-        format!(
-            "SELECT 2, p.rowid, {}, coalesce(m.time_created, {created}, 0), p.message_id, p.id \
-             FROM part p LEFT JOIN message m ON m.id = p.message_id \
-             WHERE p.session_id = ?1 AND m.session_id IS NOT ?1 \
-             AND (SELECT count(*) FROM part WHERE session_id = ?1) <> \
-             (SELECT count(*) FROM message n CROSS JOIN part q ON q.message_id = n.id WHERE n.session_id = ?1)",
-            listed.part
-        ),
-    ];
-    sources.extend(second.then(|| {
-        let columns = &listed.second;
-        format!(
-            "SELECT 3, rowid, {columns}, seq, '', '' FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST}"
-        )
-    }));
-    sources.extend(plan.map(plan_listed));
-    format!("SELECT t, at, changed, bytes, a, b FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
-}
-
-fn portion(listed: &Listed) -> String {
-    let Listed { message, part, .. } = listed;
-    format!(
-        "WITH some AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
-         WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4) \
-         SELECT t, at, changed, bytes, a, b FROM (\
-         SELECT 1 AS t, at, changed, bytes, a, b, '' AS c FROM some UNION ALL \
-         SELECT 2, p.rowid, {part}, s.a, s.b, p.id FROM some s CROSS JOIN part p ON p.message_id = s.b \
-         WHERE +p.session_id = ?1) ORDER BY a, b, c"
-    )
-}
-
-fn recent(listed: &Listed, second: bool, plan: Option<usize>) -> String {
-    let Listed { message, part, .. } = listed;
-    let mut sources = vec![
-        session_listed(listed),
-        "SELECT 1, at, changed, bytes, a, b, '' FROM newest".to_owned(),
-        format!(
-            "SELECT 2, p.rowid, {part}, n.a, n.b, p.id FROM newest n CROSS JOIN part p ON p.message_id = n.b \
-             WHERE +p.session_id = ?1"
-        ),
-    ];
-    sources.extend(second.then(|| {
-        let columns = &listed.second;
-        format!(
-            "SELECT 3, at, changed, bytes, seq, '', '' FROM (SELECT rowid AS at, {columns}, seq \
-             FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST} ORDER BY seq DESC LIMIT ?2)"
-        )
-    }));
-    sources.extend(plan.map(plan_listed));
-    format!(
-        "WITH newest AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
-         WHERE session_id = ?1 ORDER BY time_created DESC, id DESC LIMIT ?2) \
-         SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c",
-        sources.join(" UNION ALL ")
-    )
-}
-
-/// The places come from an index, the rest from these rows alone.
-fn rows_beyond(table: &str, columns: &str, only: &str) -> String {
-    let name = table.split(' ').next().unwrap_or(table);
-    format!(
-        "SELECT rowid, {columns} FROM {table} WHERE rowid IN (SELECT rowid FROM {name} \
-         WHERE session_id = ?1 AND rowid > ?2 {only} ORDER BY rowid LIMIT ?3) ORDER BY rowid"
-    )
-}
-
-fn places(second: bool, plan: Option<usize>) -> String {
-    let mut sources = vec![
-        "SELECT 0, rowid, 0, 0 FROM session WHERE id = ?1".to_owned(),
-        "SELECT 1, rowid, 0, 0 FROM message WHERE session_id = ?1".to_owned(),
-        "SELECT 2, rowid, 0, 0 FROM part WHERE session_id = ?1".to_owned(),
-    ];
-    if second {
-        sources.push(format!(
-            "SELECT 3, rowid, 0, 0 FROM session_message WHERE session_id = ?1 {WITHOUT_FIRST}"
-        ));
-    }
-    sources.extend(plan.map(|number| {
-        format!("SELECT {number}, 0, 0, 0 FROM todo WHERE session_id = ?1 GROUP BY session_id")
-    }));
-    sources.join(" UNION ALL ")
-}
-
-/// Undo and new titles change the row of a session, not always its time.
-fn session_bytes(tables: &Tables) -> String {
-    let recorded = ["title", "revert"].map(|column| match tables.column("session", column) {
-        "NULL" => "0".to_owned(),
-        column => format!("coalesce(octet_length({column}), 0)"),
-    });
-    recorded.join(" + 1000003 * ")
-}
-
-fn newest(second: bool) -> String {
-    let messages = format!(
-        "SELECT rowid AS at, time_created AS a, id AS b FROM message WHERE session_id = ?1 \
-         ORDER BY time_created DESC, id DESC LIMIT {NEWEST}"
-    );
-    let mut sources = vec![
-        "SELECT 0 AS t, rowid AS at, -1 AS a, '' AS b, '' AS c FROM session WHERE id = ?1".to_owned(),
-        "SELECT 1, at, a, b, '' FROM newest".to_owned(),
-        "SELECT 2, p.rowid, n.a, n.b, p.id FROM newest n JOIN part p ON p.message_id = n.b".to_owned(),
-    ];
-    if second {
-        sources.push(format!(
-            "SELECT 3, at, seq, '', '' FROM (SELECT rowid AS at, seq FROM session_message WHERE session_id = ?1 \
-             AND NOT EXISTS (SELECT 1 FROM newest) ORDER BY seq DESC LIMIT {NEWEST})"
-        ));
-    }
-    format!(
-        "WITH newest AS ({messages}) SELECT t, at FROM ({}) ORDER BY a, b, c",
-        sources.join(" UNION ALL ")
     )
 }

@@ -2,6 +2,8 @@
 //!
 //! Invariant: what a part yields depends on the part alone.
 
+use std::borrow::Cow;
+
 use super::blocks::image;
 use super::framing;
 use crate::formats::json::Json;
@@ -90,7 +92,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
         body,
         patch,
         images: attachments.iter().filter_map(|attachment| image(attachment, out)).collect(),
-        facts: facts(state),
+        facts: facts(json, state),
         at: end,
         duration_ms: start.zip(end).map(|(start, end): (Timestamp, Timestamp)| end.since(start)),
     }
@@ -100,11 +102,7 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
 fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     let tool = json.get("tool").str_or_empty();
     if state.get("status").str() == Some("error") {
-        let error = match state.get("error") {
-            Json::Str(text) => text.to_string(),
-            Json::Null => String::new(),
-            other => other.get("message").filled().map_or_else(|| other.to_source(), str::to_owned),
-        };
+        let error = error_of(state);
         let before = state.get("output").filled().or_else(|| state.at(&["metadata", "output"]).filled());
         return match before {
             Some(before) if before.trim() != error.trim() => {
@@ -120,23 +118,40 @@ fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     }
 }
 
+/// What an error says: a text, or since 2.0 an object with a type and a text.
+fn error_of<'v>(state: &'v Json<'_>) -> Cow<'v, str> {
+    match state.get("error") {
+        Json::Str(text) => Cow::Borrowed(text),
+        Json::Null => Cow::Borrowed(""),
+        other => other.get("message").filled().map_or_else(|| other.to_source().into(), Cow::Borrowed),
+    }
+}
+
 /// A shell command that failed or was stopped and a call of a tool that does not exist all count as completed.
 fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     let metadata = state.get("metadata");
-    let error = state.get("error").str_or_empty();
+    let error = error_of(state);
     let refusals = ["The user rejected permission", "The user has specified a rule which prevents"];
-    if refusals.iter().any(|refusal| error.starts_with(refusal)) {
+    let is_refused = state.at(&["error", "type"]).str() == Some("permission.rejected");
+    if is_refused || refusals.iter().any(|refusal| error.starts_with(refusal)) {
         return Verdict::Refused;
     }
     let failed = state.get("status").str() == Some("error")
         || json.get("tool").str() == Some("invalid")
         || metadata.get("interrupted").is_true()
-        || framing::shell_note(state.get("output").str_or_empty()).is_some()
+        || note(json, state).is_some()
         || metadata.get("exit").int().is_some_and(|code| code != 0);
     if failed { Verdict::Failed } else { Verdict::Done }
 }
 
-fn facts(state: &Json<'_>) -> Text {
+/// What is said of a command that was stopped.
+fn note<'v>(json: &'v Json<'_>, state: &'v Json<'_>) -> Option<&'v str> {
+    let stopped = state.at(&["metadata", "stopped"]).filled();
+    stopped
+        .or_else(|| framing::shell_note(json.get("tool").str_or_empty(), state.get("output").str_or_empty()))
+}
+
+fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
     let metadata = state.get("metadata");
     let mut facts = Vec::new();
     if let Some(code) = metadata.get("exit").int().filter(|code| *code != 0) {
@@ -151,10 +166,11 @@ fn facts(state: &Json<'_>) -> Text {
     if others > 0 {
         facts.push(format!("{others} attached"));
     }
-    let note = framing::shell_note(state.get("output").str_or_empty());
+    let note = note(json, state);
+    let is_aborted = state.at(&["error", "type"]).str() == Some("aborted");
     let marks = [
         (note.is_some(), note.unwrap_or_default()),
-        (state.get("error").str() == Some("Tool execution aborted"), "aborted"),
+        (is_aborted || state.get("error").str() == Some("Tool execution aborted"), "aborted"),
         (metadata.get("interrupted").is_true(), "interrupted"),
         (metadata.get("truncated").is_true(), "truncated"),
         (!state.at(&["time", "compacted"]).is_null(), "hidden from the model"),

@@ -1,0 +1,159 @@
+//! What rows of the second generation tell between messages: where a fork goes on by itself, prompts that wait, and that
+//! a session has come to rest.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::blocks::raw;
+use super::messages::Messages;
+use super::rows;
+use super::sessions::{Rest, Sessions};
+use crate::formats::json::Json;
+use crate::model::body::Key;
+use crate::model::edit::{Batch, Edit};
+use crate::model::entry::{BlockKind, Break, Entry, Marks, Piece, Role, Stop};
+use crate::model::text::Text;
+use crate::model::timestamp::Timestamp;
+
+/// What is known of turns.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Sessions with copies of another one, of which nothing of their own was read yet.
+    copying: HashSet<Text>,
+    /// Sessions that say by a row of their own when they come to rest.
+    recorded: HashSet<Text>,
+    /// Entries that were made because a session says that it rests.
+    resting: HashMap<Text, Timestamp>,
+    /// Prompts that wait, by session, in their order.
+    waiting: BTreeMap<Text, Vec<Waiting>>,
+    /// The keys of those that are shown.
+    shown: HashMap<Text, Vec<Key>>,
+}
+
+/// A prompt that was not delivered yet.
+#[derive(Clone, Debug)]
+struct Waiting {
+    key: Key,
+    at: Option<Timestamp>,
+    kind: BlockKind,
+}
+
+/// Where a session keeps prompts that wait.
+const PENDING: [&str; 2] = ["session_pending", "session_inbox"];
+
+impl Turns {
+    /// Takes the prompts that a session says to wait; they are shown after its messages.
+    pub(super) fn wait(&mut self, session: &Text, info: &Json<'_>, out: &mut Batch) {
+        let pending = PENDING.iter().flat_map(|table| info.get(table).items());
+        let waiting: Vec<Waiting> = pending.filter_map(|one| waiting(one, out)).collect();
+        if waiting.is_empty() {
+            if let Some(all) = self.waiting.get_mut(session) {
+                all.clear();
+            }
+        } else {
+            self.waiting.insert(session.clone(), waiting);
+        }
+    }
+
+    /// The first row of a fork that is its own says where it comes from.
+    pub(super) fn begin_own(
+        &mut self,
+        session: &Text,
+        json: &Json<'_>,
+        sessions: &mut Sessions,
+        out: &mut Batch,
+    ) {
+        if json.get("copied").is_true() {
+            self.copying.insert(session.clone());
+        } else if self.copying.remove(session)
+            && let Some(source) = sessions.source(session)
+        {
+            let line = Break::Setting(Text::clean(&format!("forked from session {source}")));
+            let mut entry = out.new_entry(
+                Text::clean(&format!("fork:{session}")),
+                Role::Harness,
+                rows::time(json).moment(),
+            );
+            entry.lane = sessions.lane_of(session, out);
+            entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
+            out.entry(entry);
+        }
+    }
+
+    /// A session says by a row of its own that it has come to rest.
+    pub(super) fn rest(&mut self, session: &Text) {
+        self.recorded.insert(session.clone());
+    }
+
+    /// Shows what waits, and who rests without a row that says so.
+    pub(super) fn settle(&mut self, sessions: &mut Sessions, messages: &Messages, out: &mut Batch) {
+        self.show_waiting(sessions, out);
+        for (session, rest) in sessions.rests() {
+            let Rest { at, how, origin } = rest;
+            let is_over = messages.last_time(&session).is_some_and(|last| last <= at);
+            let rests = is_over && !self.recorded.contains(&session);
+            let key = Text::clean(&format!("idle:{session}"));
+            match (rests, self.resting.get(&session)) {
+                (true, Some(known)) if *known == at => {}
+                (true, _) => {
+                    let is_recorded = messages.tells_failure(&session);
+                    let how = rows::ended(&how);
+                    let lane = sessions.lane_of(&session, out);
+                    let entry = resting(key, Some(at), how, is_recorded, out);
+                    out.push(Edit::Retire(entry.key.clone()));
+                    out.entry(Entry { lane, origin, ..entry });
+                    self.resting.insert(session, at);
+                }
+                (false, Some(_)) => {
+                    out.push(Edit::Retire(key));
+                    self.resting.remove(&session);
+                }
+                (false, None) => {}
+            }
+        }
+    }
+
+    fn show_waiting(&mut self, sessions: &mut Sessions, out: &mut Batch) {
+        for (session, waiting) in &self.waiting {
+            let shown = self.shown.entry(session.clone()).or_default();
+            shown.retain(|key| {
+                let waits = waiting.iter().any(|one| one.key == *key);
+                if !waits {
+                    out.push(Edit::Retire(key.clone()));
+                }
+                waits
+            });
+            for one in waiting.iter().filter(|one| !shown.contains(&one.key)).cloned().collect::<Vec<_>>() {
+                let mut entry = out.new_entry(one.key.clone(), Role::Harness, one.at);
+                entry.lane = sessions.lane_of(session, out);
+                entry.marks = Marks { quiet: true, unsent: true, ..Marks::default() };
+                entry.origin = one.kind.bodies().first().map_or(entry.origin, |body| body.from);
+                entry.blocks.push(Batch::block(Piece(0), one.kind));
+                out.entry(entry);
+                shown.push(one.key);
+            }
+        }
+    }
+}
+
+/// A prompt, or what the program puts in the queue for the model: what it says stands in its data.
+fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<Waiting> {
+    let id = pending.get("id").filled()?;
+    let said = pending.at(&["data", "text"]).filled().unwrap_or_default();
+    let title = match pending.get("type").filled() {
+        None | Some("user") => "queued".to_owned(),
+        Some(kind) => format!("queued {kind}"),
+    };
+    let at = pending.get("at").moment();
+    Some(Waiting { key: Text::clean(&format!("queued:{id}")), at, kind: raw(&title, said, out) })
+}
+
+/// The entry that says that a session rests. A turn that ended as it should needs no line, nor one of which its last
+/// answer records how it ended (`is_recorded`).
+pub(super) fn resting(key: Key, at: Option<Timestamp>, how: Break, is_recorded: bool, out: &Batch) -> Entry {
+    let mut entry = out.new_entry(key, Role::Harness, at);
+    entry.stop = Stop::Done;
+    let is_news = matches!(how, Break::Interrupted(_)) && !is_recorded;
+    entry.marks = Marks { quiet: !is_news, trace: !is_news, unsent: true, ..Marks::default() };
+    entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(how)));
+    entry
+}
