@@ -353,6 +353,7 @@ impl Batch {
             usage: None,
             stop: Stop::Unrecorded,
             origin: self.origin,
+            records: Vec::new(),
             marks: Marks::default(),
             revision: 0,
         }

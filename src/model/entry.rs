@@ -62,6 +62,9 @@ pub struct Entry {
     pub stop: Stop,
     /// The record that it first came from.
     pub origin: Origin,
+    /// Further records of it for which no block stands: those around a step, and its own where its parts have records of
+    /// their own.
+    pub records: Vec<Origin>,
     /// Marks that matter for counting and for looks.
     pub marks: Marks,
     /// Rises with every change of content.

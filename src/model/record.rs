@@ -49,6 +49,13 @@ pub struct Origin {
     pub line: u32,
 }
 
+impl Origin {
+    /// Whether it is the same place; the record there may have another length by now.
+    pub(crate) fn is_at(self, other: Self) -> bool {
+        (self.file, self.at) == (other.file, other.at)
+    }
+}
+
 /// One unit that a source yields: bytes and their place.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {

@@ -171,8 +171,9 @@ pub fn of<'a>(
         None => call.state.word(),
     };
     let fields = |block: usize, of: Of| {
-        let found = details.iter().find(|(at, what, _)| (*at, *what) == (block, of));
-        found.map(|(_, _, details)| Fields(details))
+        let found = details.iter().filter(|(at, what, _)| (*at, *what) == (block, of));
+        let found: Vec<&Details> = found.map(|(_, _, details)| details).collect();
+        (!found.is_empty()).then_some(Fields(found))
     };
     let blocks = entry.blocks.iter().enumerate().map(|(at, block)| DetailedLine {
         block: block_line(&block.kind, entry, &state, fields(at, Of::Result)),
@@ -314,17 +315,28 @@ impl Serialize for Content<'_> {
 }
 
 /// Details as an object of their paths. Of what was too large for them only the size is written.
-struct Fields<'a>(&'a Details);
+/// The fields of one record or several. Of a name that several have, all values are listed.
+struct Fields<'a>(Vec<&'a Details>);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Details { fields, cut, .. } = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        for (path, value) in fields {
-            map.serialize_entry(path.as_str(), &Node(value))?;
+        let mut fields: Vec<(&str, Vec<Node<'_>>)> = Vec::new();
+        for (path, value) in self.0.iter().flat_map(|details| &details.fields) {
+            match fields.iter_mut().find(|(known, _)| self.0.len() > 1 && *known == path.as_str()) {
+                Some((_, values)) => values.push(Node(value)),
+                None => fields.push((path.as_str(), vec![Node(value)])),
+            }
         }
-        if *cut > 0 {
-            map.serialize_entry("cut_bytes", cut)?;
+        let mut map = serializer.serialize_map(None)?;
+        for (path, values) in &fields {
+            match values.as_slice() {
+                [one] => map.serialize_entry(path, one)?,
+                all => map.serialize_entry(path, all)?,
+            }
+        }
+        let cut: u64 = self.0.iter().map(|details| details.cut).sum();
+        if cut > 0 {
+            map.serialize_entry("cut_bytes", &cut)?;
         }
         map.end()
     }

@@ -72,7 +72,7 @@ fn facts(transcript: &Transcript) -> Vec<String> {
     let numbers = Regex::new(r"(FileId|Piece)\(\d+\)|@\d+:").unwrap();
     let mut entries: Vec<String> = transcript
         .entries()
-        .map(|entry| Entry { revision: 0, origin: Origin::default(), ..entry.clone() })
+        .map(|entry| Entry { revision: 0, origin: Origin::default(), records: Vec::new(), ..entry.clone() })
         .map(|entry| numbers.replace_all(&format!("{entry:?}"), "").into_owned())
         .collect();
     entries.sort();

@@ -47,6 +47,7 @@ fn entry(role: Role, kinds: Vec<BlockKind>) -> Entry {
         usage: None,
         stop: Stop::Unrecorded,
         origin: Origin::default(),
+        records: Vec::new(),
         marks: Marks { prompt: role == Role::User, ..Marks::default() },
         revision: 0,
     }

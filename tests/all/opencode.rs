@@ -247,3 +247,89 @@ fn sessions_that_were_copied_from_other_agents_are_not_listed() {
     let heads = sessions(&Target { path, session: None }).unwrap();
     assert_eq!(heads.iter().map(|head| head.id.as_str()).collect::<Vec<_>>(), ["ses_own"]);
 }
+
+/// What a session spent beside its messages, as for its title, is in its total alone.
+#[test]
+fn a_total_tells_what_no_message_does() {
+    let (_folder, path, writer) = database("opencode-2.sql");
+    writer.run(SESSION);
+    row(&writer, "ses_1", 1, "user", &user("How many boats?", 1000));
+    row(&writer, "ses_1", 2, "assistant", &answer("Four.", 1001, Some(0.25)));
+    let total = |cost: f64, tokens: i64| {
+        writer
+            .run(&format!("UPDATE session_v2 SET cost = {cost}, tokens_input = {tokens}, tokens_output = 5"));
+    };
+    total(0.25, 10);
+    let mut followed = Followed::start(&path, WatchMode::Poll);
+    let spent = |f: &Followed| {
+        let sum = f.whole.totals().sum();
+        (sum.recorded_nanos / 1_000_000, sum.input.known(), sum.requests)
+    };
+    followed.until("its messages alone", |f| spent(f) == (250, Some(10), 1));
+    total(0.26, 30);
+    followed.until("the title, too", |f| spent(f) == (260, Some(30), 1));
+    row(&writer, "ses_1", 3, "assistant", &answer("Or five.", 1003, Some(0.5)));
+    total(0.76, 40);
+    followed.until("another answer", |f| spent(f) == (760, Some(40), 2));
+    followed.end();
+}
+
+/// A sub-agent that no call names belongs to the last one before it.
+#[test]
+fn a_sub_agent_without_a_name_is_linked_by_its_time() {
+    let (_folder, path, writer) = database("opencode-2.sql");
+    writer.run(SESSION);
+    let call = |id: &str, at: i64| {
+        format!(
+            r#"{{"type":"tool","id":"{id}","name":"subagent","state":{{"status":"running","input":{{"description":"look {id}"}}}},"time":{{"created":{at},"ran":{at}}}}}"#
+        )
+    };
+    let calls = format!(
+        r#"{{"content":[{},{}],"time":{{"created":1001}}}}"#,
+        call("call_1", 1002),
+        call("call_2", 2002)
+    );
+    row(&writer, "ses_1", 1, "assistant", &calls);
+    for (child, at) in [("ses_a", 1003), ("ses_b", 2003)] {
+        writer.run(&format!(
+            "INSERT INTO session_v2 (id, project_id, parent_id, slug, directory, version, time_created, time_updated) \
+             VALUES ('{child}', 'p', 'ses_1', 's', '/quay', '2.0.12', {at}, {at})"
+        ));
+        row(&writer, child, 1, "user", &user("look", at));
+    }
+    let transcript = read(&session(&path, "ses_1")).transcript;
+    let lanes: Vec<_> =
+        transcript.lanes().iter().map(|lane| (lane.name.to_string(), lane.call.clone())).collect();
+    let expected =
+        [("ses_a", "call_1"), ("ses_b", "call_2")].map(|(lane, call)| (lane.to_owned(), Some(call.into())));
+    assert_eq!(lanes, expected);
+}
+
+/// What messages and parts record and no block shows: in a folder and in databases as in an export.
+#[test]
+fn all_that_is_recorded_is_there_at_the_last_level() {
+    let fixtures = root().join("opencode");
+    let database = |name: &str| crate::databases::made_from(&fixtures.join(name)).display().to_string();
+    for (session, words) in [
+        (
+            fixtures.join("storage").display().to_string() + "#ses_0fixtmain01",
+            ["providerID", "mode", "finish", "step-start", "step-finish", "snapshot"],
+        ),
+        (
+            database("opencode.sql") + "#ses_0lakemain1",
+            ["providerID", "mode", "finish", "step-start", "step-finish", "snapshot"],
+        ),
+        (
+            database("opencode-2.sql") + "#ses_2quaymain1",
+            ["providerID", "variant", "rawFinish", "streamed", "start", "bb22"],
+        ),
+    ] {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_tv"))
+            .args(["show", "--width", "300", "--level", "5", &session])
+            .output()
+            .unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let lacking: Vec<_> = words.iter().filter(|word| !shown.contains(*word)).collect();
+        assert!(lacking.is_empty(), "{session}: {lacking:?} in\n{shown}");
+    }
+}

@@ -47,8 +47,13 @@ fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
 /// Entries without what depends on how they came.
 fn seen(transcript: &Transcript) -> Vec<Entry> {
     let plain = |entry: &Entry| {
-        let mut entry =
-            Entry { key: Key::default(), revision: 0, origin: Origin::default(), ..entry.clone() };
+        let mut entry = Entry {
+            key: Key::default(),
+            revision: 0,
+            origin: Origin::default(),
+            records: Vec::new(),
+            ..entry.clone()
+        };
         entry.blocks.iter_mut().for_each(|block| block.piece = Piece(0));
         entry
     };

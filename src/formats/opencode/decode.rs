@@ -3,8 +3,11 @@
 //!
 //! Invariant: an event and a file that tell the same object are decoded by the same function.
 
+mod steps;
+
 use std::collections::HashMap;
 
+use self::steps::Steps;
 use super::asks::{Ask, Asks};
 use super::blocks::raw;
 use super::deltas::Deltas;
@@ -12,7 +15,7 @@ use super::events::{self, Event};
 use super::head::Owner;
 use super::messages::{Messages, key_of};
 use super::part::{self, Part};
-use super::sessions::{Sessions, compare};
+use super::sessions::Sessions;
 use super::turns::{Turns, resting};
 use super::{changes, message, rows};
 use crate::formats::decoder::{Decoder, Format, Input, Place};
@@ -37,7 +40,11 @@ pub(super) struct OpencodeDecoder {
     /// The plans that calls recorded, by session.
     plans: HashMap<Text, Piece>,
     turns: Turns,
+    steps: Steps,
 }
+
+/// The length of a title that is made of a prompt.
+pub(super) const TITLE_CHARS: usize = 120;
 
 struct Held {
     session: Text,
@@ -79,6 +86,7 @@ impl Decoder for OpencodeDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.add_grown(out);
+        self.messages.link(&mut self.sessions, out);
         self.turns.settle(&mut self.sessions, &self.messages, out);
         let mut held: Vec<(Key, Held)> = self.held.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
@@ -90,7 +98,7 @@ impl Decoder for OpencodeDecoder {
         }
         for (session, claim) in self.sessions.claims() {
             match self.messages.spent(&session) {
-                Some(spent) => compare(&session, &claim, &spent, out),
+                Some(spent) => self.sessions.settle(&session, &claim, &spent, out),
                 None => self.sessions.claim(&session, Some(claim)),
             }
         }
@@ -104,7 +112,9 @@ impl OpencodeDecoder {
     fn session(&mut self, info: &Json<'_>, is_final: bool, out: &mut Batch) -> Fate {
         let id = self.sessions.add(info, out);
         if is_final {
-            self.sessions.claim(&id, message::usage(info));
+            let claim =
+                if info.get("location").is_object() { rows::usage(info) } else { message::usage(info) };
+            self.sessions.claim(&id, claim);
         }
         self.turns.wait(&id, info, out);
         self.messages.mark_undone(&id, &self.sessions, out);
@@ -125,7 +135,7 @@ impl OpencodeDecoder {
     }
 
     fn message(&mut self, info: &Json<'_>, is_file: bool, out: &mut Batch) -> Fate {
-        let (key, is_new) = self.messages.message(info, &mut self.sessions, out);
+        let (key, is_new) = self.messages.message(info, is_file, &mut self.sessions, out);
         if is_file {
             out.wanted.push(Text::clean(&format!("part/{key}")));
         }
@@ -148,7 +158,8 @@ impl OpencodeDecoder {
         if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
             self.asked(&ask, out);
         }
-        let recorded = Owner { message, session, at: at.moment() };
+        let record = is_file.then(|| out.origin());
+        let recorded = Owner { message, session, at: at.moment(), record };
         if self.messages.part(&recorded, part, &mut self.sessions, out) { Fate::Shown } else { Fate::Merged }
     }
 
@@ -255,6 +266,9 @@ impl OpencodeDecoder {
 impl OpencodeDecoder {
     fn event(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let event = events::within(input.json);
+        if let Some(fate) = self.step_event(event, out) {
+            return fate;
+        }
         let (name, recorded) = (events::name_of(event), events::properties(event));
         let message = || Text::clean(recorded.get("messageID").str_or_empty());
         let session = || Text::clean(recorded.get("sessionID").str_or_empty());
@@ -335,7 +349,7 @@ impl OpencodeDecoder {
 
     fn add_grown(&mut self, out: &mut Batch) {
         for grown in self.deltas.take(out) {
-            let recorded = Owner { message: grown.message, session: grown.session, at: None };
+            let recorded = Owner { message: grown.message, session: grown.session, at: None, record: None };
             let piece = grown.block.piece;
             self.messages.part(&recorded, Part::of(piece, vec![grown.block]), &mut self.sessions, out);
         }

@@ -131,7 +131,46 @@ pub(super) fn read(name: &str) -> Event {
 /// Whether a value is an event, as the server sends it or as its database keeps it.
 pub(super) fn is_event(value: &Json<'_>) -> bool {
     let event = within(value);
-    (event.has("properties") || event.has("aggregate_id")) && event.get("type").str_or_empty().contains('.')
+    let has_data = event.get("data").is_object() && event.get("id").str_or_empty().starts_with("evt_");
+    (event.has("properties") || event.has("aggregate_id") || has_data)
+        && event.get("type").str_or_empty().contains('.')
+}
+
+/// Events of version 2 about a session: what they tell, and what else they may begin with.
+static NEWER: [&str; 22] = [
+    "agent.",
+    "model.",
+    "moved",
+    "renamed",
+    "usage.",
+    "forked",
+    "input.",
+    "inbox.",
+    "execution.",
+    "instructions.",
+    "synthetic",
+    "skill.",
+    "shell.",
+    "prompted",
+    "step.",
+    "text.",
+    "reasoning.",
+    "tool.",
+    "retry.",
+    "retried",
+    "compaction.",
+    "revert.",
+];
+
+/// The name of an event of version 2 about a session, without what all of them begin with.
+pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
+    let name = name_of(event).strip_prefix("session.")?;
+    let name = name.strip_prefix("next.").unwrap_or(name);
+    let is_newer =
+        NEWER.iter().any(|known| if known.ends_with('.') { name.starts_with(known) } else { name == *known });
+    // Version 1 told all of a session in `info`.
+    let begins = name == "created" && properties(event).get("info").is_null();
+    (is_newer || begins).then_some(name)
 }
 
 /// The stream of all projects wraps each event in `{directory, payload}`.
@@ -139,10 +178,11 @@ pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
     if value.at(&["payload", "type"]).is_null() { value } else { value.get("payload") }
 }
 
-/// The name of an event. Those of a database end in the version of their schema: `message.updated.1`.
+/// The name of an event. Those of a database end in the version of their schema: `message.updated.1`,
+/// `session.created@1`.
 pub(super) fn name_of<'v>(event: &'v Json<'_>) -> &'v str {
     let name = event.get("type").str_or_empty();
-    match name.rsplit_once('.') {
+    match name.rsplit_once(['.', '@']) {
         Some((head, version)) if version.bytes().all(|byte| byte.is_ascii_digit()) => head,
         _ => name,
     }

@@ -10,6 +10,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
+use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -53,7 +54,8 @@ impl Head {
 /// What a message cost, as far as sums need it, and what tells one cost from another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spent {
-    prompt: u64,
+    /// Input, output, cache reads, cache writes, reasoning.
+    tokens: [u64; 5],
     usd: Option<f64>,
     mark: Piece,
 }
@@ -61,12 +63,15 @@ pub(super) struct Spent {
 impl Spent {
     /// What this usage says.
     pub(super) fn of(usage: &Usage) -> Self {
-        Self { prompt: usage.prompt(), usd: usage.cost, mark: Piece::of(&format!("{usage:?}")) }
+        let counts = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
+        let tokens = counts.map(Option::unwrap_or_default);
+        Self { tokens, usd: usage.cost, mark: Piece::of(&format!("{usage:?}")) }
     }
 
-    /// The same as usage: prompt tokens and money.
+    /// The same as usage.
     pub(super) fn usage(self) -> Usage {
-        Usage { input: Some(self.prompt), cost: self.usd, ..Usage::default() }
+        let [input, output, cache_read, cache_write, reasoning] = self.tokens.map(Some);
+        Usage { input, output, cache_read, cache_write, reasoning, cost: self.usd, ..Usage::default() }
     }
 }
 
@@ -90,6 +95,8 @@ pub(super) struct Facts {
     pub(super) open_calls: Option<Box<HashMap<Piece, Key>>>,
     /// What its steps cost, until the message itself tells that.
     pub(super) steps: Vec<(Piece, Usage)>,
+    /// Records of parts without blocks, while nothing of the message is shown.
+    pub(super) records: Vec<Origin>,
 }
 
 /// Where a part belongs.
@@ -101,6 +108,8 @@ pub(super) struct Owner {
     pub(super) session: Text,
     /// When it was recorded, where messages are never sent themselves.
     pub(super) at: Option<Timestamp>,
+    /// Its record, where it has one of its own.
+    pub(super) record: Option<Origin>,
 }
 
 impl Owner {

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::decode::TITLE_CHARS;
 use super::head::{self, COMPACTION, FAILURE, Facts, Head, Owner, Spent, settle_role, sum};
 use super::message;
 use super::part::Part;
@@ -35,10 +36,9 @@ pub(super) struct Messages {
     systems: HashSet<Piece>,
     /// What calls that change files say of them.
     edited: HashSet<Text>,
+    /// Calls that start a sub-agent and do not say which: their messages, when they were made, and what for.
+    starters: HashMap<Key, (Key, Timestamp, Text)>,
 }
-
-/// The length of a title that is made of a prompt.
-const TITLE_CHARS: usize = 120;
 
 impl Messages {
     /// A message with all its parts.
@@ -81,10 +81,12 @@ impl Messages {
         self.add_changes(&key, info, out);
     }
 
-    /// A message without its parts. Answers its key and whether it is new.
+    /// A message without its parts, as a record of its own (`is_file`) or as an event. Answers its key and whether it is
+    /// new.
     pub(super) fn message(
         &mut self,
         info: &Json<'_>,
+        is_file: bool,
         sessions: &mut Sessions,
         out: &mut Batch,
     ) -> (Key, bool) {
@@ -96,6 +98,7 @@ impl Messages {
         let lead = self.head(&key, info, sessions, out);
         if let Some(head) = self.heads.get(&key) {
             let mut entry = head.entry.clone();
+            entry.records.extend(is_file.then(|| out.origin()));
             entry.blocks.extend(lead);
             entry.blocks.extend(head.tail.iter().cloned());
             let is_closed = head.is_closed;
@@ -144,11 +147,12 @@ impl Messages {
             head.cost = usage.as_ref().map(Spent::of);
             entry.usage = usage.map(Box::new);
         }
-        let facts = self.facts.get_mut(&owner.message);
-        let is_apart = facts.is_some_and(|facts| facts.set_apart(&part, &entry, out));
+        let mut facts = self.facts.get_mut(&owner.message);
+        let is_apart = facts.as_mut().is_some_and(|facts| facts.set_apart(&part, &entry, out));
         if is_apart {
             return is_new;
         }
+        entry.records.extend(owner.record.filter(|_| part.blocks.is_empty()));
         entry.blocks = part.blocks;
         if is_first && !head.tail.is_empty() {
             // What a message shows last stays last.
@@ -158,6 +162,11 @@ impl Messages {
             entry.blocks.extend(head.tail.iter().cloned());
         }
         let shows = !is_new || !entry.blocks.is_empty() || has_usage;
+        match facts {
+            Some(facts) if shows => entry.records.append(&mut facts.records),
+            Some(facts) => facts.records.append(&mut entry.records),
+            None => {}
+        }
         if shows {
             out.entry(entry);
         } else {
@@ -265,6 +274,21 @@ impl Messages {
         last.is_some_and(|head| head.failure.is_some())
     }
 
+    /// Links sessions that another one started to its calls, where neither names the other: the last call before.
+    pub(super) fn link(&mut self, sessions: &mut Sessions, out: &mut Batch) {
+        for (id, parent, created) in sessions.unlinked() {
+            let is_its = |message: &Key| self.heads.get(message).is_some_and(|head| head.session == parent);
+            let before =
+                self.starters.iter().filter(|(_, (message, at, _))| *at <= created && is_its(message));
+            let last = before.max_by(|a, b| (a.1.1, a.0).cmp(&(b.1.1, b.0))).map(|(call, _)| call.clone());
+            if let Some(call) = last
+                && let Some((_, _, headline)) = self.starters.remove(&call)
+            {
+                sessions.started(&id, &call, &headline, out);
+            }
+        }
+    }
+
     /// Whether a compaction of the session was recorded by its messages.
     pub(super) fn has_compaction(&self, session: &Text) -> bool {
         self.heads.iter().any(|(key, head)| {
@@ -311,6 +335,9 @@ impl Messages {
             }
             if let Some(child) = &part.child {
                 sessions.started(child, &call.key, &call.headline, out);
+                self.starters.remove(&call.key);
+            } else if let (ToolKind::Delegate, Some(at)) = (call.kind, call.started) {
+                self.starters.insert(call.key.clone(), (key.clone(), at, call.headline.clone()));
             }
         }
         if let Some(first) = part.kept.clone() {

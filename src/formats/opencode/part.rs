@@ -155,6 +155,8 @@ fn sent(json: &Json<'_>) -> Sent {
             let is_dropped = !time.get("compacted").is_null();
             let end = ["compacted", "end", "start"].iter().find_map(|name| time.get(name).moment());
             match json.at(&["state", "status"]).str() {
+                // Its result may come by itself.
+                Some(_) if json.get("isEvent").is_true() => Sent::Usual,
                 Some("pending" | "running") => words("[Tool execution was interrupted]"),
                 _ if is_dropped => Sent::Until(end.unwrap_or(Timestamp(0))),
                 _ => Sent::Usual,

@@ -9,6 +9,7 @@ use super::{framing, message};
 use crate::formats::json::Json;
 use crate::model::entry::Break;
 use crate::model::text::Text;
+use crate::model::usage::Usage;
 
 /// What a row is.
 pub(super) enum DatabaseRow<'a> {
@@ -89,12 +90,13 @@ pub(super) fn ended(outcome: &str) -> Break {
     }
 }
 
-fn setting(words: String) -> Break {
+/// A line that says how something is from here on.
+pub(super) fn setting(words: String) -> Break {
     Break::Setting(Text::clean(&words))
 }
 
 /// The name of the model, recorded as an object or by itself.
-fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
+pub(super) fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
     let model = json.get("model");
     if model.is_object() { model.get("id") } else { model }
 }
@@ -115,8 +117,13 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Dat
     DatabaseRow::Message { info: object(info), parts }
 }
 
+/// What something of version 2 says that it cost.
+pub(super) fn usage(json: &Json<'_>) -> Option<Usage> {
+    message::usage(&object([("tokens", tokens(json.get("tokens"))), ("cost", json.get("cost").clone())]))
+}
+
 /// Tokens with their total, by which the first model tells that reasoning lies beside output.
-fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
+pub(super) fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
     let paths: [&[&str]; 5] =
         [&["input"], &["output"], &["reasoning"], &["cache", "read"], &["cache", "write"]];
     let known = paths.iter().filter_map(|path| recorded.at(path).count());
@@ -212,7 +219,7 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
 }
 
 /// A call with its result. What came out lies in `content`; builds before had it in `output`, `result` or `structured`.
-fn tool<'a>(item: &Json<'a>) -> Json<'a> {
+pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
     let (state, times) = (item.get("state"), item.get("time"));
     let content = state.get("content").items();
     let texts: Vec<&str> = content.iter().filter_map(|one| one.get("text").str()).collect();
@@ -280,7 +287,8 @@ fn string<'a>(text: &'static str) -> Json<'a> {
     Json::Str(text.into())
 }
 
-fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {
+/// An object of what is there.
+pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'static str, Json<'a>)>) -> Json<'a> {
     let recorded = members.into_iter().filter(|(_, value)| !value.is_null());
     Json::Object(recorded.map(|(name, value)| (Cow::Borrowed(name), value)).collect())
 }

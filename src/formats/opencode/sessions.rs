@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 use crate::formats::json::Json;
 use crate::model::body::Key;
-use crate::model::edit::{Batch, MetaEdit, Severity};
+use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::Origin;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::Usage;
+use crate::model::usage::{Scope, Usage};
 
 /// What is known of the sessions.
 #[derive(Debug, Default)]
@@ -28,6 +28,7 @@ pub(super) struct Sessions {
 struct Session {
     title: Text,
     parent: Option<Text>,
+    created: Option<Timestamp>,
     call: Key,
     is_lane: bool,
     /// From which message on it is undone, and whether that message is too.
@@ -38,6 +39,11 @@ struct Session {
     source: Option<Text>,
     /// When it came to rest, and how.
     idle: Option<Rest>,
+    /// Whether what it says that it cost holds all that was spent, also for what left no message: its title, what was
+    /// taken back. So it is since version 2.
+    has_total: bool,
+    /// What of that was spent beside its messages.
+    rest: Option<Usage>,
 }
 
 /// A session says that it has come to rest.
@@ -63,7 +69,9 @@ impl Sessions {
         }
         let from = info.at(&["revert", "messageID"]).text();
         session.undone = from.map(|id| (id, info.at(&["revert", "partID"]).is_null()));
+        session.created = info.at(&["time", "created"]).moment().or(session.created);
         session.source = info.get("forkSessionID").text();
+        session.has_total = info.get("location").is_object();
         let outcome = info.get("idleOutcome").text().unwrap_or_default();
         let idle = info.at(&["time", "idle"]).moment();
         session.idle = idle.map(|at| Rest { at, how: outcome, origin: out.origin() });
@@ -110,16 +118,29 @@ impl Sessions {
         rests
     }
 
+    /// Lanes of which no call is known that started them: their sessions, those that started them, and when.
+    pub(super) fn unlinked(&self) -> Vec<(Text, Text, Timestamp)> {
+        let lanes = self.known.iter().filter(|(_, session)| session.is_lane && session.call.is_empty());
+        let unlinked = lanes.filter_map(|(id, one)| Some((id.clone(), one.parent.clone()?, one.created?)));
+        let mut unlinked: Vec<_> = unlinked.collect();
+        unlinked.sort_by(|a, b| (a.2, &a.0).cmp(&(b.2, &b.0)));
+        unlinked
+    }
+
     /// The session that was opened, as far as known.
     pub(super) fn main(&self) -> Option<&Text> {
         self.main.as_ref()
     }
 
-    /// The sums that sessions claim, each once.
+    /// The sums that sessions claim. Totals may be of more with each message; others are compared once.
     pub(super) fn claims(&mut self) -> Vec<(Text, Usage)> {
-        let claims =
-            self.known.iter_mut().filter_map(|(id, session)| Some((id.clone(), session.claim.take()?)));
-        claims.collect()
+        let claims = self.known.iter_mut().filter_map(|(id, session)| {
+            let claim = if session.has_total { session.claim.clone() } else { session.claim.take() };
+            Some((id.clone(), claim?))
+        });
+        let mut claims: Vec<_> = claims.collect();
+        claims.sort_by(|a, b| a.0.cmp(&b.0));
+        claims
     }
 
     /// A call started a session.
@@ -210,10 +231,48 @@ fn is_default_title(title: &str) -> bool {
     DEFAULT_TITLES.iter().any(|beginning| title.starts_with(beginning))
 }
 
-/// The sums of a session repeat those of its messages; only a difference is worth a word.
-pub(super) fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
+impl Sessions {
+    /// What a session says that it cost, beside what its messages say. A total is taken as it is: what no message tells
+    /// was spent beside them. Sums of version 1 repeat those of the messages; only a difference is worth a word.
+    pub(super) fn settle(&mut self, id: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
+        let Some(session) = self.known.get_mut(id).filter(|session| session.has_total) else {
+            return compare(id, claim, spent, out);
+        };
+        let rest = Some(beyond(claim, spent)).filter(|rest| rest.cost.is_some() || !rest.is_zero());
+        if session.rest != rest {
+            session.rest.clone_from(&rest);
+            // A run of nothing takes back what was said before.
+            let usage = rest.unwrap_or_else(|| Usage { scope: Scope::Run, ..Usage::default() });
+            let of = Text::clean(&format!("total:{id}"));
+            out.push(Edit::Usage { of, usage: Box::new(usage), model: None });
+        }
+    }
+}
+
+/// What of a total was spent beside the sum of some requests.
+fn beyond(total: &Usage, sum: &Usage) -> Usage {
+    let tokens = |total: Option<u64>, sum: Option<u64>| {
+        total.map(|total| total.saturating_sub(sum.unwrap_or_default()))
+    };
+    let usd = total.cost.unwrap_or_default() - sum.cost.unwrap_or_default();
+    Usage {
+        scope: Scope::Extra,
+        input: tokens(total.input, sum.input),
+        output: tokens(total.output, sum.output),
+        cache_read: tokens(total.cache_read, sum.cache_read),
+        cache_write: tokens(total.cache_write, sum.cache_write),
+        reasoning: tokens(total.reasoning, sum.reasoning),
+        cost: Some(usd).filter(|usd| *usd > EQUAL_USD),
+        ..Usage::default()
+    }
+}
+
+/// Sums of the same costs differ by less.
+const EQUAL_USD: f64 = 1e-6;
+
+fn compare(session: &Text, claim: &Usage, spent: &Usage, out: &mut Batch) {
     let cost = |usage: &Usage| usage.cost.unwrap_or(0.0);
-    let is_same_cost = (cost(claim) - cost(spent)).abs() < 1e-6;
+    let is_same_cost = (cost(claim) - cost(spent)).abs() < EQUAL_USD;
     let is_same = is_same_cost && claim.prompt() == spent.prompt() || claim.is_zero();
     if !is_same {
         let what = format!(

@@ -217,7 +217,7 @@ impl<'t> Schema<'t> {
         let has = |column: &str| self.tables.has_columns(table, &[column]);
         let mut fields: Vec<String> = VALUES
             .iter()
-            .filter(|(column, _)| has(column))
+            .filter(|(column, _)| has(column) && !(*column == "directory" && table == "session_v2"))
             .map(|(column, name)| format!("'{name}', {column}"))
             .collect();
         let json =
@@ -227,6 +227,11 @@ impl<'t> Schema<'t> {
         let times: Vec<String> = times.map(|name| format!("'{name}', time_{name}")).collect();
         fields.push(format!("'time', json_object({})", times.join(", ")));
         if table == "session_v2" {
+            // As version 2 exports it.
+            fields.push(format!(
+                "'location', json_object('directory', {})",
+                self.tables.column(table, "directory")
+            ));
             fields.extend(self.totals(table));
             fields.extend(self.pending().map(|(table, said)| {
                 let column = |name: &'static str| self.tables.column(table, name);

@@ -76,6 +76,11 @@ fn input<'v, 'a>(state: &'v Json<'a>, empty: &'v Json<'a>) -> &'v Json<'a> {
     }
 }
 
+/// What came of a call, from a part that tells no more. `name` is a name for the result.
+pub(super) fn outcome(part: &Json<'_>, name: &str, out: &mut Batch) -> ToolResult {
+    result(part, part.get("state"), name, out)
+}
+
 fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> ToolResult {
     let metadata = state.get("metadata");
     let mut body = result_body(json, state, out);

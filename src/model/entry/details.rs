@@ -33,7 +33,7 @@ pub enum Of {
 }
 
 /// The records whose details stand below a block of an entry: of a record that brought several blocks in a row below
-/// the last one.
+/// the last one. Those for which no block stands come below the last of all.
 pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let (own, result) = records_of(entry, block);
     let (next_own, next_result) = records_of(entry, block + 1);
@@ -41,7 +41,16 @@ pub(crate) fn records_below(entry: &Entry, block: usize) -> Vec<(Of, Origin)> {
     let result = result.filter(|result| Some(*result) != next_result && Some(*result) != next_own);
     let result = result.filter(|result| Some(*result) != own);
     let found = [own.map(|own| (Of::Block, own)), result.map(|result| (Of::Result, result))];
-    found.into_iter().flatten().collect()
+    let is_last = block + 1 == entry.blocks.len();
+    let further = entry.records.iter().filter(|record| is_last && !has_block(entry, **record));
+    found.into_iter().flatten().chain(further.map(|record| (Of::Block, *record))).collect()
+}
+
+/// Whether a block stands for a record.
+fn has_block(entry: &Entry, record: Origin) -> bool {
+    let all = (0..entry.blocks.len()).map(|block| records_of(entry, block));
+    let mut own = all.flat_map(|(own, result)| [own, result]).flatten();
+    own.any(|known| known.is_at(record))
 }
 
 fn records_of(entry: &Entry, block: usize) -> (Option<Origin>, Option<Origin>) {
@@ -78,5 +87,9 @@ mod tests {
         }
         let found: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
         assert_eq!(found, [vec![], vec![(Of::Block, at(1))], vec![(Of::Block, at(2))], vec![]]);
+        entry.records = vec![at(7), at(1)];
+        let below: Vec<_> = (0..4).map(|block| records_below(&entry, block)).collect();
+        assert_eq!(below[2], [(Of::Block, at(2)), (Of::Block, at(7))], "what no block stands for comes last");
+        assert_eq!(below[..2], found[..2]);
     }
 }

@@ -55,6 +55,12 @@ pub(crate) fn merge_head(entry: &mut Entry, new: &Entry, part: Extent) {
     if part.has_first {
         entry.origin = new.origin;
     }
+    for record in &new.records {
+        match entry.records.iter_mut().find(|known| known.is_at(*record)) {
+            Some(known) => *known = *record,
+            None => entry.records.push(*record),
+        }
+    }
 }
 
 /// Several records of one request repeat its usage while it grows: the greatest output counts, of equal ones that of a

@@ -122,7 +122,8 @@ fn read(records: &[String], place: Place<'_>) -> Transcript {
 /// Entries without what tells where they lie and how often they changed.
 fn entries(transcript: &Transcript) -> Vec<Entry> {
     let placeless = |entry: &Entry| {
-        let mut entry = Entry { origin: Origin::default(), revision: 0, ..entry.clone() };
+        let mut entry =
+            Entry { origin: Origin::default(), records: Vec::new(), revision: 0, ..entry.clone() };
         entry.blocks.iter_mut().flat_map(|block| images(&mut block.kind)).for_each(|image| {
             image.origin = Origin::default();
         });
