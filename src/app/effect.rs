@@ -10,6 +10,7 @@ use crate::model::body::Image;
 use crate::model::entry::EntryId;
 use crate::model::found::{Found, Place};
 use crate::model::record::Origin;
+use crate::model::text::Text;
 use crate::model::transcript::ToPack;
 use crate::render::picture::canvas::Choice;
 use crate::session::filter::FilterJob;
@@ -99,6 +100,8 @@ pub enum Effect {
     CountAnew(Question),
     /// Open a session in place of this one.
     Open(Place),
+    /// Open the session with this id, in which the one that is shown goes on.
+    GoOn(Text),
     /// The same, at this entry and with this text searched for.
     OpenAt {
         /// The session.

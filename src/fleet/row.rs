@@ -190,7 +190,11 @@ fn words(entry: &Entry, block: &BlockKind) -> Option<Said> {
         }
         BlockKind::Call(call) => (voice_of(call), Text::clean(&format!("{} {}", call.name, call.headline))),
         BlockKind::Break(
-            what @ (Break::Error(_) | Break::Waiting(_) | Break::Interrupted(_) | Break::Ended(_)),
+            what @ (Break::Error(_)
+            | Break::Waiting(_)
+            | Break::Interrupted(_)
+            | Break::Ended(_)
+            | Break::Continued(_)),
         ) => (Voice::Note, what.words()),
         BlockKind::Thinking(_)
         | BlockKind::Result(_)

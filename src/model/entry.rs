@@ -403,6 +403,8 @@ pub enum Break {
     Setting(Text),
     /// The work of a turn or run ended.
     Ended(Text),
+    /// The session goes on in another one, which has this id.
+    Continued(Text),
     /// The agent waits for its user.
     Waiting(Text),
     /// How long the agent says that it was at work since it was asked, in ms: without the time in which it waited for
@@ -424,6 +426,7 @@ impl Break {
             | Self::Setting(text)
             | Self::Ended(text)
             | Self::Waiting(text) => text.clone(),
+            Self::Continued(id) => Text::clean(&format!("continued in {id}")),
             Self::Took(ms) => Text::clean(&format!("turn took {}", figures::duration(*ms))),
         }
     }

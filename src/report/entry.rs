@@ -279,6 +279,7 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         Break::Setting(text) => ("setting", own(text)),
         Break::Took(_) => ("setting", Some(Cow::Owned(line.words().to_string()))),
         Break::Ended(text) => ("ended", own(text)),
+        Break::Continued(id) => ("continued", own(id)),
         Break::Waiting(text) => ("waiting", own(text)),
     };
     let compaction = match line {

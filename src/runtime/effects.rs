@@ -19,7 +19,7 @@ use crate::app::mode::Mode;
 use crate::app::state::CameFrom;
 use crate::app::text::moving;
 use crate::fleet::{self, Fleet};
-use crate::ingest::find::Search;
+use crate::ingest::find::{Search, locate};
 use crate::ingest::{self, Session, Target};
 use crate::model::text::Text;
 use crate::terminal;
@@ -65,6 +65,7 @@ impl Viewer {
             Effect::Count(question) => self.count(question, false),
             Effect::CountAnew(question) => self.count(question, true),
             Effect::Open(place) => drop(self.open(Target::of(place))),
+            Effect::GoOn(id) => self.go_on(&id),
             Effect::OpenAt { place, entry, text } => self.open_at(Target::of(place), entry, text)?,
             Effect::Join(path) => self.join_named(&path),
             Effect::Leave => self.leave()?,
@@ -161,6 +162,27 @@ impl Viewer {
                 self.app.reader.screen.say(Text::clean(&words).to_string());
                 false
             }
+        }
+    }
+
+    /// Opens the session in which this one goes on: beside it, or wherever agents put theirs.
+    fn go_on(&mut self, id: &Text) {
+        let is_id = id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        let beside = self.opened.as_ref().filter(|_| is_id && !id.is_empty()).map(|opened| {
+            let path = &opened.target.path;
+            let name = path
+                .extension()
+                .map_or_else(|| id.to_string(), |extension| format!("{id}.{}", extension.to_string_lossy()));
+            Target { path: path.with_file_name(name), session: None }
+        });
+        let target = match beside.filter(|target| target.path.is_file()) {
+            Some(target) => Some(target),
+            None if is_id => locate(id, &self.config.environment).and_then(Result::ok),
+            None => None,
+        };
+        match target {
+            Some(target) => drop(self.open(target)),
+            None => self.app.reader.screen.say(format!("the session {id} is not here")),
         }
     }
 

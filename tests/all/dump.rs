@@ -197,6 +197,7 @@ fn line(line: &Break) -> String {
         Break::ModelChange(name) => format!("model {name}"),
         Break::Setting(text) => format!("setting {:?}", short(text)),
         Break::Ended(text) => format!("ended {:?}", short(text)),
+        Break::Continued(id) => format!("continued {id}"),
         Break::Waiting(text) => format!("waiting {:?}", short(text)),
         Break::Took(ms) => format!("took {ms}"),
     }

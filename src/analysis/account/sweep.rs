@@ -330,7 +330,9 @@ fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
 fn sign_of(entry: &Entry) -> Option<Sign> {
     let of_break = entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Error(_)) => Some(Sign::Failure),
-        BlockKind::Break(Break::Interrupted(_) | Break::Ended(_) | Break::Waiting(_)) => Some(Sign::Stop),
+        BlockKind::Break(
+            Break::Interrupted(_) | Break::Ended(_) | Break::Continued(_) | Break::Waiting(_),
+        ) => Some(Sign::Stop),
         BlockKind::Break(Break::Compaction { partial: false, .. }) => Some(Sign::Compaction),
         BlockKind::Break(Break::Resumed(_)) => Some(Sign::Resumed),
         _ => None,

@@ -10,8 +10,8 @@ use crate::app::input::action::{Kind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::body::Image;
-use crate::model::entry::BlockKind;
-use crate::model::text::Name;
+use crate::model::entry::{BlockKind, Break};
+use crate::model::text::{Name, Text};
 use crate::render::nodes::Node;
 use crate::render::row::{Fold, Level};
 
@@ -184,6 +184,9 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 /// Opens the item, as [`expand`] does; what is open is closed again, as it was before.
 pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(focus) = text.view.focus else { return Vec::new() };
+    if let Some(id) = continued_in(scene, focus) {
+        return vec![Effect::GoOn(id)];
+    }
     if let Some(node) = text.view.node() {
         if node.is_open == Some(true) {
             set_node(text, scene, focus, node, false);
@@ -220,6 +223,15 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
             Vec::new()
         }
         None => expand(text, scene),
+    }
+}
+
+/// The session in which this one goes on, if the item says so.
+fn continued_in(scene: &Scene<'_>, focus: Focus) -> Option<Text> {
+    let block = scene.session.transcript.get(focus.entry)?.blocks.get(focus.block)?;
+    match &block.kind {
+        BlockKind::Break(Break::Continued(id)) => Some(id.clone()),
+        _ => None,
     }
 }
 

@@ -211,6 +211,9 @@ impl Decoder for ClaudeDecoder {
                 self.session.lanes.link(lane, &call, Trust::Progress, out);
             }
         }
+        if line.lane.is_none() && matches!(line.kind(), "user" | "assistant") {
+            notes::go_on_here(&mut self.session, out);
+        }
         let from = out.edits.len();
         let fate = self.dispatch(&line, out);
         self.session.lanes.settle(&self.session.calls, out);

@@ -27,12 +27,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "tag" => changed(line, session, "tag", "tag", out),
         "pr-link" => changed(line, session, "pull request", "prUrl", out),
         "bridge-session" => changed(line, session, "bridge session", "bridgeSessionId", out),
-        "continued-in" => {
-            let names = ["continuedIn", "targetSessionId", "sessionId"];
-            let target = names.iter().find_map(|name| json.get(name).filled()).unwrap_or_default();
-            let text = Text::clean(&format!("continued in {target}"));
-            show_break(line, Break::Resumed(text), false, out)
-        }
+        "continued-in" => continued(line, session, out),
         "ended-by-model" => {
             show_break(line, Break::Ended(Text::clean("the model ended the conversation")), false, out)
         }
@@ -51,6 +46,30 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         _ => return None,
     };
     Some(fate)
+}
+
+/// The conversation goes on in another session. What is said here after that takes it back.
+fn continued(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
+    let id = names.iter().find_map(|name| line.json.get(name).text()).unwrap_or_default();
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(Break::Continued(id))));
+    session.continued = Some(Box::new(entry.clone()));
+    out.entry(entry);
+    Fate::Shown
+}
+
+/// The conversation goes on here, whatever was said of another session.
+pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
+    let Some(mut entry) = session.continued.take() else { return };
+    for block in &mut entry.blocks {
+        if let BlockKind::Break(line) = &block.kind {
+            let words = Text::clean(&format!("{}, and went on here", line.words()));
+            block.kind = BlockKind::Break(Break::Setting(words));
+        }
+    }
+    entry.marks.quiet = true;
+    out.entry(*entry);
 }
 
 fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {

@@ -24,11 +24,13 @@ pub(crate) const ROOTS: &[Root] = &[
     },
 ];
 
-/// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions.
+/// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions. A job in the background
+/// keeps a copy of its parent's.
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let is_sub_agent =
         file_name(path).starts_with("agent-") || path.iter().any(|folder| folder == "subagents");
-    Named::stem(path).filter(|_| !is_sub_agent)
+    let is_copy = path.file_name().is_some_and(|name| name == "parent-transcript.jsonl");
+    Named::stem(path).filter(|_| !is_sub_agent && !is_copy)
 }
 
 /// The session that a sub-agent's file lies beneath.
@@ -113,5 +115,6 @@ mod tests {
         assert_eq!(id("/p/-work/5d0c/subagents/agent-1.jsonl"), None);
         assert_eq!(id("/p/-work/5d0c/subagents/workflows/w/x.jsonl"), None);
         assert_eq!(id("/p/-work/agent-1.jsonl"), None);
+        assert_eq!(id("/h/.claude/jobs/4f/parent-transcript.jsonl"), None);
     }
 }

@@ -22,7 +22,7 @@ use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
-use crate::model::entry::Piece;
+use crate::model::entry::{Entry, Piece};
 use crate::model::fingerprint::Seen;
 use crate::model::record::FileId;
 use crate::model::text::{Name, Text};
@@ -74,6 +74,8 @@ pub struct Session {
     pub(crate) bill: Bill,
     /// What requests began with, and which are made again.
     pub(crate) requests: Requests,
+    /// What the last record says of another session in which this one goes on.
+    pub(crate) continued: Option<Box<Entry>>,
     /// A command whose output may follow.
     pub(crate) command: Option<Command>,
     home: Option<Name>,

@@ -462,3 +462,29 @@ fn content_decides() {
     assert_eq!(confidence(qwen), Confidence::No);
     assert_eq!(confidence("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}"), Confidence::No);
 }
+
+#[test]
+fn the_session_goes_on_in_another_one_unless_something_is_said_here() {
+    let line = r#"{"type":"continued-in","timestamp":"2026-10-20T10:00:05.000Z","sessionId":"s-1","continuedInSessionId":"s-2"}"#;
+    let later = [
+        r#"{"type":"cost-state","sessionId":"s-1","totalCostUSD":1}"#,
+        r#"{"type":"user","uuid":"u9","parentUuid":null,"isSidechain":false,"sessionId":"s-1","message":{"role":"user","content":"here"}}"#,
+    ];
+    let last = |text: &str| {
+        let transcript = read(text);
+        let breaks = transcript.entries().flat_map(|entry| &entry.blocks);
+        let last = breaks.filter_map(|block| match &block.kind {
+            BlockKind::Break(line) => Some(line.clone()),
+            _ => None,
+        });
+        (last.last(), transcript.has_ended())
+    };
+    let continued = Some(Break::Continued("s-2".into()));
+    assert_eq!(last(line), (continued.clone(), true));
+    assert_eq!(last(&format!("{line}\n{}", later[0])), (continued, true));
+    let (line, has_ended) = last(&format!("{line}\n{}\n{}", later[0], later[1]));
+    assert_eq!(
+        (line.map(|line| line.words().to_string()), has_ended),
+        (Some("continued in s-2, and went on here".to_owned()), false)
+    );
+}

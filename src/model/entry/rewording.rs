@@ -101,6 +101,7 @@ fn line(what: &mut Break, reword: &mut Reword<'_>) {
         | Break::ModelChange(words)
         | Break::Setting(words)
         | Break::Ended(words)
+        | Break::Continued(words)
         | Break::Waiting(words) => text(words, reword),
         Break::Took(_) => {}
     }

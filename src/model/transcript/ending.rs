@@ -45,7 +45,7 @@ impl Transcript {
     /// Whether a lane says so.
     pub(crate) fn has_lane_ended(&self, lane: Option<&Name>) -> bool {
         let last = self.lane_backwards(lane).find_map(Entry::last_word);
-        matches!(last, Some(BlockKind::Break(Break::Ended(_))))
+        matches!(last, Some(BlockKind::Break(Break::Ended(_) | Break::Continued(_))))
     }
 }
 
@@ -59,6 +59,7 @@ impl Entry {
             BlockKind::Thinking(_) | BlockKind::Call(_) | BlockKind::Result(_) => true,
             BlockKind::Break(what) => match what {
                 Break::Ended(_)
+                | Break::Continued(_)
                 | Break::Waiting(_)
                 | Break::Interrupted(_)
                 | Break::Error(_)

@@ -36,6 +36,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
         Break::Setting(text) => rule(sheet, &first_line(text), theme.dim, 2),
         Break::Took(_) => rule(sheet, &what.words(), theme.dim, 2),
         Break::Ended(text) => across(sheet, "ended", text, detail),
+        Break::Continued(id) => across(sheet, "continued in", id, detail),
         Break::Waiting(text) => {
             let words = titled("waiting for you", text);
             rule(sheet, &format!("{} {words}", glyphs.list.doing), theme.accent, 2);
