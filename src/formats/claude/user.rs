@@ -9,7 +9,7 @@ use super::queue::words_of;
 use super::session::Session;
 use super::system::bookkeeping;
 use super::voice::author::{Author, author_of};
-use super::voice::{Note, TASK_TITLE, Voice, voice_of, voice_of_human, words_of_other};
+use super::voice::{Note, TASK_TITLE, Voice, voice_of, voice_of_human};
 use super::{outcome, stored};
 use crate::formats::anthropic::{self, Content, Site, block_type};
 use crate::formats::decoder::show_raw;
@@ -17,7 +17,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
-use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
@@ -31,6 +31,8 @@ pub(crate) struct InputEvent {
     pub(crate) program: Vec<BlockKind>,
     /// Who that is.
     pub(crate) from: Option<Sender>,
+    /// What the program told the model of a message that it handed on.
+    pub(crate) advice: Vec<BlockKind>,
     /// Whether all of what the program wrote matters only to the model.
     pub(crate) is_quiet: bool,
     /// Whether it is a command that the user typed.
@@ -125,11 +127,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
                 heard.words.get_or_insert_with(|| words.clone().into_owned());
                 heard.own.push(BlockKind::Text(out.prose(&words)));
             }
-            if let Some(advice) = advice {
-                let is_quiet = heard.is_quiet;
-                hear_note(&advice, heard, out);
-                heard.is_quiet = is_quiet;
-            }
+            advise(advice, heard, out);
         }
         Voice::Typed(command) if *author == Author::Program => {
             let note = Note { title: "command", text: command.into(), quiet: true };
@@ -154,13 +152,25 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
 
 /// What somebody wrote who is no human: `body` is the exact text, `text` what the model saw of it.
 fn hear_other(sender: &Sender, body: Option<&str>, text: &str, heard: &mut InputEvent, out: &mut Batch) {
-    if let Voice::Program(note) = voice_of(text) {
-        hear_note(&note, heard, out);
-        heard.from = Some(sender.clone());
-    } else if let Some(body) = body.filter(|_| heard.from.is_none()) {
-        say(sender.clone(), body, heard, out);
-    } else {
-        say(sender.clone(), &words_of_other(text), heard, out);
+    let (words, advice) = match voice_of(text) {
+        Voice::Program(note) => {
+            hear_note(&note, heard, out);
+            heard.from = Some(sender.clone());
+            return;
+        }
+        Voice::Relayed { words, advice, .. } => (words, advice),
+        Voice::Own { .. } | Voice::Typed(_) | Voice::Interrupted(_) => (text.into(), None),
+    };
+    let body = body.filter(|_| heard.from.is_none());
+    say(sender.clone(), body.unwrap_or(&words), heard, out);
+    advise(advice, heard, out);
+}
+
+/// Adds what the program told the model of a message that it handed on.
+fn advise(advice: Option<Note<'_>>, heard: &mut InputEvent, out: &mut Batch) {
+    if let Some(Note { title, text, .. }) = advice {
+        let body = out.output(&text);
+        heard.advice.push(BlockKind::Raw(Raw { title: Text::clean(title), body }));
     }
 }
 
@@ -308,6 +318,13 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         entry.marks.quiet = heard.is_quiet;
         entry.from = heard.from.filter(|_| !is_said).map(Box::new);
         entry.blocks = program;
+        out.entry(entry);
+    }
+    if !heard.advice.is_empty() {
+        let mut entry = line.entry(line.sub_key("advice"), Role::Harness, out);
+        (entry.marks.quiet, entry.marks.trace) = (true, true);
+        entry.blocks = blocks(line, heard.advice);
+        entry.blocks.iter_mut().for_each(|block| block.sent = Sent::Whole);
         out.entry(entry);
     }
     match (is_said || has_notes, has_results) {

@@ -233,14 +233,6 @@ fn without_advice(text: &str) -> (&str, Option<Note<'_>>) {
     }
 }
 
-/// The words of a message that somebody else wrote, without what the program put around them.
-pub(crate) fn words_of_other(text: &str) -> Cow<'_, str> {
-    match voice_of(text) {
-        Voice::Relayed { words, .. } => words,
-        _ => text.into(),
-    }
-}
-
 /// What a fork is to do, and what is said to all of them.
 fn directive(text: &str) -> Voice<'_> {
     let close = format!("</{FORK}>");
