@@ -18,7 +18,6 @@ mod usage;
 mod wait;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -255,9 +254,9 @@ struct ShowArgs {
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Files, databases and folders to list instead of all that agents keep
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    /// Files, databases, folders or sessions to list instead of all that agents keep
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<OsString>,
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
@@ -268,7 +267,17 @@ struct ListArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    strict: StrictArgs,
+    #[command(flatten)]
     paper: PaperArgs,
+}
+
+/// What a report over many sessions makes of what it cannot read.
+#[derive(Debug, clap::Args)]
+struct StrictArgs {
+    /// End with exit code 2 if anything cannot be read, not only what was named
+    #[arg(long)]
+    strict: bool,
 }
 
 /// How wide what is written is, and whether it has colours.
@@ -429,10 +438,11 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 fn choices(target: Target, surroundings: Surroundings) -> list::Options {
     list::Options {
         paper: paper(None, ColorChoice::Auto, &surroundings),
-        search: Search { environment: surroundings.environment, paths: vec![target.path], format: None },
+        search: Search::among(surroundings.environment, [Ok(target)], None),
         hint: true,
         limit: None,
         json: false,
+        strict: false,
     }
 }
 
@@ -473,10 +483,11 @@ fn show_options(
 fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
     list::Options {
         paper: args.paper.paper(&surroundings),
-        search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
+        search: grep::search(&args.sessions, args.agent, &surroundings),
         hint: false,
         limit: args.limit,
         json: args.json,
+        strict: args.strict.strict,
     }
 }
 

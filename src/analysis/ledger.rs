@@ -20,7 +20,6 @@ mod runs;
 use std::cell::OnceCell;
 use std::collections::{self, BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -46,8 +45,6 @@ pub struct Spender {
     pub is_fork: bool,
     /// Whether its agent writes a session into several files: those with the same id are one.
     pub has_files: bool,
-    /// The files that were read for it.
-    pub files: Vec<PathBuf>,
     /// What was spent.
     pub spent: Vec<Spent>,
     /// What it tells of limits.
@@ -476,7 +473,6 @@ mod tests {
             id: Text::clean(id),
             is_fork: false,
             has_files: false,
-            files: Vec::new(),
             spent,
             limits: Vec::new(),
             newest: None,

@@ -162,6 +162,8 @@ pub enum News {
     Rang(Box<Rang>),
     /// Why places cannot be looked at: all that cannot be now.
     Refused(Vec<Text>),
+    /// What lies among the sessions and cannot be read: all that cannot be now. Of it what was written to lately has a row.
+    Unreadable(Vec<Found>),
     /// All that is there now was looked for and read.
     Complete,
 }
@@ -222,6 +224,7 @@ impl Need {
 impl SessionRow {
     /// A session of which no more is known than that it is there, or why it cannot be read.
     pub fn found(found: &Found, problem: Option<Text>) -> Self {
+        let problem = problem.or_else(|| found.trouble());
         let head = Head {
             format: found.format,
             id: Some(found.id.clone()),
@@ -267,14 +270,13 @@ impl SessionRow {
 
     /// What it is called, whatever is known of it.
     pub fn name(&self) -> String {
+        let title = self.head.title.as_ref().filter(|title| !title.is_blank());
         let file = || self.place.path.file_name().map(|name| Text::clean(&name.to_string_lossy()));
-        self.head
-            .title
-            .clone()
-            .filter(|title| !title.is_blank())
-            .or_else(file)
-            .unwrap_or_default()
-            .to_string()
+        match (title, file().unwrap_or_default(), &self.problem) {
+            (Some(title), ..) => title.to_string(),
+            (None, file, Some(problem)) => format!("{problem} ({file})"),
+            (None, file, None) => file.to_string(),
+        }
     }
 
     /// The folder that it works in, by its last name; else its format.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::format_name::FormatName;
-use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
+use super::{ColorChoice, MIN_WIDTH, StrictArgs, Surroundings, paper, session};
 use crate::analysis::expression::parse::{moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::ingest::find::Search;
@@ -21,7 +21,8 @@ thinking, tools, errors, notes. What is no regular expression is taken literally
 A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, file:*.rs, since:2026-01-31, \
 -x, or, parentheses. What names a file, a folder or a session is a place to search; with -f anything is a filter.
 
-Exit code: 0 something was found, 1 nothing, 2 something could not be searched.
+Exit code: 0 something was found, 1 nothing, 2 something that was named could not be searched, or with --strict \
+anything.
 
     tv grep 'connection refused' tool:bash --since 7d
     tv grep u:deploy ~/work -l
@@ -54,6 +55,8 @@ pub(super) struct GrepArgs {
     /// One JSON object a hit (schema tv.hit/1)
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
     /// Columns of hits under their sessions; by default those of the terminal
     #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
     width: Option<u16>,
@@ -73,7 +76,7 @@ impl GrepArgs {
                 None => named.push(other),
             }
         }
-        let Places { targets, refused, search } = Places::named(&named, self.agent, &surroundings);
+        let search = search(&named, self.agent, &surroundings);
         let form = match (self.json, self.list, self.width.or(surroundings.columns).is_some()) {
             (true, ..) => Form::Json,
             (_, true, _) => Form::Sessions,
@@ -89,8 +92,7 @@ impl GrepArgs {
                 since: self.since,
             },
             search,
-            targets,
-            refused,
+            strict: self.strict.strict,
             form,
             paper: paper(self.width, self.color, &surroundings),
         }
@@ -106,36 +108,10 @@ fn facts(argument: &OsString) -> Option<Expr> {
     expr.terms().iter().all(is_fact).then_some(expr)
 }
 
-/// Where to look for sessions.
-pub(super) struct Places {
-    /// What was named, each with its session if one was.
-    pub(super) targets: Vec<Target>,
-    /// What was named and is no session.
-    pub(super) refused: Vec<OpenError>,
-    /// All of that, or all that agents keep.
-    pub(super) search: Search,
-}
-
-impl Places {
-    /// What these name.
-    pub(super) fn named(named: &[OsString], agent: Option<String>, surroundings: &Surroundings) -> Self {
-        let mut targets = Vec::new();
-        let mut refused = Vec::new();
-        for argument in named {
-            match place(argument, surroundings) {
-                Ok(target) => targets.push(target),
-                Err(refusal) => refused.push(refusal),
-            }
-        }
-        // Where all that was named is no session there is nothing to look at.
-        let search = if targets.is_empty() && !refused.is_empty() {
-            Search::default()
-        } else {
-            let paths = targets.iter().map(|target| target.path.clone()).collect();
-            Search { environment: surroundings.environment.clone(), paths, format: agent }
-        };
-        Self { targets, refused, search }
-    }
+/// Where to look for sessions: in what these name, or in all that agents keep.
+pub(super) fn search(named: &[OsString], agent: Option<String>, surroundings: &Surroundings) -> Search {
+    let named = named.iter().map(|argument| place(argument, surroundings));
+    Search::among(surroundings.environment.clone(), named, agent)
 }
 
 /// A session, or a place with some, that was named.

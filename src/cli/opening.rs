@@ -40,6 +40,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     ViewConfig {
         start,
         listed: Vec::new(),
+        named: Vec::new(),
         joined: Vec::new(),
         wall: WallChoice::default(),
         environment,

@@ -1,12 +1,12 @@
 //! Arguments of `tv top`.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
 
 use super::format_name::FormatName;
+use super::grep::search;
 use super::opening::view;
-use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
+use super::{Config, LookArgs, PaperArgs, StrictArgs, Surroundings, watch};
 use crate::analysis::expression::parse::duration;
-use crate::ingest::find::Search;
 use crate::report::top::{Form, Options};
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
@@ -22,9 +22,9 @@ that work, then the rest.
     tv top --json          a line for every change, for status bars
     tv top --once --json   a line for every session, once")]
 pub(super) struct TopArgs {
-    /// Files, databases and folders to look at instead of all that agents keep
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
+    /// Files, databases, folders or sessions to look at instead of all that agents keep
+    #[arg(value_name = "SESSION")]
+    sessions: Vec<OsString>,
     /// Write a table, or with --json a line for each session, and end
     #[arg(long)]
     once: bool,
@@ -38,6 +38,8 @@ pub(super) struct TopArgs {
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
     #[command(flatten)]
+    strict: StrictArgs,
+    #[command(flatten)]
     paper: PaperArgs,
     #[command(flatten)]
     look: LookArgs,
@@ -50,10 +52,19 @@ fn time(typed: &str) -> Result<u64, String> {
 impl Config {
     /// The wall; where that cannot be, its table.
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
+        let search = search(&args.sessions, args.agent.clone(), &surroundings);
+        if let ([], Some(refusal)) = (&*search.paths, search.refused.first()) {
+            return Self::Refuse(refusal.clone());
+        }
         if surroundings.can_view() && !args.once && !args.json {
             let wall = WallChoice { format: args.agent, recent_ms: args.since };
             let config = view(Start::Wall, &args.look, surroundings);
-            return Self::View(Box::new(ViewConfig { listed: args.paths, wall, ..config }));
+            return Self::View(Box::new(ViewConfig {
+                listed: search.paths,
+                named: search.named,
+                wall,
+                ..config
+            }));
         }
         let form = match (args.json, args.once) {
             (false, _) => Form::Table,
@@ -64,8 +75,9 @@ impl Config {
             recent_ms: args.since,
             watch: watch(args.look.poll),
             form,
+            strict: args.strict.strict,
             paper: args.paper.paper(&surroundings),
-            search: Search { environment: surroundings.environment, paths: args.paths, format: args.agent },
+            search,
         })
     }
 }

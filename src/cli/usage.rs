@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::builder::PossibleValuesParser;
 
 use super::format_name::FormatName;
-use super::grep::{Places, time};
+use super::grep::{search, time};
 use super::surroundings::Surroundings;
-use super::{MIN_WIDTH, PAPER_WIDTH};
+use super::{MIN_WIDTH, PAPER_WIDTH, StrictArgs};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
 use crate::report::sessions::usage::{Form, Options};
@@ -48,6 +48,8 @@ pub(super) struct UsageArgs {
     /// What is used up of the limits for five hours and a week, as far as sessions tell (JSON: schema tv.limits/1)
     #[arg(long, conflicts_with = "csv")]
     limits: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
     /// Columns of the table; by default those of the terminal, else 100
     #[arg(long, value_parser = clap::value_parser!(u16).range(i64::from(MIN_WIDTH)..))]
     width: Option<u16>,
@@ -56,7 +58,7 @@ pub(super) struct UsageArgs {
 impl UsageArgs {
     /// What to sum up.
     pub(super) fn options(self, surroundings: &Surroundings) -> Options {
-        let Places { targets, refused, search } = Places::named(&self.sessions, self.agent, surroundings);
+        let search = search(&self.sessions, self.agent, surroundings);
         let mut by: Vec<By> = Vec::new();
         for (known, word) in By::ALL {
             // There is one column for a span of time: the narrowest.
@@ -67,8 +69,6 @@ impl UsageArgs {
         }
         Options {
             search,
-            targets,
-            refused,
             by,
             since: self.since,
             until: self.until,
@@ -78,6 +78,7 @@ impl UsageArgs {
                 _ => Form::Table,
             },
             limits: self.limits,
+            strict: self.strict.strict,
             width: self.width.or(surroundings.columns).unwrap_or(PAPER_WIDTH).max(MIN_WIDTH),
             ascii: surroundings.is_ascii(),
         }

@@ -15,7 +15,6 @@ use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
 use crate::ingest::{Outlet, WatchMode};
 use crate::model::found::{Found, Place};
-use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::{Hints, Watcher};
 
@@ -47,8 +46,10 @@ pub(super) struct Follower<'o> {
     members: Vec<Member<'o>>,
     lookout: Lookout,
     watcher: Watcher,
-    /// Databases that cannot be read now, each with a row in place of its sessions.
-    unreadable: HashMap<Place, SessionRow>,
+    /// What cannot be read now.
+    unreadable: Vec<Found>,
+    /// Those of it that were written to lately have a row in place of the sessions that may be in them.
+    rows_of_unreadable: HashMap<Place, SessionRow>,
     /// What an event named and a look found no session in.
     passed: HashSet<PathBuf>,
     looked: Option<(Instant, Duration)>,
@@ -87,7 +88,8 @@ impl Follower<'_> {
             members: Vec::new(),
             lookout,
             watcher,
-            unreadable: HashMap::new(),
+            unreadable: Vec::new(),
+            rows_of_unreadable: HashMap::new(),
             passed: HashSet::new(),
             looked: None,
             wants_look: true,
@@ -186,7 +188,7 @@ impl Follower<'_> {
         for found in look.found {
             self.members.push(Member::new(found, &self.options.alarms));
         }
-        self.name_unreadable(look.unreadable)?;
+        self.name_unreadable(look.unreadable, from)?;
         let mut left = Vec::new();
         self.members.retain(|member| {
             let stays = member.last_sign().is_none_or(|at| at >= from);
@@ -213,19 +215,23 @@ impl Follower<'_> {
         self.watch();
     }
 
-    /// Databases that cannot be read stand among the sessions until they can be.
-    fn name_unreadable(&mut self, unreadable: Vec<(Found, Text)>) -> Option<()> {
-        let row = |(found, why): (Found, Text)| (found.place(), SessionRow::found(&found, Some(why)));
-        let unreadable: HashMap<Place, SessionRow> = unreadable.into_iter().map(row).collect();
-        let before = std::mem::replace(&mut self.unreadable, unreadable);
-        for place in before.keys().filter(|place| !self.unreadable.contains_key(place)) {
+    /// What cannot be read is named, and stands among the sessions until it can be, if it was written to since then.
+    fn name_unreadable(&mut self, unreadable: Vec<Found>, from: Timestamp) -> Option<()> {
+        let recent = unreadable.iter().filter(|found| found.modified.is_none_or(|at| at >= from));
+        let rows = recent.map(|found| (found.place(), SessionRow::found(found, None))).collect();
+        let before = std::mem::replace(&mut self.rows_of_unreadable, rows);
+        for place in before.keys().filter(|place| !self.rows_of_unreadable.contains_key(place)) {
             self.say(News::Left(place.clone()))?;
         }
-        for (_, row) in self.unreadable.iter().filter(|(place, row)| before.get(place) != Some(row)) {
+        for (_, row) in self.rows_of_unreadable.iter().filter(|(place, row)| before.get(place) != Some(row)) {
             self.say(News::Row(Box::new(row.clone())))?;
         }
         // Nothing says when whoever writes to them is done.
-        self.wants_look |= !self.unreadable.is_empty();
+        self.wants_look |= !self.rows_of_unreadable.is_empty();
+        if unreadable != self.unreadable {
+            self.unreadable.clone_from(&unreadable);
+            self.say(News::Unreadable(unreadable))?;
+        }
         Some(())
     }
 

@@ -43,6 +43,10 @@ impl Format for Openclaw {
         "openclaw"
     }
 
+    fn agent(&self) -> &'static str {
+        "OpenClaw"
+    }
+
     fn omits(&self) -> &'static str {
         "prices of most providers: cost is unknown then, not 0; parent links are often broken, so \
          file order counts"

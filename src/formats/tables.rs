@@ -28,6 +28,11 @@ impl Tables {
         self.0.iter().any(|known| known.name == table)
     }
 
+    /// Whether there are tables with all of these names.
+    fn has_all(&self, tables: &[&str]) -> bool {
+        tables.iter().all(|table| self.has(table))
+    }
+
     /// Whether a table has all of these columns.
     pub(crate) fn has_columns(&self, table: &str, columns: &[&str]) -> bool {
         let known = self.0.iter().find(|known| known.name == table);
@@ -159,43 +164,62 @@ pub struct Edited {
 
 /// What a database is that no format reads, and what helps.
 pub(crate) fn describe(tables: &Tables) -> String {
-    let has = |names: &[&str]| names.iter().all(|name| tables.has(name));
-    if has(&["sessions", "messages", "files"]) {
-        return "a database of Crush's predecessor, the OpenCode written in Go, which is not read".to_owned();
+    if let Some(what) = predecessor(tables) {
+        return what.to_owned();
     }
-    if has(&["blobs", "meta"]) {
-        let what = "Cursor's own store of a chat";
-        return format!("{what}; open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
-    }
-    if has(&["ItemTable"]) || has(&["cursorDiskKV"]) {
-        let what = "the state of an editor made from VS Code, such as Cursor";
-        return format!("{what}; its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl");
-    }
-    if has(&["trajectory_meta", "steps", "gen_metadata"]) {
-        let what = "Antigravity's own store of a conversation";
-        return format!("{what}; open the transcript.jsonl below brain/<conversation>/ beside its folder");
-    }
-    if has(&["assistant_usage_events"]) {
-        let what = "GitHub Copilot's index of sessions";
-        return format!("{what}; they are in session-state/*/events.jsonl beside it");
-    }
-    if tables.has_columns("sessions", &["messages_path", "is_subagent"]) {
-        let what = "Cline's index of sessions";
-        return format!("{what}; open a *.messages.json file in the folders beside it");
-    }
-    if has(&["schema_meta", "cache_entries"]) {
-        let what = "a database of an OpenClaw agent without transcripts";
-        return format!("{what}; they are in agents/<agent>/sessions/*.jsonl");
-    }
-    if has(&["agent_databases"]) {
-        let what = "OpenClaw's list of agents";
-        return format!("{what}; transcripts are in agents/<agent>/agent/openclaw-agent.sqlite");
+    if let Some((what, instead)) = elsewhere(tables) {
+        return format!("{what}; {instead}");
     }
     let names: Vec<&str> = tables.0.iter().map(|table| table.name.as_str()).take(NAMED).collect();
     match names.as_slice() {
         [] => "a SQLite database without tables".to_owned(),
         names => format!("a SQLite database of another program (tables {}, …)", names.join(", ")),
     }
+}
+
+/// What a database is whose sessions are known and not read.
+pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
+    let is_it = tables.has_all(&["sessions", "messages", "files"]);
+    is_it.then_some("a database of Crush's predecessor, the OpenCode written in Go, which is not read")
+}
+
+/// Whether a database holds no sessions by design: nothing yet, or what its agent keeps beside them.
+pub(crate) fn is_aside(tables: &Tables) -> bool {
+    tables.0.is_empty() || elsewhere(tables).is_some()
+}
+
+/// What a database is of which the sessions lie elsewhere, and where.
+fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
+    if tables.has_all(&["blobs", "meta"]) {
+        let instead = "open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
+        return Some(("Cursor's own store of a chat", instead));
+    }
+    if tables.has("ItemTable") || tables.has("cursorDiskKV") {
+        let instead = "its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
+        return Some(("the state of an editor made from VS Code, such as Cursor", instead));
+    }
+    if tables.has_all(&["trajectory_meta", "steps", "gen_metadata"]) {
+        let instead = "open the transcript.jsonl below brain/<conversation>/ beside its folder";
+        return Some(("Antigravity's own store of a conversation", instead));
+    }
+    if tables.has("assistant_usage_events") {
+        let instead = "they are in session-state/*/events.jsonl beside it";
+        return Some(("GitHub Copilot's index of sessions", instead));
+    }
+    if tables.has_columns("sessions", &["messages_path", "is_subagent"]) {
+        let instead = "open a *.messages.json file in the folders beside it";
+        return Some(("Cline's index of sessions", instead));
+    }
+    let has_transcripts = tables.0.iter().any(|table| table.name.contains("transcript"));
+    if tables.has_all(&["schema_meta", "cache_entries"]) && !has_transcripts {
+        let instead = "they are in agents/<agent>/sessions/*.jsonl";
+        return Some(("a database of an OpenClaw agent without transcripts", instead));
+    }
+    if tables.has("agent_databases") {
+        let instead = "transcripts are in agents/<agent>/agent/openclaw-agent.sqlite";
+        return Some(("OpenClaw's list of agents", instead));
+    }
+    None
 }
 
 /// Tables of another program that are named.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::plan::{Plan, Verdicts};
 use super::target::{OpenError, SessionHead, Target};
 use crate::formats::decoder::Format;
-use crate::formats::tables::{Queries, Table, Tables, describe};
+use crate::formats::tables::{Queries, Table, Tables, describe, is_aside, predecessor};
 use crate::formats::{Asked, Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -52,18 +52,35 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
 pub(crate) enum Unlisted {
     /// It cannot be read now, for this reason.
     Unreadable(Failure),
+    /// It lies where this agent keeps its sessions, and its tables are unknown: what it is, half a sentence.
+    Unknown(String),
     /// It holds none.
     Foreign(OpenError),
 }
 
-/// The sessions of a database, newest first, without the counts of their messages. Whoever lists many waits for none.
-pub(crate) fn heads_at(path: &Path, is_one_of_many: bool) -> Result<Vec<SessionHead>, Unlisted> {
-    let patience = if is_one_of_many { Duration::ZERO } else { PATIENCE };
+/// The sessions of a database, newest first, without the counts of their messages. Whoever lists what lies in the places
+/// of agents, of which this is the one, waits for no writer.
+pub(crate) fn heads_at(path: &Path, of: Option<&'static dyn Format>) -> Result<Vec<SessionHead>, Unlisted> {
+    let patience = if of.is_some() { Duration::ZERO } else { PATIENCE };
     let database = Database::open_patiently(path, patience).map_err(Unlisted::Unreadable)?;
     let tables = tables(&database).map_err(Unlisted::Unreadable)?;
-    let (_, queries) = detect_database(&tables, Asked::UntilCertain)
-        .ok_or_else(|| Unlisted::Foreign(refusal(path, &describe(&tables))))?;
+    let Some((_, queries)) = detect_database(&tables, Asked::UntilCertain) else {
+        return Err(match of {
+            Some(format) if !is_aside(&tables) => {
+                let known = predecessor(&tables).map(str::to_owned);
+                Unlisted::Unknown(known.unwrap_or_else(|| unknown_of(format)))
+            }
+            _ => Unlisted::Foreign(refusal(path, &describe(&tables))),
+        });
+    };
     heads(&database, &queries).map_err(Unlisted::Unreadable)
+}
+
+/// What a database is that an agent keeps in the place of its sessions, with tables that nobody knows.
+fn unknown_of(format: &dyn Format) -> String {
+    let agent = format.agent();
+    let article = if agent.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+    format!("{article} {agent} database of a later version")
 }
 
 impl Unlisted {
@@ -71,6 +88,7 @@ impl Unlisted {
     pub(crate) fn of(self, path: &Path) -> OpenError {
         match self {
             Self::Unreadable(failure) => refusal(path, &failure.words()),
+            Self::Unknown(what) => refusal(path, &what),
             Self::Foreign(why) => why,
         }
     }

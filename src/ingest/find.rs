@@ -23,16 +23,17 @@ mod unread;
 mod watch;
 
 use std::collections::HashMap;
+use std::iter::Peekable;
 use std::vec;
 
 pub use self::candidates::Search;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate, named};
 pub use self::preview::preview;
-pub(crate) use self::unread::{Reader, Unread, unread, with_sub_agents};
+pub(crate) use self::unread::{Looked, Reader, Unread, unread, with_sub_agents};
 pub use self::watch::{Watch, watch};
 
-use self::candidates::{Candidate, Databases, Unreadable};
+use self::candidates::{Candidate, Databases};
 use self::facts::Facts;
 use super::target::OpenError;
 use crate::formats::decoder::Format;
@@ -41,10 +42,11 @@ use crate::formats::{self, names};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
-/// Sessions, newest first. Each is read when it is asked for.
+/// Sessions, newest first, and among them what cannot be read. Each is read when it is asked for.
 pub struct Sessions {
     failures: vec::IntoIter<OpenError>,
-    candidates: vec::IntoIter<Candidate>,
+    candidates: Peekable<vec::IntoIter<Candidate>>,
+    unreadable: Peekable<vec::IntoIter<Found>>,
     format: Option<String>,
     facts: Facts,
 }
@@ -52,11 +54,11 @@ pub struct Sessions {
 /// Finds sessions. Paths that are not there come first, as errors.
 pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     let mut databases = Databases::default();
-    let (candidates, mut failures) = candidates::collect(search, &mut databases);
-    failures.extend(databases.unreadable.iter().map(Unreadable::failure));
+    let (candidates, failures) = candidates::collect(search, &mut databases);
     Sessions {
         failures: failures.into_iter(),
-        candidates: candidates.into_iter(),
+        candidates: candidates.into_iter().peekable(),
+        unreadable: databases.unreadable.into_iter().peekable(),
         format: search.format.clone(),
         facts: Facts::new(now),
     }
@@ -76,9 +78,17 @@ impl Iterator for Sessions {
         if let Some(failure) = self.failures.next() {
             return Some(Err(failure));
         }
-        let (facts, format) = (&mut self.facts, &self.format);
-        let is_wanted = |found: &Found| format.as_ref().is_none_or(|format| found.format == format);
-        self.candidates.find_map(|candidate| facts.read(candidate).filter(is_wanted)).map(Ok)
+        loop {
+            let newest = self.candidates.peek().map(|candidate| candidate.modified);
+            let found = match self.unreadable.next_if(|found| newest.is_none_or(|at| found.modified >= at)) {
+                Some(found) => Some(found),
+                None => self.facts.read(self.candidates.next()?),
+            };
+            let is_wanted = |found: &Found| self.format.as_ref().is_none_or(|format| found.format == format);
+            if let Some(found) = found.filter(is_wanted) {
+                return Some(Ok(found));
+            }
+        }
     }
 }
 
@@ -86,7 +96,7 @@ impl Iterator for Sessions {
 pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
     let mut counts = HashMap::new();
     let search = Search { environment: environment.clone(), ..Search::default() };
-    for found in sessions(&search, now).flatten() {
+    for found in sessions(&search, now).flatten().filter(|found| found.unreadable.is_none()) {
         *counts.entry(found.format).or_default() += 1;
     }
     counts

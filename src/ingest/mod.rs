@@ -53,7 +53,8 @@ use self::emitter::Emitter;
 use self::files::Files;
 use self::plan::Plan;
 use self::sift::Picked;
-use crate::formats::decoder::{Place, Verdict};
+use crate::formats::decoder::{Format, Place, Verdict};
+use crate::formats::generic::Generic;
 use crate::formats::named;
 use crate::formats::survey::Sums;
 use crate::model::coverage::Coverage;
@@ -111,6 +112,11 @@ pub struct FormatVerdict {
     pub confidence: &'static str,
     /// Why, in a sentence without a full stop.
     pub(crate) reason: Text,
+}
+
+/// Whether a format tells which agent wrote a file.
+pub(crate) fn names_an_agent(format: &str) -> bool {
+    format != Format::name(&Generic)
 }
 
 /// What the agents that write a format do not record; empty if nothing can be said.

@@ -17,8 +17,9 @@ use crate::formats::json::{self, Json};
 use crate::formats::roots::is_of_agents;
 use crate::formats::{Asked, Detection, registry};
 use crate::model::record::Shape;
+use crate::model::text::Text;
 use crate::source::discover::below;
-use crate::source::pattern::{expand, matches};
+use crate::source::pattern::{Closed, Why, expand, matches};
 use crate::source::regular::{self, Fence};
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
@@ -62,25 +63,18 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     if rows::is_database(&head) {
         return match packing {
             None => catalog::plan(target, asked),
-            Some(_) => Err(OpenError(format!("{}: a compressed database; unpack it first", path.display()))),
+            Some(_) => Err(refusal(path, "a compressed database; unpack it first")),
         };
     }
-    if let Some(what) = probe::foreign(&head) {
-        return Err(OpenError(format!("{}: {what}", path.display())));
-    }
-    let detection = probe::detect_file_asking(path, &head, is_whole, asked);
-    if let Some(what) = detection.aside {
-        return Err(refusal(path, what));
-    }
-    if probe::is_unclaimed(&detection) {
-        return Err(OpenError(format!(
-            "{}: no session format is recognised in it; `tv doctor` says what each format missed",
-            path.display()
-        )));
-    }
-    if let Some(what) = probe::without_records(&head, &detection) {
-        return Err(OpenError(format!("{}: {what}", path.display())));
-    }
+    let detection = match detect_session(path, &head, is_whole, asked) {
+        Ok(detection) => detection,
+        Err(NoSession::Aside(what)) => return Err(refusal(path, what)),
+        Err(NoSession::Foreign(what)) => return Err(refusal(path, what)),
+        Err(NoSession::Unclaimed) => {
+            let what = format!("{UNCLAIMED}; `tv doctor` says what each format missed");
+            return Err(refusal(path, &what));
+        }
+    };
     // What is named behind a file is an entry of its only session.
     let session = session_of(path, &head).unwrap_or_default();
     let (plan, verdicts) = Plan::of(path, session, detection);
@@ -90,6 +84,52 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         None => plan,
     };
     Ok((plan, verdicts))
+}
+
+/// Why a file holds no session.
+enum NoSession {
+    /// It belongs to an agent and is none by design: what it is.
+    Aside(&'static str),
+    /// It is something else: what.
+    Foreign(&'static str),
+    /// No format knows what it is.
+    Unclaimed,
+}
+
+const UNCLAIMED: &str = "no session format is recognised in it";
+
+/// Who wrote the session in a file that begins so.
+fn detect_session(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Result<Detection, NoSession> {
+    if let Some(what) = probe::foreign(head) {
+        return Err(NoSession::Foreign(what));
+    }
+    let detection = probe::detect_file_asking(path, head, is_whole, asked);
+    if let Some(what) = detection.aside {
+        return Err(NoSession::Aside(what));
+    }
+    if probe::is_unclaimed(&detection) {
+        return Err(NoSession::Unclaimed);
+    }
+    match probe::without_records(head, &detection) {
+        Some(what) => Err(NoSession::Foreign(what)),
+        None => Ok(detection),
+    }
+}
+
+/// Why the file of an agent cannot be read as a session. `None`: it can, it is empty so far, or it is none by design.
+pub(crate) fn why_no_session(path: &Path) -> Option<Text> {
+    let head = match read_head(path) {
+        Ok(head) => head,
+        Err(error) => return Some(Text::clean(&why_unread(path, &error))),
+    };
+    if rows::is_database(&head.bytes) {
+        return Some(Text::from("a database in place of a file of records"));
+    }
+    match detect_session(path, &head.bytes, head.is_whole, Asked::UntilCertain) {
+        Ok(_) | Err(NoSession::Aside(_)) => None,
+        Err(NoSession::Foreign(what)) => Some(Text::clean(what)),
+        Err(NoSession::Unclaimed) => Some(Text::from(UNCLAIMED)),
+    }
 }
 
 /// The plan for a file that was listed as this format's, if its first lines are that for certain: who goes through
@@ -134,7 +174,7 @@ pub(crate) fn is_choice(target: &Target) -> bool {
     if target.session.is_some() || !is_file || !is_database(&target.path) {
         return false;
     }
-    let heads = catalog::heads_at(&target.path, false).unwrap_or_default();
+    let heads = catalog::heads_at(&target.path, None).unwrap_or_default();
     heads.iter().filter(|head| catalog::is_main(head, &heads)).nth(1).is_some()
 }
 
@@ -285,17 +325,35 @@ fn describe(kind: FileType) -> &'static str {
 
 /// Why the system does not let a path be opened.
 pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
-    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
-    let what = match error.kind() {
-        io::ErrorKind::NotFound if is_link => "a link to a file that does not exist".to_owned(),
-        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
-        _ if is_link && error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            "a link that leads back to itself".to_owned()
-        }
-        _ => format!("cannot be opened ({error})"),
-    };
+    let what = why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})"));
     OpenError(format!("{}: {what}", path.display()))
+}
+
+/// What keeps whoever asks from a path, where there are better words for it than those of the system.
+fn why(path: &Path, error: &io::Error) -> Option<String> {
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
+    let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    let what = match error.kind() {
+        io::ErrorKind::NotFound if is_link => "a link to a file that does not exist",
+        io::ErrorKind::NotFound => "no such file or folder",
+        io::ErrorKind::PermissionDenied => "no permission to read it",
+        _ if is_link && is_loop => "a link that leads back to itself",
+        _ => return None,
+    };
+    Some(what.to_owned())
+}
+
+/// Why a path is not looked at, for a row that says that it cannot be read.
+pub(crate) fn why_closed(closed: &Closed) -> Text {
+    Text::clean(&match closed.why {
+        Why::System(number) => why_unread(&closed.path, &io::Error::from_raw_os_error(number)),
+        Why::Kind(what) => format!("{what} in place of a file"),
+    })
+}
+
+/// The same of a file that cannot be read.
+pub(crate) fn why_unread(path: &Path, error: &io::Error) -> String {
+    why(path, error).unwrap_or_else(|| error.to_string())
 }
 
 #[cfg(test)]

@@ -46,6 +46,9 @@ pub struct Found {
     pub size: Option<u64>,
     /// Whether it runs.
     pub live: Option<bool>,
+    /// Why what lies there cannot be read as a session. It has a row of its own all the same: that it is not among the
+    /// sessions must not pass for that there is none.
+    pub unreadable: Option<Text>,
 }
 
 impl Place {
@@ -73,7 +76,26 @@ impl Found {
             modified: None,
             size: None,
             live: None,
+            unreadable: None,
         }
+    }
+
+    /// A file, database or folder in the place of an agent that cannot be read, and why.
+    pub(crate) fn unreadable(path: PathBuf, format: &'static str, why: Text) -> Self {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let place = Place { path, session: None };
+        Self { unreadable: Some(why), ..Self::new(place, format, Text::clean(&name)) }
+    }
+
+    /// What stands in place of its title if it cannot be read.
+    pub fn trouble(&self) -> Option<Text> {
+        self.unreadable.as_ref().map(|why| Text::clean(&format!("cannot be read: {why}")))
+    }
+
+    /// The same with what it is that cannot be read, for where it has no row.
+    pub fn unread_line(&self) -> String {
+        let trouble = self.trouble().unwrap_or_default();
+        format!("{}: {trouble}", self.place().address())
     }
 
     /// Where it lies.

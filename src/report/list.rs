@@ -5,6 +5,7 @@
 //! from the rows.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
@@ -14,9 +15,11 @@ use super::json;
 use super::outcome::{Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
+use crate::ingest;
 use crate::ingest::find::{self, Environment, Search};
 use crate::model::figures;
 use crate::model::found::Found;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
@@ -36,6 +39,8 @@ pub struct Options {
     pub limit: Option<usize>,
     /// One JSON object a line instead of a table.
     pub json: bool,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
     /// Columns and colours.
     pub paper: Paper,
 }
@@ -46,9 +51,9 @@ struct Line<'a> {
     schema: &'static str,
     path: String,
     session: Option<&'a str>,
-    format: &'static str,
+    format: Option<&'static str>,
     agent: Option<&'a str>,
-    id: &'a str,
+    id: Option<&'a str>,
     key: Option<&'a str>,
     title: Option<&'a str>,
     cwd: Option<&'a str>,
@@ -57,11 +62,13 @@ struct Line<'a> {
     modified: Option<String>,
     size_bytes: Option<u64>,
     live: Option<bool>,
+    unreadable: Option<&'a str>,
 }
 
 /// Writes the sessions that are found.
 pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let mut failures = Vec::new();
+    let mut has_unread = false;
     let table = Table::new(options, now);
     let mut listed = 0;
     let mut sessions = find::sessions(&options.search, now);
@@ -70,6 +77,7 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
             None => break,
             Some(Err(failure)) => failures.push(failure),
             Some(Ok(found)) => {
+                has_unread |= found.unreadable.is_some();
                 if options.json {
                     write_json(&found, out)?;
                 } else {
@@ -89,25 +97,34 @@ pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<O
     if listed == 0 && failures.is_empty() && !options.json {
         writeln!(out, "no sessions")?;
     }
+    if options.strict && has_unread && failures.is_empty() {
+        // Its row says what is wrong.
+        return Ok(Outcome::Failed(Vec::new()));
+    }
     Ok(Outcome::of(failures))
 }
 
 fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
+    let is_session = found.unreadable.is_none();
+    let agent = found.agent.as_deref().filter(|_| is_session);
+    let of_place = Some(found.format).filter(|format| !is_session && ingest::names_an_agent(format));
+    let modified = found.modified.filter(|_| is_session);
     let line = Line {
         schema: "tv.list/1",
         path: found.path.to_string_lossy().into_owned(),
         session: found.session.as_deref(),
-        format: found.format,
-        agent: found.agent.as_deref(),
-        id: &found.id,
+        format: is_session.then_some(found.format),
+        agent: agent.or(of_place),
+        id: is_session.then_some(found.id.as_str()),
         key: found.key.as_deref(),
         title: found.title.as_deref(),
         cwd: found.cwd.as_deref(),
         model: found.model.as_deref(),
         started: found.started.map(Timestamp::to_rfc3339),
-        modified: found.modified.map(Timestamp::to_rfc3339),
+        modified: modified.map(Timestamp::to_rfc3339),
         size_bytes: found.size,
         live: found.live,
+        unreadable: found.unreadable.as_deref(),
     };
     json::write_line(out, &line).map_err(io::Error::into)
 }
@@ -156,9 +173,14 @@ impl<'a> Table<'a> {
     fn line(&self, found: &Found) -> String {
         let dot = if found.live == Some(true) { if self.paper.ascii { "*" } else { "●" } } else { " " };
         let size = found.size.map(figures::bytes).unwrap_or_default();
-        let cwd = found.cwd.as_ref().map(|cwd| self.environment.shortened(cwd.as_str().as_ref()));
         let dim = Style::new().fg(Color::DarkGray);
-        let title = found.title.as_deref().unwrap_or("(no title)");
+        let trouble = found.trouble();
+        // Of what cannot be read, it is of interest where it lies.
+        let folder = found.path.parent().filter(|_| trouble.is_some());
+        let cwd = folder.or_else(|| found.cwd.as_ref().map(|cwd| cwd.as_str().as_ref()));
+        let cwd = cwd.map(|cwd: &Path| self.environment.shortened(cwd));
+        let title = trouble.as_ref().or(found.title.as_ref()).map_or("(no title)", Text::as_str);
+        let of_title = if trouble.is_some() { Style::new().fg(Color::Red) } else { Style::new() };
         let age = |at: Timestamp| match found.live {
             Some(true) => figures::age(self.now.since(at)),
             Some(false) | None => at.day_or_minute(self.now),
@@ -167,7 +189,7 @@ impl<'a> Table<'a> {
         let cells = [
             (format!("{age:>AGE$}"), dim),
             (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
-            (self.fit(title, self.title), Style::new()),
+            (self.fit(title, self.title), of_title),
             (self.fit_path(&cwd.unwrap_or_default(), self.cwd), dim),
             (self.fit(found.model.as_deref().unwrap_or_default(), self.model), dim),
             (format!("{size:>SIZE$}"), dim),

@@ -3,6 +3,8 @@
 use std::{fmt, io};
 
 use crate::ingest::OpenError;
+use crate::model::figures::count;
+use crate::model::found::Found;
 
 /// How a report ended. Failures to write are errors of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,42 @@ impl Outcome {
     /// Complete unless something failed.
     pub(crate) fn of(failures: Vec<OpenError>) -> Self {
         if failures.is_empty() { Self::Complete } else { Self::Failed(failures) }
+    }
+
+    /// How a report over many sessions ended that ends so otherwise: what was come by and cannot be read is said, and only
+    /// who is strict calls that a failure; what was named and cannot be read is one.
+    pub(crate) fn of_many(missed: Missed, is_strict: bool, otherwise: Self) -> Self {
+        let Missed { refused, unreadable } = missed;
+        let lines = unreadable.iter().map(|found| OpenError(found.unread_line()));
+        if !refused.is_empty() || (is_strict && !unreadable.is_empty()) {
+            return Self::Failed(refused.into_iter().chain(lines).collect());
+        }
+        let saying = |outcome, OpenError(why)| Self::Saying(why, Box::new(outcome));
+        lines.rev().fold(otherwise, saying)
+    }
+}
+
+/// What a report over many sessions could not read.
+#[derive(Debug, Default)]
+pub(crate) struct Missed {
+    /// What was named.
+    pub(crate) refused: Vec<OpenError>,
+    /// What was come by.
+    pub(crate) unreadable: Vec<Found>,
+}
+
+impl Missed {
+    /// Nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.refused.is_empty() && self.unreadable.is_empty()
+    }
+
+    /// What is said instead of that there is nothing.
+    pub(crate) fn words(&self) -> String {
+        format!(
+            "not known: {} cannot be read",
+            count((self.refused.len() + self.unreadable.len()) as u64, "place")
+        )
     }
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{Missed, Outcome, ReportError};
 use super::reading::shown;
 use super::rows::Paper;
 use super::spent::CostFigures;
@@ -47,6 +47,8 @@ pub struct Options {
     pub form: Form,
     /// Columns and colours.
     pub paper: Paper,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
 }
 
 /// In which form it is written.
@@ -134,7 +136,7 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
         clock: now,
     });
     let mut rows: HashMap<Place, SessionRow> = HashMap::new();
-    let mut failures = Vec::new();
+    let mut missed = Missed::default();
     while !stop.load(Ordering::Relaxed) {
         let news = match fleet.news.recv_timeout(PATIENCE) {
             Ok(news) => news,
@@ -147,17 +149,23 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
             News::Left(place) if is_stream => write_line(&left(&place), out)?,
             News::Row(row) => drop(rows.insert(row.place.clone(), *row)),
             News::Left(place) => drop(rows.remove(&place)),
-            News::Refused(all) => failures = all.iter().map(|why| OpenError(why.to_string())).collect(),
+            News::Refused(all) => {
+                missed.refused = all.iter().map(|why| OpenError(why.to_string())).collect();
+            }
+            News::Unreadable(all) => missed.unreadable = all,
             News::Complete if is_stream => {}
-            News::Complete => return end(options, rows, failures, now(), out),
+            News::Complete => return end(options, rows, missed, now(), out),
             News::Rang(_) => {}
         }
     }
-    if !stop.load(Ordering::Relaxed) {
-        return Ok(Outcome::of(failures));
-    }
+    let (otherwise, refused) = match stop.load(Ordering::Relaxed) {
+        true => (Outcome::Interrupted, std::mem::take(&mut missed.refused)),
+        false => (Outcome::Complete, Vec::new()),
+    };
     let saying = |outcome, OpenError(why)| Outcome::Saying(why, Box::new(outcome));
-    Ok(failures.into_iter().rev().fold(Outcome::Interrupted, saying))
+    let otherwise = refused.into_iter().rev().fold(otherwise, saying);
+    let is_strict = options.strict && otherwise == Outcome::Complete;
+    Ok(Outcome::of_many(missed, is_strict, otherwise))
 }
 
 fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -168,7 +176,7 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 fn end(
     options: &Options,
     rows: HashMap<Place, SessionRow>,
-    failures: Vec<OpenError>,
+    missed: Missed,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
@@ -179,9 +187,9 @@ fn end(
             json::write_line(out, &line(row))?;
         }
     } else {
-        write_table(options, &rows, now, out)?;
+        write_table(options, &rows, &missed, now, out)?;
     }
-    Ok(Outcome::of(failures))
+    Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
 }
 
 // === JSON ===
@@ -234,10 +242,14 @@ fn line(row: &SessionRow) -> Line<'_> {
 fn write_table(
     options: &Options,
     rows: &[SessionRow],
+    missed: &Missed,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let paper = options.paper;
+    if rows.is_empty() && !missed.is_empty() {
+        return writeln!(out, "{}", missed.words());
+    }
     if rows.is_empty() {
         let span = figures::spoken(options.recent_ms);
         return writeln!(out, "no session was written to in the last {span}");

@@ -71,8 +71,15 @@ fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &Atomi
         change(&mut sums.lock().unwrap_or_else(PoisonError::into_inner));
         !is_over.load(Ordering::Relaxed) && touch.try_send(()) != Err(TrySendError::Disconnected(()))
     };
+    let miss = |line: String| {
+        change(&mut |sums| {
+            if sums.progress.failures.len() < TOLD {
+                sums.progress.failures.push(Text::clean(&line));
+            }
+        })
+    };
     let shorten = |cwd: Text| Text::clean(&search.environment.shortened(Path::new(cwd.as_str())));
-    count(search, &[], None, now(), |step| match step {
+    count(search, None, now(), |step| match step {
         Step::Found(all) => change(&mut |sums| sums.progress.all = all),
         Step::Done => change(&mut |sums| sums.progress.done += 1),
         Step::Session(mut session) => {
@@ -80,11 +87,8 @@ fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &Atomi
             let mut session = Some(session);
             change(&mut |sums| session.take().into_iter().for_each(|session| sums.ledger.add(*session)))
         }
-        Step::Failure(failure) => change(&mut |sums| {
-            if sums.progress.failures.len() < TOLD {
-                sums.progress.failures.push(Text::clean(&failure.to_string()));
-            }
-        }),
+        Step::Failure(failure) => miss(failure.to_string()),
+        Step::Unreadable(found) => miss(found.unread_line()),
     });
     change(&mut |sums| sums.progress.is_complete = true);
 }

@@ -43,7 +43,12 @@ struct Words {
 
 /// What the picker of this viewer looks for.
 pub(crate) fn search(config: &ViewConfig) -> Search {
-    Search { environment: config.environment.clone(), paths: config.listed.clone(), format: None }
+    Search {
+        environment: config.environment.clone(),
+        paths: config.listed.clone(),
+        named: config.named.clone(),
+        ..Search::default()
+    }
 }
 
 /// Where that is, for people.

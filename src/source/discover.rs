@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::pattern::{Expansion, closed, expand};
+use super::pattern::{Closed, Expansion, closed, expand};
 use super::stamp::Stamp;
 
 /// So many files are asked about together.
@@ -38,8 +38,8 @@ pub(crate) struct Named {
     pub(crate) files: Vec<Lying>,
     /// Folders that were looked into or are missing: if one changes, so may the files.
     pub(crate) folders: Vec<PathBuf>,
-    /// Those that cannot be looked into, and the system's number for why.
-    pub(crate) closed: Vec<(PathBuf, i32)>,
+    /// What it leads to or through and that cannot be looked at.
+    pub(crate) closed: Vec<Closed>,
 }
 
 /// What lies below a folder.
@@ -47,8 +47,8 @@ pub(crate) struct Named {
 pub(crate) struct Below {
     /// The files.
     pub(crate) files: Vec<PathBuf>,
-    /// Folders that cannot be looked into, and the system's number for why.
-    pub(crate) closed: Vec<(PathBuf, i32)>,
+    /// Folders that cannot be looked into.
+    pub(crate) closed: Vec<Closed>,
 }
 
 /// The files that a pattern names.

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::regular::other_than_file;
+
 /// `**` looks no deeper than this, and never through links, so that no loop can hold it.
 const DEEPEST: usize = 16;
 
@@ -16,8 +18,28 @@ pub struct Expansion {
     pub(crate) files: Vec<PathBuf>,
     /// Directories that were looked into or are missing: if one changes, so may the files.
     pub(crate) directories: Vec<PathBuf>,
-    /// Directories that cannot be looked into though something is there, and the system's number for why.
-    pub(crate) closed: Vec<(PathBuf, i32)>,
+    /// What the pattern leads to or through and that cannot be looked at.
+    pub(crate) closed: Vec<Closed>,
+}
+
+/// Something that is there and cannot be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// What: a file or folder that the system does not open, or a link that leads nowhere.
+    pub(crate) path: PathBuf,
+    /// Why.
+    pub(crate) why: Why,
+    /// Whether it has the name of a file that was looked for; else it is on the way to such files.
+    pub(crate) is_file: bool,
+}
+
+/// Why something cannot be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The system's number.
+    System(i32),
+    /// It is something else than a file.
+    Kind(&'static str),
 }
 
 /// Finds the files that a pattern names.
@@ -25,7 +47,7 @@ pub fn expand(pattern: &Path) -> Expansion {
     let mut found = Expansion::default();
     if is_literal(pattern) {
         found.directories.extend(pattern.parent().map(Path::to_owned));
-        take_file(pattern.to_owned(), &mut found);
+        take_file(pattern.to_owned(), true, &mut found);
         return found;
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
@@ -90,7 +112,7 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     if !name.as_bytes().contains(&b'*') {
         let path = base.join(name);
         if rest.is_empty() {
-            take_file(path, found);
+            take_file(path, true, found);
         } else {
             walk(path, rest, depth, found);
         }
@@ -106,8 +128,6 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
     });
     for (path, kind) in entries {
         let matching = path.file_name().is_some_and(|file| matches_name(name.as_bytes(), file.as_bytes()));
-        // What a link leads to costs another look; folders of thousands of files have hardly any.
-        let is_file = || kind.is_file() || (kind.is_symlink() && path.is_file());
         if is_deep && kind.is_dir() && depth > 0 {
             walk(path, components, depth - 1, found);
         } else if matching && !is_deep && !rest.is_empty() {
@@ -115,17 +135,28 @@ fn walk(base: PathBuf, components: &[Component<'_>], depth: usize, found: &mut E
             if !kind.is_file() {
                 walk(path, rest, depth, found);
             }
-        } else if matching && rest.is_empty() && is_file() {
+        } else if matching && rest.is_empty() && kind.is_file() {
             found.files.push(path);
+        } else if matching && rest.is_empty() && !is_deep {
+            // What a link leads to costs another look; folders of thousands of files have hardly any.
+            take_file(path, name.as_bytes().contains(&b'.'), found);
         }
     }
     found.directories.push(base);
 }
 
-fn take_file(path: PathBuf, found: &mut Expansion) {
+/// Takes what has the name of a file that is looked for. Of folders and the like only the ending of such a name tells
+/// that a file is expected in their place.
+fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     match fs::metadata(&path) {
-        Ok(metadata) => found.files.extend(metadata.is_file().then_some(path)),
-        Err(error) => found.closed.extend(path.parent().and_then(|parent| closed(parent, &error))),
+        Ok(metadata) => match other_than_file(metadata.file_type()) {
+            None => found.files.push(path),
+            Some(what) if has_ending => {
+                found.closed.push(Closed { path, why: Why::Kind(what), is_file: true });
+            }
+            Some(_) => {}
+        },
+        Err(error) => found.closed.extend(closed(&path, &error)),
     }
 }
 
@@ -139,10 +170,23 @@ fn list(directory: &Path) -> io::Result<Vec<(PathBuf, FileType)>> {
     Ok(entries.into_iter().map(|(name, kind)| (directory.join(name), kind)).collect())
 }
 
-/// A directory that holds nothing for whoever asks, and the reason, unless that is that nothing lies there.
-pub(crate) fn closed(directory: &Path, error: &io::Error) -> Option<(PathBuf, i32)> {
-    let is_there = !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-    Some((directory.to_owned(), error.raw_os_error().filter(|_| is_there)?))
+/// What keeps whoever asks from a path, unless that is that nothing lies there.
+pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
+    let (mut at, mut number) = (path, error.raw_os_error()?);
+    while let Some(above) = at.parent().filter(|above| !above.as_os_str().is_empty())
+        && let Err(error) = fs::metadata(above)
+    {
+        (at, number) = (above, error.raw_os_error()?);
+    }
+    let kind = io::Error::from_raw_os_error(number).kind();
+    let at = match at.symlink_metadata() {
+        Ok(metadata) if metadata.is_symlink() => at,
+        // Where nothing can be asked for, it is the folder that keeps the door shut.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => at.parent()?,
+        _ if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
+        _ => at,
+    };
+    Some(Closed { path: at.to_owned(), why: Why::System(number), is_file: at == path })
 }
 
 /// The number of digits of a name that is a number before its ending: 10 comes after 9.
@@ -184,7 +228,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{expand, matches};
+    use super::{Why, expand, matches};
 
     #[test]
     fn wildcards_name_files_in_order() {
@@ -215,20 +259,39 @@ mod tests {
     #[test]
     fn what_is_closed_is_told_from_what_is_not_there() {
         let dir = tempfile::tempdir().unwrap();
-        // A link that leads back to itself is closed to everybody, even to root.
-        let knot = dir.path().join("knot");
-        std::os::unix::fs::symlink("knot", &knot).unwrap();
-        fs::write(dir.path().join("file"), "").unwrap();
-        let looped = rustix::io::Errno::LOOP.raw_os_error();
-        for (pattern, closed) in [
-            ("*/*.jsonl", vec![(knot.clone(), looped)]),
-            ("knot/a.jsonl", vec![(knot.clone(), looped)]),
-            ("*/a.jsonl", vec![(knot.clone(), looped)]),
-            ("file/*.jsonl", Vec::new()),
-            ("missing/*.jsonl", Vec::new()),
-            ("missing/a.jsonl", Vec::new()),
+        let path = |name: &str| dir.path().join(name);
+        // Links that lead back to themselves or nowhere are closed to everybody, even to root.
+        for (to, from) in
+            [("knot", "knot"), ("two", "one"), ("one", "two"), ("/there/is/nothing", "in/gone.jsonl")]
+        {
+            fs::create_dir_all(path("in/folder.jsonl")).unwrap();
+            std::os::unix::fs::symlink(to, path(from)).unwrap();
+        }
+        fs::write(path("file"), "").unwrap();
+        let looped = Why::System(rustix::io::Errno::LOOP.raw_os_error());
+        let missing = Why::System(rustix::io::Errno::NOENT.raw_os_error());
+        let on_the_way = [("knot", looped, false), ("one", looped, false), ("two", looped, false)];
+        let in_place = [("in/folder.jsonl", Why::Kind("a folder"), true), ("in/gone.jsonl", missing, true)];
+        for (pattern, expected) in [
+            ("*/a.jsonl", &on_the_way[..]),
+            ("*/deep/**/a*.jsonl", &on_the_way),
+            ("knot/a.jsonl", &on_the_way[..1]),
+            ("knot/b/*/a.jsonl", &on_the_way[..1]),
+            ("knot", &[("knot", looped, true)]),
+            ("in/*.jsonl", &in_place),
+            ("in/gone.jsonl", &in_place[1..]),
+            ("in/gone.jsonl/b/*", &[("in/gone.jsonl", missing, false)]),
+            ("in/*", &[("in/gone.jsonl", missing, true)]),
+            ("file/*.jsonl", &[]),
+            ("missing/*.jsonl", &[]),
+            ("missing/a.jsonl", &[]),
         ] {
-            assert_eq!(expand(&dir.path().join(pattern)).closed, closed, "{pattern}");
+            let closed = expand(&path(pattern)).closed;
+            let names = closed.iter().map(|closed| {
+                let name = closed.path.strip_prefix(dir.path()).unwrap().to_str().unwrap();
+                (name, closed.why, closed.is_file)
+            });
+            assert_eq!(names.collect::<Vec<_>>(), expected, "{pattern}");
         }
     }
 

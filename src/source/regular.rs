@@ -34,15 +34,22 @@ pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
 }
 
 fn expect_regular(kind: FileType) -> io::Result<()> {
-    let what = match kind {
-        _ if kind.is_file() => return Ok(()),
+    match other_than_file(kind) {
+        None => Ok(()),
+        Some(what) => Err(io::Error::other(format!("it is {what} now"))),
+    }
+}
+
+/// What something is that is no regular file.
+pub(crate) fn other_than_file(kind: FileType) -> Option<&'static str> {
+    Some(match kind {
+        _ if kind.is_file() => return None,
         _ if kind.is_dir() => "a folder",
         _ if kind.is_fifo() => "a named pipe",
         _ if kind.is_socket() => "a socket",
         _ if kind.is_char_device() || kind.is_block_device() => "a device",
         _ => "a special file",
-    };
-    Err(io::Error::other(format!("it is {what} now")))
+    })
 }
 
 /// The folders in which files must lie to be read, whatever leads to them; none for a file that the reader named.

@@ -267,7 +267,7 @@ fn line_of<'w>(
 fn paint_nothing(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     let progress = &ledger.counted.progress;
     let words = match (phrases::unread(&progress.failures), progress.is_complete) {
-        (Some(why), true) if progress.done == 0 => why,
+        (Some(why), true) => why,
         (_, true) if progress.all == 0 => {
             "No session is there yet that could have spent anything. To see what they look like, try: tv demo"
                 .to_owned()

@@ -23,6 +23,7 @@ use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::model::figures;
 use crate::model::found::{Found, Preview};
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap::{self, Frame as Measure};
 
@@ -176,15 +177,18 @@ impl Wrapping {
         let cut = glyphs.cut;
         let style = if is_chosen { theme.focus } else { theme.text };
         let width = hit.map_or(self.title, |_| self.title_of_hit());
-        let title = match &found.title {
-            Some(title) => fit(title, width, cut, style),
-            None => fit("(no title)", width, cut, if is_chosen { theme.focus } else { theme.dim }),
+        let title = match (found.trouble(), &found.title) {
+            (Some(trouble), _) => fit(&trouble, width, cut, if is_chosen { theme.focus } else { theme.bad }),
+            (None, Some(title)) => fit(title, width, cut, style),
+            (None, None) => fit("(no title)", width, cut, if is_chosen { theme.focus } else { theme.dim }),
         };
         let agent = match &found.agent {
             Some(agent) => format!("{}/{agent}", found.format),
             None => found.format.to_owned(),
         };
-        let cwd = wrap::fit_path(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
+        let cwd = found.cwd.as_deref().map(str::to_owned);
+        let path = found.unreadable.as_ref().map(|_| found.path.to_string_lossy().into_owned());
+        let cwd = wrap::fit_path(&path.or(cwd).unwrap_or_default(), self.cwd, cut);
         let model = found.model.as_deref().map(phrases::model).unwrap_or_default();
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let mut spans = vec![
@@ -249,7 +253,8 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
     let known = app.picker.previewed.as_ref().filter(|known| known.place == place);
     let preview = known.and_then(|known| known.preview.as_ref());
     let theme = &app.reader.screen.theme;
-    let title = found.title.as_deref().unwrap_or("(no title)");
+    let trouble = found.trouble();
+    let title = trouble.as_ref().or(found.title.as_ref()).map_or("(no title)", Text::as_str);
     let head = Rect { height: area.height.min(2), ..area };
     let mut y = paint_text(title, theme.heading, area.y, head, buffer);
     for line in facts(&app.reader, found, preview).into_iter().take(usize::from(area.bottom() - y)) {

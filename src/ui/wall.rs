@@ -197,7 +197,7 @@ fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Bu
             parts.push(format!("by {}{way}", wall.sort.word()));
         }
         parts.extend(wall.wishes.iter().map(|wish| format!("watching {wish}")));
-        parts.extend(phrases::unread(&wall.refused));
+        parts.extend(wall.unread());
     }
     let style = if screen.message.is_some() { theme.text } else { theme.dim };
     let words = wrap::fit(
@@ -211,7 +211,7 @@ fn paint_state_of_list(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Bu
 /// Why the list is empty.
 fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
     let (wall, screen) = (&app.wall, &app.reader.screen);
-    let words = match (phrases::unread(&wall.refused), wall.counts().1, &wall.filter) {
+    let words = match (wall.unread(), wall.counts().1, &wall.filter) {
         (Some(why), 0, _) => why,
         (None, 0, _) if !wall.is_complete => {
             format!("Looking for sessions{}", screen.theme.glyphs().ellipsis)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tv::analysis::lint::Severity;
-use tv::ingest::find::{Environment, Search};
+use tv::ingest::find::Search;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
@@ -335,10 +335,9 @@ fn no_report_lets_anything_of_a_session_through() {
         }
         let paper = Paper { width: 120, colour: true, ascii: false };
         for json in [false, true] {
-            let search =
-                Search { environment: Environment::default(), paths: sessions.clone(), format: None };
+            let search = Search { paths: sessions.clone(), ..Search::default() };
             let mut out = Vec::new();
-            let options = list::Options { search, hint: true, limit: None, json, paper };
+            let options = list::Options { search, hint: true, limit: None, json, strict: false, paper };
             let _ = list::write(&options, now, &mut out);
             assert!(!out.is_empty());
             assert_eq!(stranger(&out), None, "{pass:?} list");

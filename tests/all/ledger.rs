@@ -35,6 +35,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         modified: Some(Timestamp(NOW - HOUR)),
         size: None,
         live: None,
+        unreadable: None,
     };
     let request = |(number, (hours, output, cost)): (usize, &(i64, u64, Option<f64>))| {
         let usage = Usage { input: Some(100), output: Some(*output), cost: *cost, ..Usage::default() };
@@ -52,7 +53,6 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         id: Text::clean(id),
         is_fork: false,
         has_files: false,
-        files: Vec::new(),
         spent,
         limits: Vec::new(),
         newest: None,

@@ -92,6 +92,7 @@ mod steady;
 mod streams;
 mod tidy;
 mod trajectories;
+mod unreadable;
 mod usage;
 mod views;
 mod waiting;

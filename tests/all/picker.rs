@@ -29,6 +29,7 @@ fn found(name: &str, title: &str, minutes: i64) -> Found {
         modified: Some(Timestamp(1_893_456_000_000 - minutes * MINUTE)),
         size: Some(48_200),
         live: None,
+        unreadable: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionR
         modified: Some(ago(30)),
         size: Some(48_200),
         live: Some(true),
+        unreadable: None,
     };
     SessionRow { is_complete: true, ..SessionRow::found(&found, None) }
 }

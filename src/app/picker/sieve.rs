@@ -116,6 +116,7 @@ mod tests {
             modified: None,
             size: None,
             live: None,
+            unreadable: None,
         }
     }
 

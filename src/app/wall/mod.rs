@@ -14,10 +14,11 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::analysis::money::cost::Cost;
+use crate::analysis::phrases;
 use crate::analysis::wall::filter::Filter;
 use crate::analysis::wall::{News, SessionRow};
 use crate::app::alarms::{Ring, Wish};
-use crate::model::found::Place;
+use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -38,8 +39,10 @@ pub struct Wall {
     pub means: Ring,
     /// Whether all that was there at the start is read.
     pub is_complete: bool,
-    /// Why places cannot be looked at.
+    /// Why places that the reader named cannot be looked at.
     pub refused: Vec<Text>,
+    /// What lies among the sessions and cannot be read.
+    pub unreadable: Vec<Found>,
     /// Of how many ms they are.
     pub recent_ms: u64,
     /// First line in sight.
@@ -175,6 +178,13 @@ impl Wall {
         (self.lines.iter().filter(is_row).count(), self.rows.len())
     }
 
+    /// Why something cannot be looked at or read that has no row.
+    pub fn unread(&self) -> Option<String> {
+        let without_row = self.unreadable.iter().filter(|found| !self.rows.contains_key(&found.place()));
+        let unreadable = without_row.map(|found| Text::clean(&found.unread_line()));
+        phrases::unread(&self.refused.iter().cloned().chain(unreadable).collect::<Vec<_>>())
+    }
+
     /// Whether what is shown changes with every second.
     pub fn ticks(&self, now: Timestamp) -> bool {
         self.rows.values().any(|row| row.ticks(now))
@@ -184,6 +194,7 @@ impl Wall {
     pub(crate) fn begin(&mut self) {
         self.rows.clear();
         self.refused.clear();
+        self.unreadable.clear();
         self.is_complete = false;
         self.is_stale = true;
     }
@@ -195,6 +206,7 @@ impl Wall {
             News::Row(row) => drop(self.rows.insert(row.place.clone(), *row)),
             News::Left(place) => drop(self.rows.remove(&place)),
             News::Refused(why) => self.refused = why,
+            News::Unreadable(all) => self.unreadable = all,
             News::Complete => self.is_complete = true,
             News::Rang(_) => {}
         }

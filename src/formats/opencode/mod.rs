@@ -45,6 +45,10 @@ impl Format for Opencode {
         "opencode"
     }
 
+    fn agent(&self) -> &'static str {
+        "OpenCode"
+    }
+
     fn omits(&self) -> &'static str {
         "what subscriptions cost (0 is taken for unknown); which file was the session's, so the \
          newest of a folder comes first"

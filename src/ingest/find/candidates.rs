@@ -3,13 +3,14 @@
 //! Invariant: opens no file but those that the reader names, and databases, whose rows are the sessions.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use crate::formats::decoder::{Format, Pattern};
+use crate::formats::generic::Generic;
 use crate::formats::roots::{Environment, Holds, Named, Root};
-use crate::formats::{Asked, registry};
+use crate::formats::{self, Asked, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, open, probe, sift};
@@ -17,6 +18,7 @@ use crate::model::found::{Found, Place};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, below, named_by, named_by_each};
+use crate::source::pattern::Closed;
 use crate::source::regular;
 use crate::source::rows::{Failure, State};
 use crate::source::stamp::Stamp;
@@ -33,9 +35,34 @@ pub struct Search {
     pub paths: Vec<PathBuf>,
     /// Only sessions of the format with this name.
     pub format: Option<String>,
+    /// Of these files, databases and folders only the sessions that are named, where one is.
+    pub named: Vec<Target>,
+    /// What the reader named and is none of these.
+    pub refused: Vec<OpenError>,
 }
 
 impl Search {
+    /// What the reader named, of all agents or of one.
+    pub fn among(
+        environment: Environment,
+        named: impl IntoIterator<Item = Result<Target, OpenError>>,
+        format: Option<String>,
+    ) -> Self {
+        let (mut targets, mut refused) = (Vec::new(), Vec::new());
+        for one in named {
+            match one {
+                Ok(target) => targets.push(target),
+                Err(refusal) => refused.push(refusal),
+            }
+        }
+        // Where all that was named is no session there is nothing to look at.
+        let is_nothing = targets.is_empty() && !refused.is_empty();
+        let environment = if is_nothing { Environment::default() } else { environment };
+        let paths = targets.iter().map(|target| target.path.clone()).collect();
+        let has_names = targets.iter().any(|target| target.session.is_some());
+        Self { environment, paths, format, named: if has_names { targets } else { Vec::new() }, refused }
+    }
+
     /// Where is looked: what the reader named, else the roots that are there, or all if none is.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() { places(&self.environment) } else { self.paths.clone() }
@@ -104,38 +131,27 @@ impl Candidate {
     pub(crate) fn place(&self) -> Place {
         Place { path: self.path.clone(), session: self.row.as_ref().map(|row| row.id.clone()) }
     }
+
+    /// Whether it lies there, and is the one that is named if one is.
+    fn is_of(&self, target: &Target) -> bool {
+        let key = self.row.as_ref().and_then(|row| row.key.as_ref());
+        let is_named = |name: &String| self.id.starts_with(name) || key == Some(name);
+        self.path.starts_with(&target.path) && target.session.as_ref().is_none_or(is_named)
+    }
 }
 
 /// The rows of databases, as long as nothing is written to them; and what else a look came by.
 #[derive(Default)]
 pub(crate) struct Databases {
     rows: HashMap<PathBuf, (State, Vec<Candidate>)>,
-    /// Those that the latest look could not read, and why.
-    pub(crate) unreadable: Vec<Unreadable>,
+    /// What the latest look came by and could not read: databases, files and folders, each in place of the sessions
+    /// that may be in it, in the order in which they were written last.
+    pub(crate) unreadable: Vec<Found>,
     /// The folders that it looked into for files of agents.
     pub(crate) folders: Vec<PathBuf>,
-    /// Those of them that it could not look into, and the system's number for why.
-    closed: BTreeMap<PathBuf, i32>,
-    /// Why databases that it came by could not be read just then.
-    busy: Vec<OpenError>,
 }
 
-/// A database of which nobody knows now what lies in it.
-pub(crate) struct Unreadable {
-    /// It, in place of its sessions.
-    pub(crate) found: Found,
-    /// Why.
-    pub(crate) why: Text,
-}
-
-impl Unreadable {
-    /// As a failure of whoever wanted its sessions.
-    pub(crate) fn failure(&self) -> OpenError {
-        OpenError(format!("{}: {}", self.found.path.display(), self.why))
-    }
-}
-
-/// Finds candidates, newest first, one for each session.
+/// Finds candidates, newest first, one for each session. What the reader named and is not there is a failure.
 pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
     leave_out_beginnings(&mut candidates);
@@ -146,9 +162,7 @@ pub(crate) fn collect(search: &Search, databases: &mut Databases) -> (Vec<Candid
 pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
     databases.folders.clear();
-    databases.closed.clear();
-    databases.busy.clear();
-    let mut failures = Vec::new();
+    let mut failures = search.refused.clone();
     let mut candidates = Vec::new();
     if search.paths.is_empty() {
         candidates = under_roots(&search.environment, search.format.as_deref(), None, databases);
@@ -159,16 +173,30 @@ pub(crate) fn files(search: &Search, databases: &mut Databases) -> (Vec<Candidat
             Err(failure) => failures.push(failure),
         }
     }
-    failures.extend(databases.closed.iter().map(|(folder, why)| {
-        let error = io::Error::from_raw_os_error(*why);
-        open::cannot_open(folder, &error)
-    }));
-    failures.append(&mut databases.busy);
+    failures.extend(leave_named(&mut candidates, &search.named));
+    databases.unreadable.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     leave_out_other_names(&mut candidates);
     leave_out_copies(&mut candidates);
     candidates
         .sort_by(|a, b| Reverse(a.modified).cmp(&Reverse(b.modified)).then_with(|| a.path.cmp(&b.path)));
     (candidates, failures)
+}
+
+/// Leaves those that were named, if some were. What was named and is not among them is a failure.
+fn leave_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenError> {
+    if named.is_empty() {
+        return Vec::new();
+    }
+    candidates.retain(|candidate| named.iter().any(|target| candidate.is_of(target)));
+    let is_main = |candidate: &&Candidate| !(candidate.row.is_some() && candidate.is_child);
+    let is_there = |target: &&Target| candidates.iter().filter(is_main).any(|one| one.is_of(target));
+    let missing = named.iter().filter(|target| target.session.is_some() && !is_there(target));
+    let why = |target: &Target| {
+        let (path, name) = (target.path.display(), target.session.as_deref().unwrap_or_default());
+        let started = format!("{path}#{name}: another session started it, and is read with it; name that");
+        open::plan(target).err().unwrap_or(OpenError(started))
+    };
+    missing.map(why).collect()
 }
 
 /// What lies under the roots of the agents, or of one, within a folder if one is given.
@@ -182,14 +210,14 @@ fn under_roots(
         registry().filter(|known| format.is_none_or(|wanted| known.name() == wanted)).collect();
     let place = |root: &'static Root| {
         let place = root.place(environment)?;
-        let is_its_own = is_its_own(root) && names_one(&place, environment);
-        Some((place, root.holds, is_its_own))
+        let names_one = names_one(&place, environment);
+        Some((place, root.holds, names_one))
     };
     let held = |format: &'static dyn Format| {
         let places = format.roots().iter().filter_map(place);
-        places.flat_map(|(place, holds, is_its_own)| {
+        places.flat_map(|(place, holds, names_one)| {
             let patterns = move |holds: &'static Holds| {
-                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern, is_its_own))
+                holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern, names_one))
             };
             holds.iter().flat_map(patterns)
         })
@@ -201,21 +229,28 @@ fn under_roots(
     let mut all = Vec::new();
     for format in formats {
         let (mut found, mut beside) = (Vec::new(), Vec::new());
-        for ((holds, _, is_its_own), named) in held(format).zip(named.by_ref()) {
+        for ((holds, _, names_one), named) in held(format).zip(named.by_ref()) {
             let lying = named.files.into_iter().filter(|lying| is_within(&lying.path));
             // Where one works, and what lies above it, is full of other things.
             if !matches!(holds, Holds::Above(_)) {
                 databases.folders.extend(named.folders.into_iter().filter(|folder| is_within(folder)));
             }
-            // What is closed elsewhere is nobody's in particular.
-            let closed = named.closed.into_iter().filter(|(folder, _)| is_its_own && is_within(folder));
-            databases.closed.extend(closed);
+            let is_missing = |closed: &Closed| match holds {
+                // A folder that is closed elsewhere is nobody's in particular.
+                _ if !closed.is_file => names_one && !matches!(holds, Holds::Above(_)),
+                Holds::Files(_) => format.named(&closed.path).is_some(),
+                Holds::Databases(_) => true,
+                // What lies beside a session is missed when that is read.
+                Holds::Beside(_) | Holds::Above(_) => false,
+            };
+            let closed =
+                named.closed.into_iter().filter(|closed| is_missing(closed) && is_within(&closed.path));
+            closed.for_each(|closed| databases.miss_closed(&closed, format.name()));
             match holds {
                 Holds::Files(_) | Holds::Above(_) => {
                     found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
                 }
                 Holds::Beside(_) => beside.extend(lying),
-                // One that holds no sessions has none to list.
                 Holds::Databases(_) => found
                     .extend(lying.flat_map(|lying| databases.rows(&lying, Some(format)).unwrap_or_default())),
             }
@@ -278,8 +313,12 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
         stores.extend(sessions.unwrap_or_default());
         !is_store
     });
-    databases.closed.extend(below.closed);
+    below.closed.iter().for_each(|closed| databases.miss_closed(closed, Generic.name()));
+    let is_missed = |path: &PathBuf, missed: &[Found]| missed.iter().any(|found| found.path == *path);
     for path in below.files.into_iter().filter(|path| !known.contains(path)) {
+        if is_missed(&path, &databases.unreadable) {
+            continue;
+        }
         if may_be_a_database(&path) {
             found.extend(databases.rows_by_the_way(&Lying::at(path)));
         } else if probe::may_hold_a_session(&path) {
@@ -353,11 +392,35 @@ impl Databases {
     /// cannot be read is nobody's in particular.
     fn rows_by_the_way(&mut self, lying: &Lying) -> Vec<Candidate> {
         self.listed(lying, None).unwrap_or_else(|why| {
-            if matches!(why, Unlisted::Unreadable(Failure::Busy | Failure::Unfinished)) {
-                self.busy.push(why.of(&lying.path));
+            if let Unlisted::Unreadable(failure @ (Failure::Busy | Failure::Unfinished)) = why {
+                self.miss_database(lying, Generic.name(), &failure.words());
             }
             Vec::new()
         })
+    }
+
+    /// Notes what is there and cannot be looked at.
+    fn miss_closed(&mut self, closed: &Closed, format: &'static str) {
+        let modified = fs::symlink_metadata(&closed.path).ok().map(|link| Stamp::from(&link).moment());
+        self.miss(Found {
+            modified,
+            ..Found::unreadable(closed.path.clone(), format, open::why_closed(closed))
+        });
+    }
+
+    /// Notes a database that cannot be read: it stands in the place of the sessions in it.
+    fn miss_database(&mut self, lying: &Lying, format: &'static str, why: &str) {
+        let named = formats::named(format).and_then(|format| format.named(&lying.path));
+        let agent = named.and_then(|named| named.agent).map(Text::clean);
+        let found = Found::unreadable(lying.path.clone(), format, Text::clean(why));
+        self.miss(Found { agent, modified: written(lying), ..found });
+    }
+
+    /// Several patterns lead to the same.
+    fn miss(&mut self, found: Found) {
+        if !self.unreadable.iter().any(|known| known.path == found.path) {
+            self.unreadable.push(found);
+        }
     }
 
     fn listed(
@@ -370,16 +433,20 @@ impl Databases {
         if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
             return Ok(rows.clone());
         }
-        let rows = match (of_database(lying, format), known) {
-            (Ok(rows), _) => rows,
-            (Err(Unlisted::Unreadable(_)), Some((_, rows))) => return Ok(rows.clone()),
-            (Err(Unlisted::Unreadable(failure)), None) if failure != Failure::Gone && format.is_some() => {
-                let why = Text::clean(&failure.words());
-                self.unreadable
-                    .extend(format.map(|format| Unreadable { found: as_found(lying, format), why }));
+        let rows = match (of_database(lying, format), known, format) {
+            (Ok(rows), ..) => rows,
+            (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
+            (Err(Unlisted::Unreadable(failure)), None, Some(format)) if failure != Failure::Gone => {
+                self.miss_database(lying, format.name(), &failure.words());
                 return Ok(Vec::new());
             }
-            (Err(why), _) => return Err(why),
+            (Err(Unlisted::Unknown(why)), _, Some(format)) => {
+                self.miss_database(lying, format.name(), &why);
+                return Ok(Vec::new());
+            }
+            // One of other things has no sessions to list.
+            (Err(Unlisted::Foreign(_)), _, Some(_)) => Vec::new(),
+            (Err(why), ..) => return Err(why),
         };
         if let Some(state) = state {
             self.rows.insert(lying.path.clone(), (state, rows.clone()));
@@ -390,7 +457,7 @@ impl Databases {
 
 fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec<Candidate>, Unlisted> {
     let target = Target { path: lying.path.clone(), session: None };
-    let heads = catalog::heads_at(&lying.path, format.is_some())?;
+    let heads = catalog::heads_at(&lying.path, format)?;
     let format = match format {
         Some(format) => format,
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
@@ -411,16 +478,6 @@ fn of_database(lying: &Lying, format: Option<&'static dyn Format>) -> Result<Vec
         is_asked: false,
     };
     Ok(heads.iter().map(row).collect())
-}
-
-/// A database in the place of the sessions in it.
-fn as_found(lying: &Lying, format: &'static dyn Format) -> Found {
-    let place = Place { path: lying.path.clone(), session: None };
-    Found {
-        agent: format.named(&lying.path).and_then(|named| named.agent).map(Text::clean),
-        modified: written(lying),
-        ..Found::new(place, format.name(), Text::default())
-    }
 }
 
 /// When something was written to a database last: its log is newer than itself.

@@ -1,6 +1,7 @@
 //! The facts of a found session: what a glance at it tells, and what lies beside it.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::asked::Asked;
@@ -9,8 +10,10 @@ use super::glance::{self, Glance};
 use super::ids::goes_on_from_name;
 use crate::formats;
 use crate::formats::decoder::{Format, Pattern, Place};
+use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
+use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
 use crate::model::text::Text;
@@ -49,18 +52,21 @@ impl Facts {
         self.opened
     }
 
-    /// The facts of a candidate. `None`: it is no session, or one that another one started.
+    /// The facts of a candidate; of one that cannot be read, why. `None`: it is no session, or one that another one started.
     pub(crate) fn read(&mut self, candidate: Candidate) -> Option<Found> {
         if candidate.row.is_some() {
             return self.of_row(candidate);
         }
         self.opened += 1;
-        let glance = match glance::at_file(&candidate, true) {
-            Ok(glance) => glance?,
-            // A file that cannot be read is there all the same.
-            Err(_) => Glance::nothing(candidate.format?, &candidate.path, true),
-        };
-        self.of_file(candidate, glance)
+        match glance::at_file(&candidate, true) {
+            Ok(glance) => self.of_file(candidate, glance?),
+            // It was there a moment ago.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let why = Text::clean(&open::why_unread(&candidate.path, &error));
+                Some(unreadable(candidate, why))
+            }
+        }
     }
 
     /// Whether another session asks for the file of this one, and is read with it.
@@ -124,6 +130,7 @@ impl Facts {
             modified: candidate.modified,
             size: None,
             live: self.fresh(&candidate, &transcript),
+            unreadable: None,
             path: candidate.path,
         })
     }
@@ -138,6 +145,14 @@ impl Facts {
         let is_part = glance.is_part;
         let is_child = glance.is_child;
         let transcript = glance.transcript();
+        let tally = transcript.tally();
+        // What has no record that the agent may have written may be anything.
+        if candidate.format.is_some()
+            && tally.records() == tally.faulty
+            && let Some(why) = open::why_no_session(&candidate.path)
+        {
+            return Some(unreadable(candidate, why));
+        }
         let meta = transcript.meta();
         // Of a session that is gone nobody else tells what its sub-agents did.
         let is_there = |by: &Text| {
@@ -177,6 +192,7 @@ impl Facts {
             modified: candidate.modified,
             size: candidate.size.filter(|_| !is_part),
             live: live.or_else(|| self.fresh(&candidate, &transcript)),
+            unreadable: None,
             path: candidate.path,
         })
     }
@@ -202,6 +218,13 @@ impl Facts {
         let text = String::from_utf8_lossy(&bytes);
         Some(json::parse(&text).ok()?.get("pid").int().is_some_and(process::is_running))
     }
+}
+
+/// A candidate that cannot be read. Of a file in a folder that the reader named nobody knows whose it is.
+fn unreadable(candidate: Candidate, why: Text) -> Found {
+    let format = candidate.format.map_or(Generic.name(), Format::name);
+    let agent = candidate.agent.as_deref().map(Text::clean);
+    Found { agent, modified: candidate.modified, ..Found::unreadable(candidate.path, format, why) }
 }
 
 /// When the first of what was taken in was said: histories that were taken over stand in any order.

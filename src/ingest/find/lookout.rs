@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::candidates::{Candidate, Databases, Search, Unreadable, collect};
+use super::candidates::{Candidate, Databases, Search, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place};
@@ -24,6 +24,8 @@ pub(crate) struct Lookout {
     databases: Databases,
     /// Sessions that were given out.
     given: HashSet<Place>,
+    /// Files that cannot be read.
+    unreadable: Vec<Found>,
     /// What is no session, or one of another, as it was then.
     passed: HashMap<Place, (Option<Timestamp>, Option<u64>)>,
     /// What the last look could not look at.
@@ -40,8 +42,8 @@ pub(crate) struct Lookout {
 pub(crate) struct Look {
     /// Sessions that were written to lately and were not given out before, the newest first.
     pub(crate) found: Vec<Found>,
-    /// Databases that cannot be read now, which were written to lately; and why.
-    pub(crate) unreadable: Vec<(Found, Text)>,
+    /// What cannot be read now, whenever it was written.
+    pub(crate) unreadable: Vec<Found>,
     /// Why places cannot be looked at, if these are others than at the look before.
     pub(crate) refused: Option<Vec<Text>>,
     /// How long it took to see what there is, without what is read of each that is new.
@@ -55,6 +57,7 @@ impl Lookout {
             search,
             databases: Databases::default(),
             given: HashSet::new(),
+            unreadable: Vec::new(),
             passed: HashMap::new(),
             refused: Vec::new(),
             older: Vec::new(),
@@ -88,9 +91,8 @@ impl Lookout {
         self.paths = recent.iter().map(|candidate| candidate.path.clone()).collect();
         self.folders = self.folders_of_last_look();
         let found = self.look_at(recent, now);
-        let is_recent = |it: &Unreadable| it.found.modified.is_none_or(|at| at >= from);
-        let unreadable = std::mem::take(&mut self.databases.unreadable).into_iter().filter(is_recent);
-        Look { found, unreadable: unreadable.map(|it| (it.found, it.why)).collect(), refused, took }
+        let unreadable = self.unreadable.iter().chain(&self.databases.unreadable).cloned();
+        Look { found, unreadable: unreadable.filter(|found| self.is_wanted(found)).collect(), refused, took }
     }
 
     fn folders_of_last_look(&mut self) -> Vec<PathBuf> {
@@ -121,7 +123,12 @@ impl Lookout {
         self.look_at(recent.collect(), now)
     }
 
-    /// The sessions among these that are news: read on two threads, for the first rows wait for all of them.
+    fn is_wanted(&self, found: &Found) -> bool {
+        self.search.format.as_ref().is_none_or(|format| found.format == format)
+    }
+
+    /// The sessions among these that are news: read on two threads, for the first rows wait for all of them. What cannot
+    /// be read is looked at each time.
     fn look_at(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<Found> {
         let stamp = |candidate: &Candidate| (candidate.modified, candidate.size);
         candidates.retain(|candidate| {
@@ -134,10 +141,13 @@ impl Lookout {
             let mut facts = Facts::new(now);
             half.iter().map(|candidate| facts.read(candidate.clone())).collect::<Vec<_>>()
         });
-        let format = self.search.format.as_deref();
+        let places: HashSet<&PathBuf> = candidates.iter().map(|candidate| &candidate.path).collect();
+        self.unreadable
+            .retain(|found| !places.contains(&found.path) && found.path.symlink_metadata().is_ok());
         let mut all = Vec::new();
         for (candidate, found) in candidates.iter().zip(read.into_iter().flatten()) {
-            match found.filter(|found| format.is_none_or(|format| found.format == format)) {
+            match found.filter(|found| self.is_wanted(found)) {
+                Some(found) if found.unreadable.is_some() => self.unreadable.push(found),
                 Some(found) => {
                     self.given.insert(candidate.place());
                     all.push(found);

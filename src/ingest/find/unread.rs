@@ -7,9 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::candidates::{self, Candidate, Databases, Search, Unreadable};
+use super::candidates::{self, Candidate, Databases, Search};
 use super::facts::Facts;
 use crate::formats::decoder::Format;
+use crate::formats::generic::Generic;
 use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
@@ -17,17 +18,34 @@ use crate::ingest::sift::{self, Sieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
+use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
+use crate::source::regular;
+use crate::source::stamp::read_range;
+
+/// So much of a file tells that it is none of records.
+const FIRST_BYTES: usize = 64;
 
 /// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
 /// its beginning tells; with the files of its sub-agents that do not lie beside it.
 pub(crate) struct Unread(Candidate, Option<&'static dyn Format>, Vec<PathBuf>);
 
-/// Finds sessions, newest first, without reading any; and the places that cannot be looked at.
-pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
+/// What comes of looking for sessions.
+pub(crate) struct Looked {
+    /// The sessions, newest first.
+    pub(crate) sessions: Vec<Unread>,
+    /// What lies among them and cannot be read, as far as that is known without reading any.
+    pub(crate) unreadable: Vec<Found>,
+    /// What the reader named and is not there.
+    pub(crate) refused: Vec<OpenError>,
+}
+
+/// Finds sessions without reading any.
+pub(crate) fn unread(search: &Search) -> Looked {
     let mut databases = Databases::default();
-    let (candidates, mut failures) = candidates::files(search, &mut databases);
-    failures.extend(databases.unreadable.iter().map(Unreadable::failure));
+    let (candidates, refused) = candidates::files(search, &mut databases);
+    let mut unreadable = databases.unreadable;
+    unreadable.retain(|found| search.format.as_ref().is_none_or(|format| found.format == format));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // Where the reader names folders and files, what lies beside sessions is come by as well.
     let may_lie_beside = |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
@@ -44,7 +62,7 @@ pub(crate) fn unread(search: &Search) -> (Vec<Unread>, Vec<OpenError>) {
         Unread(candidate, ..) => !(candidate.row.is_some() && candidate.is_child),
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
-    (archives_behind(sessions), failures)
+    Looked { sessions: archives_behind(sessions), unreadable, refused }
 }
 
 /// Searches sub-agents with their session, if the reader named its file and they are sessions of their own, which only
@@ -104,13 +122,6 @@ impl Unread {
         Some((self.0.format?.name(), &self.0.id))
     }
 
-    /// Whether it lies there, and is the one that is named if one is.
-    pub(crate) fn is_of(&self, target: &Target) -> bool {
-        let key = self.0.row.as_ref().and_then(|row| row.key.as_ref());
-        let is_named = |name: &String| self.0.id.starts_with(name) || key == Some(name);
-        self.0.path.starts_with(&target.path) && target.session.as_ref().is_none_or(is_named)
-    }
-
     /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
@@ -128,6 +139,27 @@ impl Unread {
             return Ok(Sifted::Whole(None));
         }
         sift::sift(&self.0.path, self.1, &self.2, sieve)
+    }
+
+    /// It, if it cannot be read, and why: for what is read in another way than by a [`Reader`].
+    pub(crate) fn unreadable(&self, why: &str) -> Found {
+        let Self(candidate, format, _) = self;
+        let format = format.map_or(Generic.name(), Format::name);
+        let place = candidate.place();
+        let found = Found::unreadable(place.path, format, Text::clean(why));
+        Found { session: place.session, modified: candidate.modified, ..found }
+    }
+
+    /// Whether it begins unlike a file of records though its agent's sessions are such files. Of an empty one nobody knows.
+    pub(crate) fn begins_strangely(&self) -> bool {
+        if self.0.format.is_none() || self.0.row.is_some() {
+            return false;
+        }
+        let Ok(head) = regular::open(&self.0.path).and_then(|file| read_range(&file, 0, FIRST_BYTES)) else {
+            return false;
+        };
+        let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&head).trim_ascii_start();
+        head.first().is_some_and(|byte| !b"{[".contains(byte))
     }
 
     /// The files of its sub-agents, if the reader named it and they are sessions of their own.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::candidates::{Candidate, Databases, Search, Unreadable, collect};
+use super::candidates::{Candidate, Databases, Search, collect};
 use super::facts::Facts;
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place, Sighting};
@@ -67,6 +67,8 @@ struct Known {
     is_sent: bool,
     /// Runs end without a word.
     is_live: bool,
+    /// Why it cannot be read. What is in the way may go without a trace in the file.
+    unreadable: Option<Text>,
 }
 
 impl Looker {
@@ -77,8 +79,6 @@ impl Looker {
     /// One look at all places. `false` when nobody listens any more.
     fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
-        let unreadable = self.databases.unreadable.iter().map(Unreadable::failure);
-        let failures: Vec<OpenError> = failures.into_iter().chain(unreadable).collect();
         if self.refused != failures {
             let refused = failures.iter().map(|OpenError(why)| Text::clean(why)).collect();
             self.refused = failures;
@@ -88,6 +88,14 @@ impl Looker {
         }
         let mut facts = Facts::new(now);
         let mut there = HashSet::new();
+        for found in std::mem::take(&mut self.databases.unreadable) {
+            let place = found.place();
+            there.insert(place.clone());
+            let stamp = (found.modified, None);
+            if !self.tell(place, stamp, Some(found), send) {
+                return false;
+            }
+        }
         for candidate in candidates {
             let place = candidate.place();
             there.insert(place.clone());
@@ -112,17 +120,38 @@ impl Looker {
         facts: &mut Facts,
         send: &mut dyn FnMut(Sighting) -> bool,
     ) -> bool {
-        let (modified, size) = (candidate.modified, candidate.size);
-        let known = self.known.get(&place);
-        if known.is_some_and(|known| known.modified == modified && known.size == size && !known.is_live) {
+        let stamp = (candidate.modified, candidate.size);
+        let stays = |known: &Known| {
+            (known.modified, known.size) == stamp && !known.is_live && known.unreadable.is_none()
+        };
+        if self.known.get(&place).is_some_and(stays) {
             return true;
         }
-        let was_sent = known.is_some_and(|known| known.is_sent);
+        let found = facts.read(candidate);
+        self.tell(place, stamp, found, send)
+    }
+
+    /// Sends what a look at a place came by, if it is news.
+    fn tell(
+        &mut self,
+        place: Place,
+        (modified, size): (Option<Timestamp>, Option<u64>),
+        found: Option<Found>,
+        send: &mut dyn FnMut(Sighting) -> bool,
+    ) -> bool {
         let is_wanted =
             |found: &Found| self.search.format.as_ref().is_none_or(|format| found.format == format);
-        let found = facts.read(candidate).filter(is_wanted);
+        let found = found.filter(is_wanted);
         let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
-        self.known.insert(place.clone(), Known { modified, size, is_sent: found.is_some(), is_live });
+        let unreadable = found.as_ref().and_then(|found| found.unreadable.clone());
+        let is_known = |known: &Known| {
+            unreadable.is_some() && known.unreadable == unreadable && known.modified == modified
+        };
+        if self.known.get(&place).is_some_and(is_known) {
+            return true;
+        }
+        let known = Known { modified, size, is_sent: found.is_some(), is_live, unreadable };
+        let was_sent = self.known.insert(place.clone(), known).is_some_and(|known| known.is_sent);
         match found {
             Some(found) => send(Sighting::Found(Box::new(found))),
             None => !was_sent || send(Sighting::Gone(place)),

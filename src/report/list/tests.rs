@@ -14,6 +14,7 @@ fn options(folder: &Path, width: u16) -> Options {
         hint: false,
         limit: None,
         json: false,
+        strict: false,
         paper: Paper { width, colour: false, ascii: false },
     }
 }

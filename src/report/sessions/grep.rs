@@ -24,45 +24,46 @@ use self::print::Printer;
 use self::query::Query;
 use self::repeats::Repeats;
 use self::search::{Message, search};
-use super::leave_named;
+use super::each::Failure;
 use super::walk::walk;
 use crate::ingest::OpenError;
-use crate::ingest::find;
+use crate::ingest::find::{self, Looked};
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Outcome, ReportError};
+use crate::report::outcome::{Missed, Outcome, ReportError};
 
 /// Writes all hits.
 pub fn write(options: &Options, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let (query, said) = Query::new(&options.asked, now).map_err(OpenError)?;
-    let (mut sessions, refused) = find::unread(&options.search);
-    let mut failures = options.refused.clone();
-    failures.extend(refused);
-    failures.extend(leave_named(&mut sessions, &options.targets));
+    let Looked { mut sessions, unreadable, refused } = find::unread(&options.search);
+    let mut missed = Missed { refused, unreadable };
     if let Some(since) = query.since {
         sessions.retain(|session| session.is_since(since));
     }
     let sessions = find::with_sub_agents(sessions);
     let mut printer = Printer::new(options, now);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
-    let format = options.search.format.as_deref();
     let only_first = options.form == Form::Sessions;
     walk(
         &sessions,
         || find::Reader::new(now),
-        |reader, session, say| search(&query, reader, session, (format, only_first), say),
+        |reader, session, say| search(&query, reader, session, (&options.search, only_first), say),
         |message| match message {
             Message::Hits(head, mut hits) => {
                 repeats.leave_out(&head, &mut hits);
                 if hits.is_empty() { Ok(()) } else { printer.write(&head, &hits, out) }
             }
-            Message::Failure(failure) => {
-                failures.push(failure);
+            Message::Failure(Failure::Named(failure)) => {
+                missed.refused.push(failure);
+                Ok(())
+            }
+            Message::Failure(Failure::CameBy(found)) => {
+                missed.unreadable.push(*found);
                 Ok(())
             }
         },
     )?;
-    let is_nothing = !printer.has_written() && failures.is_empty();
-    let outcome = if is_nothing { Outcome::Nothing } else { Outcome::of(failures) };
+    let otherwise = if printer.has_written() { Outcome::Complete } else { Outcome::Nothing };
+    let outcome = Outcome::of_many(missed, options.strict, otherwise);
     Ok(match said {
         Some(said) => Outcome::Saying(said, Box::new(outcome)),
         None => outcome,

@@ -5,7 +5,7 @@
 use super::query::Query;
 use super::repeats::Repeats;
 use super::search::{Message, search};
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::{self, Looked, Search};
 use crate::model::found::{Found, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -25,16 +25,15 @@ pub(crate) fn first_of_each(
     mut take: impl FnMut(TextHit),
 ) -> (bool, usize) {
     let Some(query) = Query::of_words(words) else { return (true, 0) };
-    let (sessions, refused) = find::unread(places);
+    let Looked { sessions, unreadable, refused } = find::unread(places);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
-    let (mut failures, mut found) = (refused.len(), 0);
-    let format = places.format.as_deref();
+    let (mut failures, mut found) = (refused.len() + unreadable.len(), 0);
     let end = walk(
         &sessions,
         || find::Reader::new(now),
         |reader, session, say| {
             if is_wanted() {
-                search(&query, reader, session, (format, true), say);
+                search(&query, reader, session, (places, true), say);
             }
         },
         |message| {
@@ -85,7 +84,7 @@ mod tests {
         let aside = [said("e1", "lay the garboard"), said("e2", "lay the old strake")];
         write("11aa.jsonl.reset.2026-06-27T03-21-20.768Z", &aside);
         let environment = Environment { home: Some(home.path().to_owned()), ..Environment::default() };
-        let places = Search { environment, paths: Vec::new(), format: None };
+        let places = Search { environment, ..Search::default() };
         let found = |word: &str| {
             let mut lines = Vec::new();
             first_of_each(

@@ -2,7 +2,6 @@
 
 use crate::analysis::expression::{Expr, When};
 use crate::ingest::find::Search;
-use crate::ingest::{OpenError, Target};
 use crate::report::rows::Paper;
 
 /// What to look for, where, and how to write it.
@@ -12,12 +11,10 @@ pub struct Options {
     pub asked: Asked,
     /// Where.
     pub search: Search,
-    /// The places that were named, each with its session if one was.
-    pub targets: Vec<Target>,
-    /// Sessions that were named and are none.
-    pub refused: Vec<OpenError>,
     /// How hits are written.
     pub form: Form,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
     /// Columns and colours.
     pub paper: Paper,
 }

@@ -14,9 +14,9 @@ use regex::bytes::RegexBuilder;
 use super::query::Query;
 use crate::analysis::expression::judge::{Judge, Verdict};
 use crate::analysis::search::texts;
-use crate::ingest::find::{Reader, Unread};
+use crate::ingest::find::{Reader, Search, Unread};
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
-use crate::ingest::{self, OpenError, Pager, Session, cannot_open};
+use crate::ingest::{self, Pager, Session, cannot_open};
 use crate::model::body::{Held, Key};
 use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Entry};
@@ -25,6 +25,7 @@ use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::report::reading::Reading;
+use crate::report::sessions::each::Failure;
 
 /// Of more lines, or more bytes in them, all of the session is decoded: that is no slower, and needs less memory.
 const MANY_LINES: usize = 2_000;
@@ -45,7 +46,7 @@ pub(super) enum Message {
     /// Some hits, and the session that they are in.
     Hits(Arc<Found>, Vec<Hit>),
     /// Why it could not be read, or not to its end.
-    Failure(OpenError),
+    Failure(Failure),
 }
 
 /// A line with a match.
@@ -80,21 +81,28 @@ pub(super) fn search(
     query: &Query,
     reader: &mut Reader,
     unread: &Unread,
-    (format, only_first): (Option<&str>, bool),
+    (search, only_first): (&Search, bool),
     say: &mut dyn FnMut(Message) -> bool,
 ) {
+    let failed = |why| Message::Failure(Failure::of(unread, search, why));
     let sifted = match unread.sift(&|text| query.lines_in(text)) {
-        Ok(Sifted::Nothing) => return,
+        // Nothing stands in what cannot be read.
+        Ok(Sifted::Nothing) if !unread.begins_strangely() => return,
         Ok(sifted) => sifted,
         Err(error) => {
-            say(Message::Failure(cannot_open(unread.path(), &error)));
+            say(failed(cannot_open(unread.path(), &error)));
             return;
         }
     };
-    let Some(found) = reader.found(unread).filter(|found| format.is_none_or(|format| found.format == format))
-    else {
+    let is_wanted = |found: &Found| search.format.as_ref().is_none_or(|format| found.format == format);
+    let Some(found) = reader.found(unread).filter(is_wanted) else { return };
+    if found.unreadable.is_some() {
+        say(Message::Failure(Failure::CameBy(Box::new(found))));
         return;
-    };
+    }
+    if matches!(sifted, Sifted::Nothing) {
+        return;
+    }
     let reading = ingest::open(&unread.target()).map(|session| {
         let has_lines = session.has_lines();
         (read(query, unread, session, &sifted), has_lines)
@@ -102,7 +110,7 @@ pub(super) fn search(
     let (mut reading, has_lines) = match reading {
         Ok(reading) => reading,
         Err(failure) => {
-            say(Message::Failure(failure));
+            say(failed(failure));
             return;
         }
     };
@@ -121,7 +129,7 @@ pub(super) fn search(
         is_wanted = say(Message::Hits(head, hits));
     }
     if let Some(failure) = reading.failure().filter(|_| is_wanted) {
-        say(Message::Failure(failure));
+        say(failed(failure));
     }
 }
 

@@ -3,17 +3,12 @@
 use crate::analysis::expression::When;
 use crate::analysis::ledger::By;
 use crate::ingest::find::Search;
-use crate::ingest::{OpenError, Target};
 
 /// What to sum up, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Where.
     pub search: Search,
-    /// The places that were named, each with its session if one was.
-    pub targets: Vec<Target>,
-    /// Sessions that were named and are none.
-    pub refused: Vec<OpenError>,
     /// What has a row of its own.
     pub by: Vec<By>,
     /// Only from this time on.
@@ -24,6 +19,8 @@ pub struct Options {
     pub form: Form,
     /// Whether what is used up of limits is wanted, and no sums.
     pub limits: bool,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
     /// Columns of a table.
     pub width: u16,
     /// Whether only ASCII is written.

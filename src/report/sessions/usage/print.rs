@@ -13,6 +13,7 @@ use crate::model::figures::exact;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::json;
+use crate::report::outcome::Missed;
 use crate::report::spent::{CostFigures, UsageFigures};
 
 /// Columns of the id of a session.
@@ -38,17 +39,21 @@ struct Line<'a> {
 pub(super) fn write(
     ledger: &Ledger,
     options: &Options,
+    missed: &Missed,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if options.limits {
-        return write_limits(ledger, options, now, out);
+        return write_limits(ledger, options, missed, now, out);
     }
     let (rows, total) = ledger.rows(&options.by, &[]);
     match options.form {
         Form::Json => rows.iter().try_for_each(|row| json::write_line(out, &line(row))),
         Form::Csv => write_csv(&rows, out),
         Form::Table => {
+            if rows.is_empty() && !missed.is_empty() {
+                return writeln!(out, "{}", missed.words());
+            }
             write_table(&rows, &total, options, out)?;
             if ledger.copies() > 0 {
                 let copies = exact(ledger.copies());
@@ -77,7 +82,13 @@ struct LimitLine {
     recorded: Option<String>,
 }
 
-fn write_limits(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
+fn write_limits(
+    ledger: &Ledger,
+    options: &Options,
+    missed: &Missed,
+    now: Timestamp,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut is_recorded = false;
     for (agent, limit) in ledger.limits() {
         is_recorded = true;
@@ -96,7 +107,8 @@ fn write_limits(ledger: &Ledger, options: &Options, now: Timestamp, out: &mut dy
         json::write_line(out, &line)?;
     }
     if !is_recorded && options.form == Form::Table {
-        writeln!(out, "no session tells of limits")?;
+        let words = if missed.is_empty() { "no session tells of limits".to_owned() } else { missed.words() };
+        writeln!(out, "{words}")?;
     }
     Ok(())
 }

@@ -6,55 +6,17 @@ use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::{charges, lacking};
 use crate::analysis::money::spending::{Charge, For, Spending};
-use crate::ingest::OpenError;
-use crate::ingest::find::{self, Unread};
+use crate::ingest::{OpenError, Target};
 use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
+use crate::report::sessions::each::Outline;
 
-/// What comes of a session.
-pub(super) enum Message {
-    /// What it spent.
-    Session(Box<Spender>),
-    /// It is none, or one that another one started.
-    Other(usize),
-    /// It is of another format, or cannot be read.
-    Passed,
-    /// Why it could not be read, or not to its end.
-    Failure(OpenError),
-}
-
-/// Reads a session that is listed, or any.
-pub(super) fn read(
-    reader: &mut find::Reader,
-    (number, unread): (usize, &Unread),
-    (format, is_listed): (Option<&str>, bool),
-    say: &mut dyn FnMut(Message) -> bool,
-) {
-    let found = if is_listed { reader.listed(unread) } else { reader.found(unread) };
-    let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
-        say(Message::Other(number));
-        return;
-    };
-    if format.is_some_and(|format| found.format != format) {
-        say(Message::Passed);
-        return;
-    }
-    match reading::count(&unread.target(), found.format) {
-        Ok(reading) => {
-            let failure = reading.failure();
-            if say(Message::Session(Box::new(spender(found, &reading))))
-                && let Some(failure) = failure
-            {
-                say(Message::Failure(failure));
-            }
-        }
-        Err(failure) => {
-            if say(Message::Failure(failure)) {
-                say(Message::Passed);
-            }
-        }
-    }
+/// Reads what a session spent.
+pub(super) fn read(target: &Target, found: Found) -> Result<Outline<Spender>, OpenError> {
+    let reading = reading::count(target, found.format)?;
+    let files = reading.files.values().map(|path| path.to_path_buf()).collect();
+    Ok(Outline { what: spender(found, &reading), files, failure: reading.failure() })
 }
 
 /// What a session spent.
@@ -80,7 +42,6 @@ pub fn spender(found: Found, reading: &Reading) -> Spender {
         id: transcript.meta().id.clone().unwrap_or_else(|| found.id.clone()),
         has_files: find::may_go_on(found.format),
         is_fork: transcript.entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption),
-        files: reading.files.values().map(|path| path.to_path_buf()).collect(),
         spent: charges.into_iter().enumerate().map(spent).collect(),
         limits: transcript.meta().limits.clone(),
         newest: if is_timed { None } else { newest() },
