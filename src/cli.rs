@@ -75,6 +75,8 @@ pub enum Config {
     Wait(report::wait::Options),
     /// Write how a file was understood.
     Doctor(doctor::Options),
+    /// Tell how the sessions of all agents were understood.
+    Health(Box<doctor::health::Options>),
     /// Write which sessions there are.
     List(list::Options),
     /// Write how the sessions of the last hours stand.
@@ -168,14 +170,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Tell how a file was understood, and what in it was not
-    Doctor {
-        /// The session
-        session: OsString,
-        /// One JSON object (schema tv.doctor/2)
-        #[arg(long)]
-        json: bool,
-    },
+    /// Tell how a session was understood, and what in it was not; without one how those of all agents were
+    Doctor(DoctorArgs),
     /// Check calls and results against the rules of the providers; 1 if an error is found
     Check(CheckArgs),
     /// Wait until something comes about in a session; 0 if it did, 1 if it will not
@@ -250,6 +246,20 @@ struct ShowArgs {
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Without a session this is the page for a report of a bug: by agent and version how many sessions and records there are, \
+what in them tv does not know, from when to when they are, and what could not be read. It has no content and no paths.")]
+struct DoctorArgs {
+    /// The session
+    session: Option<OsString>,
+    /// One JSON object (schema tv.doctor/2); without a session one a line for each version of an agent (tv.health/1)
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    strict: StrictArgs,
 }
 
 #[derive(Debug, clap::Args)]
@@ -370,10 +380,7 @@ impl Config {
                 let target = |name| session(name, &surroundings.environment);
                 Self::Stats(stats::Options { targets: sessions.iter().map(target).collect(), json })
             }
-            Command::Doctor { session: name, json } => match session(&name, &surroundings.environment) {
-                Ok(target) => Self::Doctor(doctor::Options { target, json }),
-                Err(refusal) => Self::Refuse(refusal),
-            },
+            Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) => {
                 let targets =
@@ -416,6 +423,20 @@ impl Config {
                 paper: paper(None, color, &surroundings),
             }),
         })
+    }
+}
+
+impl Config {
+    fn doctor(args: DoctorArgs, surroundings: &Surroundings) -> Self {
+        let (DoctorArgs { session: name, json, strict }, environment) = (args, &surroundings.environment);
+        match name.map(|name| session(&name, environment)) {
+            Some(Ok(target)) => Self::Doctor(doctor::Options { target, json }),
+            Some(Err(refusal)) => Self::Refuse(refusal),
+            None => {
+                let search = Search { environment: environment.clone(), ..Search::default() };
+                Self::Health(Box::new(doctor::health::Options { search, json, strict: strict.strict }))
+            }
+        }
     }
 }
 

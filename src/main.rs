@@ -7,9 +7,9 @@
 //! session of a gigabyte takes a quarter more time, and what its arenas keep for each thread is not given back in a
 //! session that grows for hours; one arena for all threads would keep less and cost half as much again.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tv::analysis::money::prices;
 use tv::cli::{Config, Surroundings, charset, completions, define, own_prices, replace_prices};
@@ -79,6 +79,7 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         Config::Rules(form) => check::write_rules(*form, &mut out)?,
         Config::Wait(options) => wait::write(options, now, &mut out)?,
         Config::Doctor(options) => doctor::write(options, now(), &mut out)?,
+        Config::Health(options) => doctor::health::write(options, now(), &mut progress(), &mut out)?,
         Config::Formats(options) => formats::write(options, &mut out)?,
         Config::List(options) => list::write(options, now(), &mut out)?,
         Config::Top(options) => top::write(options, now, &mut out)?,
@@ -102,6 +103,24 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
     };
     out.flush()?;
     Ok(code_of(outcome, charset))
+}
+
+/// Tells on a terminal how far a report is; what was told is gone when all is done.
+fn progress() -> impl FnMut(usize, usize) {
+    /// What is told is told so often.
+    const PAUSE: Duration = Duration::from_millis(100);
+    let is_told = io::stderr().is_terminal();
+    let mut told: Option<Instant> = None;
+    move |done, all| {
+        let is_due = told.is_none_or(|at| at.elapsed() >= PAUSE);
+        if !is_told || (!is_due && done < all) {
+            return;
+        }
+        told = Some(Instant::now());
+        let words = if done < all { format!("reading {done} of {all} sessions") } else { String::new() };
+        // Who cannot be told goes without.
+        let _ = write!(io::stderr(), "\r{words:<40}\r");
+    }
 }
 
 /// The exit code, after all is said that is to be said.

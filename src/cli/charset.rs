@@ -20,6 +20,7 @@ impl Config {
             Self::Brief(options) => options.form == report::brief::Form::Json,
             Self::Stats(options) => options.json,
             Self::Doctor(options) => options.json,
+            Self::Health(options) => options.json,
             Self::List(options) => options.json,
             Self::Top(options) => options.form != report::top::Form::Table,
             Self::Grep(options) => options.form == report::sessions::grep::Form::Json,

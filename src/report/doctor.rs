@@ -1,5 +1,6 @@
 //! `tv doctor`: how a file was understood, and what was not. Schema `tv.doctor/2`, only ever added to.
 
+pub mod health;
 mod prices;
 mod text;
 

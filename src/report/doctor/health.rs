@@ -1,0 +1,290 @@
+//! `tv doctor` without a session: how the sessions of all agents that are found here were understood, by agent and version.
+//! It is the page for a report of a bug: no content, no paths, no ids. Schema `tv.health/1`, only ever added to.
+//!
+//! Invariant: of a session only its tally stays, so that thousands need no more memory than one.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::ingest::find::Search;
+use crate::ingest::{self, OpenError, Target};
+use crate::model::edit::{Edit, Feed, MetaEdit};
+use crate::model::figures::{count, exact};
+use crate::model::found::Found;
+use crate::model::tally::Tally;
+use crate::model::text::{Text, prefix};
+use crate::model::timestamp::Timestamp;
+use crate::report::json;
+use crate::report::outcome::{Missed, Outcome, ReportError};
+use crate::report::reading::shown;
+use crate::report::sessions::each::{Outline, Step, each};
+
+/// Longer names of kinds are data rather than names.
+const LONGEST: usize = 80;
+
+/// What to examine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Where.
+    pub search: Search,
+    /// One JSON object a row.
+    pub json: bool,
+    /// Whether it is a failure that something cannot be read.
+    pub strict: bool,
+}
+
+/// A version of an agent, for JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    schema: &'static str,
+    agent: Option<&'static str>,
+    version: Option<&'a str>,
+    sessions: u64,
+    records: u64,
+    unknown: Vec<UnknownLine<'a>>,
+    unreadable: Vec<UnreadableLine<'a>>,
+    oldest: Option<String>,
+    newest: Option<String>,
+}
+
+#[derive(Serialize)]
+struct UnknownLine<'a> {
+    kind: &'a str,
+    judged: Option<&'static str>,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct UnreadableLine<'a> {
+    what: &'a str,
+    count: u64,
+}
+
+/// What is known of the sessions that a version of an agent wrote. One that several wrote is of the last.
+#[derive(Debug, Default, PartialEq)]
+struct Row {
+    sessions: u64,
+    records: u64,
+    unknown: BTreeMap<Text, u64>,
+    unreadable: BTreeMap<String, u64>,
+    reach: Option<(Timestamp, Timestamp)>,
+}
+
+/// A version of an agent: its format, and the version if its sessions tell.
+type Key = (&'static str, Option<Text>);
+
+/// What is known of a session.
+struct Examined {
+    key: Key,
+    tally: Tally,
+    reach: Option<(Timestamp, Timestamp)>,
+}
+
+/// Writes how all sessions were understood. Tells meanwhile how many of them are read.
+pub fn write(
+    options: &Options,
+    now: Timestamp,
+    tell: &mut dyn FnMut(usize, usize),
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
+    let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
+    let mut missed = Missed::default();
+    let (mut done, mut all) = (0, 0);
+    each(&options.search, None, now, examine, |step| {
+        match step {
+            Step::Found(found) => all = found,
+            Step::Session(session) => rows.entry(session.key.clone()).or_default().add(&session),
+            Step::Done => done += 1,
+            Step::Failure(failure) => missed.refused.push(failure),
+            Step::Unreadable(found) => {
+                let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
+                *rows.entry((found.format, None)).or_default().unreadable.entry(why).or_default() += 1;
+                missed.unreadable.push(*found);
+            }
+        }
+        tell(done, all);
+        true
+    });
+    let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
+    rows.sort_by_cached_key(|((format, version), _)| (*format, version.as_deref().map(numbers_of)));
+    if options.json {
+        rows.iter().try_for_each(|(key, row)| json::write_line(out, &line(key, row)))?;
+    } else {
+        write_page(&rows, out)?;
+    }
+    // The page says what cannot be read, without its path.
+    let unreadable = std::mem::take(&mut missed.unreadable);
+    let is_missed = options.strict && !unreadable.is_empty();
+    if is_missed || !missed.is_empty() { Ok(Outcome::Failed(missed.refused)) } else { Ok(Outcome::Complete) }
+}
+
+/// Reads a session, of which nothing is kept but how its records were understood.
+fn examine(target: &Target, found: Found) -> Result<Outline<Examined>, OpenError> {
+    let session = ingest::open_listed(target, found.format)?;
+    let (mut tally, mut files, mut version, mut fault) = (Tally::default(), Vec::new(), None, None);
+    let mut reach: Option<(Timestamp, Timestamp)> = None;
+    let format = session.opened.format;
+    session.read_whole(true, &mut |feed| match feed {
+        Feed::Batch { batch, .. } => {
+            for edit in &batch.edits {
+                match edit {
+                    Edit::Entry(entry) => entry.times().for_each(|at| reach = Some(widened(reach, (at, at)))),
+                    Edit::Meta(MetaEdit::Version(new)) => version = Some(new.clone()),
+                    _ => {}
+                }
+            }
+            // Each has the sums so far.
+            tally = batch.tally;
+        }
+        Feed::File { path, .. } => files.push(path.to_path_buf()),
+        Feed::Fault(what) => fault = Some(what),
+        _ => {}
+    });
+    let failure = fault.map(|what| OpenError(format!("{}: reading stopped: {what}", shown(&target.path))));
+    if let (0, Some(failure)) = (tally.records(), &failure) {
+        return Err(failure.clone());
+    }
+    Ok(Outline { what: Examined { key: (format, version), tally, reach }, files, failure })
+}
+
+fn widened(
+    known: Option<(Timestamp, Timestamp)>,
+    (from, to): (Timestamp, Timestamp),
+) -> (Timestamp, Timestamp) {
+    known.map_or((from, to), |(first, last)| (first.min(from), last.max(to)))
+}
+
+impl Row {
+    fn add(&mut self, session: &Examined) {
+        self.sessions += 1;
+        self.records += session.tally.records();
+        for (kind, (count, _)) in &session.tally.unknown {
+            *self.unknown.entry(kind.clone()).or_default() += count;
+        }
+        if let Some(reach) = session.reach {
+            self.reach = Some(widened(self.reach, reach));
+        }
+    }
+}
+
+/// Why something cannot be read, without the names of files in it.
+fn without_paths(why: &str) -> String {
+    let mut told = String::new();
+    let mut rest = why;
+    // A path may hold anything, so it is taken to go on until the sentence surely does.
+    while let Some((before, path)) = at_path(rest) {
+        told.push_str(before);
+        told.push('…');
+        let end = [": ", " ("].iter().filter_map(|end| path.find(end)).min();
+        rest = end.and_then(|end| path.get(end..)).unwrap_or_default();
+    }
+    told + rest
+}
+
+/// A text before and from the place where a path begins.
+fn at_path(text: &str) -> Option<(&str, &str)> {
+    let begins = |at: usize| text.get(..at).is_some_and(|before| !before.ends_with(char::is_alphanumeric));
+    let names_one =
+        |at: usize| text.get(at + 1..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+    let is_home = |at: usize| text.get(..at).is_some_and(|before| before.ends_with(['~', '.', '*', '>']));
+    let mut slashes = text.match_indices('/').map(|(at, _)| at);
+    let at = slashes.find(|at| begins(*at) && names_one(*at) && !is_home(*at))?;
+    text.split_at_checked(at)
+}
+
+/// A version in the order of its numbers: 2.1.9 is before 2.1.10.
+fn numbers_of(version: &str) -> (Vec<u64>, String) {
+    let numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    (numbers.collect(), version.to_owned())
+}
+
+fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
+    let unknown = |(kind, count): (&'a Text, &u64)| UnknownLine {
+        kind: prefix(kind, LONGEST),
+        judged: None,
+        count: *count,
+    };
+    let unreadable = |(what, count): (&'a String, &u64)| UnreadableLine { what, count: *count };
+    Line {
+        schema: "tv.health/1",
+        agent: Some(*format).filter(|format| ingest::names_an_agent(format)),
+        version: version.as_deref(),
+        sessions: row.sessions,
+        records: row.records,
+        unknown: row.unknown.iter().map(unknown).collect(),
+        unreadable: row.unreadable.iter().map(unreadable).collect(),
+        oldest: row.reach.map(|(oldest, _)| oldest.to_rfc3339()),
+        newest: row.reach.map(|(_, newest)| newest.to_rfc3339()),
+    }
+}
+
+/// The widths of the columns of figures.
+const SESSIONS: usize = 8;
+const RECORDS: usize = 11;
+
+fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
+    let sessions: u64 = rows.iter().map(|(_, row)| row.sessions).sum();
+    let system = std::env::consts::OS;
+    writeln!(out, "tv {} on {system}: {}", env!("CARGO_PKG_VERSION"), count(sessions, "session"))?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let name = |(format, version): &Key| {
+        let version = version.as_deref().map(|version| format!(" {}", prefix(version, LONGEST)));
+        format!("{format}{}", version.unwrap_or_default())
+    };
+    let width = rows.iter().map(|(key, _)| name(key).chars().count()).max().unwrap_or_default();
+    writeln!(
+        out,
+        "\n{:<width$}{:>SESSIONS$}{:>RECORDS$}  oldest      newest",
+        "agent and version",
+        "sessions",
+        "records",
+        width = width.max("agent and version".len()) + 2
+    )?;
+    let width = width.max("agent and version".len()) + 2;
+    for (key, row) in rows {
+        let reach = row.reach.map(|(oldest, newest)| format!("  {}  {}", oldest.date(), newest.date()));
+        writeln!(
+            out,
+            "{:<width$}{:>SESSIONS$}{:>RECORDS$}{}",
+            name(key),
+            exact(row.sessions),
+            exact(row.records),
+            reach.unwrap_or_default()
+        )?;
+        for (kind, count) in &row.unknown {
+            writeln!(out, "    unknown: {} ×{}", prefix(kind, LONGEST), exact(*count))?;
+        }
+        for (what, count) in &row.unreadable {
+            writeln!(out, "    cannot be read: {what} ×{}", exact(*count))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{numbers_of, without_paths};
+
+    #[test]
+    fn versions_are_ordered_by_their_numbers() {
+        let mut versions = ["2.1.10", "2.1.9", "10.0.0", "2.1.10-beta", "unknown"];
+        versions.sort_by_key(|version| numbers_of(version));
+        assert_eq!(versions, ["unknown", "2.1.9", "2.1.10", "2.1.10-beta", "10.0.0"]);
+    }
+
+    #[test]
+    fn no_path_is_told() {
+        for (why, told) in [
+            ("/home/me/a.jsonl: cannot be read (Is a directory)", "…: cannot be read (Is a directory)"),
+            ("reading stopped: \"/home/me/a b\" is gone", "reading stopped: \"…"),
+            ("it is in ~/.cursor/projects/*/chats", "it is in ~/.cursor/projects/*/chats"),
+            ("input/output error", "input/output error"),
+        ] {
+            assert_eq!(without_paths(why), told);
+        }
+    }
+}
