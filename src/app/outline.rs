@@ -36,6 +36,8 @@ pub struct Section {
     pub part: SectionKind,
     /// How many rows it has.
     pub(crate) total: usize,
+    /// How many of what its heading names are in sight, and how many there are: of turns, not of what hangs on them.
+    pub counts: (usize, usize),
     /// Rows in sight.
     pub rows: Vec<OutlineRow>,
     /// Which of them the cursor is on.
@@ -165,11 +167,13 @@ impl Outline {
             });
             let top = scrolled(top, held, lines, all.len());
             let in_sight = all.iter().skip(top).take(lines);
+            let counted = |key: &&Key| part != SectionKind::Turns || matches!(key, Key::Turn(_));
+            let counts = (in_sight.clone().filter(counted).count(), all.iter().filter(counted).count());
             let rows = in_sight
                 .map(|key| OutlineRow { is_current: is_current(key), ..self.row_at_cursor(wanted, key) });
             let rows: Vec<OutlineRow> = rows.collect();
             let cursor = cursor.and_then(|cursor| cursor.place.checked_sub(top));
-            sections.push((top, Section { part, total: all.len(), rows, cursor }));
+            sections.push((top, Section { part, total: all.len(), counts, rows, cursor }));
         }
         for (top, section) in &sections {
             if let Some(kept) = self.tops.get_mut(section.part as usize) {

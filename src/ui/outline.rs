@@ -48,11 +48,8 @@ fn paint_heading(reader: &Reader, section: &Section, columns: &[usize], line: Re
     let style =
         if reader.focused() == Pane::Outline { reader.screen.theme.focus } else { reader.screen.theme.dim };
     let (title, names) = section.part.heading();
-    let cut = if section.rows.len() < section.total {
-        format!(" {} of {}", section.rows.len(), section.total)
-    } else {
-        String::new()
-    };
+    let (in_sight, all) = section.counts;
+    let cut = if in_sight < all { format!(" {in_sight} of {all}") } else { String::new() };
     buffer.set_stringn(line.x, line.y, format!(" {title}{cut}"), usize::from(line.width), style);
     let figures = figures(columns, names.iter().copied());
     paint_figures(reader, &figures, line, buffer);

@@ -7,11 +7,13 @@ use tv::app::layout::Frame;
 use tv::app::panes::{Pane, Panes};
 use tv::app::text::viewport::focus_of;
 use tv::model::edit::{Edit, MetaEdit};
+use tv::model::entry::Role;
 use tv::model::text::Text;
+use tv::model::tool::{ToolKind, Verdict};
 use tv::model::transcript::Touched;
 use tv::render::theme::Theme;
 
-use crate::made::prompt;
+use crate::made::{calls, in_lane, lane, prompt, result_at, says};
 use crate::stage::{Stage, demo, fixture};
 
 fn stage(columns: u16, lines: u16) -> Stage {
@@ -350,4 +352,27 @@ proptest! {
             prop_assert!(stage.app.reader.text.view.lines.iter().any(|line| focus_of(line) == focus));
         }
     }
+}
+
+/// What hangs on turns has rows too, but is no turn.
+#[test]
+fn the_heading_counts_turns_and_not_what_hangs_on_them() {
+    let mut stage = Stage::made((120, 30));
+    for turn in 0..40 {
+        let (call, scout) = (format!("c{turn}"), format!("scout{turn}"));
+        let at = 100 + turn * 10;
+        stage.add([
+            says(&format!("p{turn}"), at, Role::User, "Look at the next boat"),
+            lane(&scout, &call),
+            calls(&call, at + 1, "task", ToolKind::Delegate, "look"),
+            in_lane(says(&format!("s{turn}"), at + 2, Role::Assistant, "A boat."), &scout),
+            result_at(&call, at + 3, "A boat.", Verdict::Done),
+        ]);
+    }
+    let turns = stage.app.reader.session.transcript.turns().len();
+    let section = stage.app.reader.outline.sections.first().unwrap();
+    let in_sight = section.rows.iter().filter(|row| row.title.contains("Look at the next boat")).count();
+    assert!(in_sight < section.rows.len() && in_sight > 1, "{}", stage.picture());
+    let heading = format!("TURNS {in_sight} of {turns}");
+    assert!(stage.picture().contains(&heading), "{heading}\n{}", stage.picture());
 }
