@@ -170,7 +170,7 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Tell how a session was understood, and what in it was not; without one how those of all agents were
+    /// Tell how a session, or all that there are, was understood, and what was not
     Doctor(DoctorArgs),
     /// Check calls and results against the rules of the providers; 1 if an error is found
     Check(CheckArgs),

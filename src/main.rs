@@ -105,20 +105,20 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
     Ok(code_of(outcome, charset))
 }
 
-/// Tells on a terminal how far a report is; what was told is gone when all is done.
+/// Writes on a terminal how far a report is; nothing of that is left when all is done.
 fn progress() -> impl FnMut(usize, usize) {
-    /// What is told is told so often.
+    /// How often at most.
     const PAUSE: Duration = Duration::from_millis(100);
-    let is_told = io::stderr().is_terminal();
-    let mut told: Option<Instant> = None;
+    let is_terminal = io::stderr().is_terminal();
+    let mut written: Option<Instant> = None;
     move |done, all| {
-        let is_due = told.is_none_or(|at| at.elapsed() >= PAUSE);
-        if !is_told || (!is_due && done < all) {
+        let is_due = written.is_none_or(|at| at.elapsed() >= PAUSE);
+        if !is_terminal || (!is_due && done < all) {
             return;
         }
-        told = Some(Instant::now());
+        written = Some(Instant::now());
         let words = if done < all { format!("reading {done} of {all} sessions") } else { String::new() };
-        // Who cannot be told goes without.
+        // The report itself does not depend on it.
         let _ = write!(io::stderr(), "\r{words:<40}\r");
     }
 }

@@ -421,7 +421,10 @@ impl Calendar {
                 By::Day | By::Week | By::Month => {
                     group.period = spent.at.map(|at| self.period(*by, at));
                 }
-                By::Project => group.project = Some(found.cwd.clone().unwrap_or_default()),
+                By::Project => {
+                    group.project =
+                        found.project.clone().or_else(|| found.cwd.clone()).or_else(|| Some(Text::default()));
+                }
                 By::Agent => group.agent = Some(found.format),
                 By::Model => group.model = Some(spent.model.clone()),
                 By::Session => group.session = Some((found.id.clone(), found.title.clone())),

@@ -22,6 +22,9 @@ use crate::model::found::{Found, Place};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
+/// Columns of a state, its sign included.
+const STATE: usize = 16;
+
 /// A session among others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
@@ -64,6 +67,8 @@ pub struct Head {
     pub agent: Option<Name>,
     /// The working directory.
     pub cwd: Option<Text>,
+    /// The folder of the project that it counts to: where it began.
+    pub project: Option<Text>,
     /// Models that answered, in the order seen.
     pub models: Vec<Name>,
     /// The model in use.
@@ -224,13 +229,14 @@ impl Need {
 impl SessionRow {
     /// A session of which no more is known than that it is there, or why it cannot be read.
     pub fn found(found: &Found, problem: Option<Text>) -> Self {
-        let problem = problem.or_else(|| found.trouble());
+        let problem = problem.or_else(|| found.fault());
         let head = Head {
             format: found.format,
             id: Some(found.id.clone()),
             title: found.title.clone(),
             agent: found.agent.clone(),
             cwd: found.cwd.clone(),
+            project: found.project.clone(),
             models: found.model.iter().cloned().collect(),
             model: found.model.clone(),
             started: found.started,
@@ -274,15 +280,21 @@ impl SessionRow {
         let file = || self.place.path.file_name().map(|name| Text::clean(&name.to_string_lossy()));
         match (title, file().unwrap_or_default(), &self.problem) {
             (Some(title), ..) => title.to_string(),
-            (None, file, Some(problem)) => format!("{problem} ({file})"),
-            (None, file, None) => file.to_string(),
+            // What is too long for the column of what it does.
+            (None, file, Some(problem)) if problem.chars().count() > STATE => format!("{problem} ({file})"),
+            (None, file, _) => file.to_string(),
         }
     }
 
-    /// The folder that it works in, by its last name; else its format.
+    /// The folder of its project; else the one that it works in.
+    pub fn folder(&self) -> Option<&Text> {
+        self.head.project.as_ref().or(self.head.cwd.as_ref())
+    }
+
+    /// That folder by its last name; else its format.
     pub fn project(&self) -> String {
         let name = |path: &Text| path.rsplit(['/', '\\']).find(|part| !part.is_empty()).map(str::to_owned);
-        self.head.cwd.as_ref().and_then(name).unwrap_or_else(|| self.head.format.to_owned())
+        self.folder().and_then(name).unwrap_or_else(|| self.head.format.to_owned())
     }
 
     /// The format, with the name of the agent in it: `openclaw/main`.

@@ -24,7 +24,7 @@ pub(super) fn view_of(
     let is_folder = target.session.is_none() && target.path.is_dir();
     let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
-    let listed = named.map(|target| target.path.clone()).collect();
+    let listed = named.map(|target| Target { path: target.path.clone(), session: None }).collect();
     let start = if is_choice { Start::Picker } else { Start::Session(target) };
     let joined = if is_choice { Vec::new() } else { others.to_vec() };
     ViewConfig { listed, joined, ..view(start, look, surroundings) }
@@ -40,7 +40,6 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
     ViewConfig {
         start,
         listed: Vec::new(),
-        named: Vec::new(),
         joined: Vec::new(),
         wall: WallChoice::default(),
         environment,

@@ -70,12 +70,12 @@ fn the_locale_decides_on_glyphs() {
 fn what_is_listed_comes_from_the_arguments_and_the_environment() {
     let environment = Environment { home: Some("/home/me".into()), ..Environment::default() };
     let surroundings = || Surroundings { environment: environment.clone(), ..on_a_terminal() };
-    let config = resolve("list --agent pi --limit 5 a b", surroundings()).unwrap();
+    let config = resolve("list --agent pi --limit 5 src tests", surroundings()).unwrap();
     let Config::List(list) = config else { panic!("{config:?}") };
     assert_eq!((list.limit, list.json, list.paper.width), (Some(5), false, 120));
     assert_eq!(
         (list.search.paths, list.search.format),
-        (vec!["a".into(), "b".into()], Some("pi".to_owned()))
+        (vec!["src".into(), "tests".into()], Some("pi".to_owned()))
     );
     assert_eq!(list.search.environment, environment);
     let nameless = resolve("show no-such-session", surroundings()).unwrap();
@@ -90,13 +90,13 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     let config = resolve("a.jsonl b.jsonl", on_a_terminal()).unwrap();
     let Config::View(view) = config else { panic!("{config:?}") };
     assert_eq!(view.start, Start::Session(Target { path: "a.jsonl".into(), session: None }));
-    assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(std::path::PathBuf::from));
+    assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(Target::parse));
     assert_eq!(view.joined, [Target { path: "b.jsonl".into(), session: None }]);
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
     // Of a folder the newest session is shown, and all are to choose from.
     let folder = resolve("src", on_a_terminal()).unwrap();
-    assert!(matches!(folder, Config::View(view) if view.listed == [std::path::PathBuf::from("src")]));
+    assert!(matches!(folder, Config::View(view) if view.listed == [Target::parse("src")]));
     let written = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap();
     let Config::Print(print) = written else { panic!("{written:?}") };
     assert_eq!(print.target, Target { path: "a.jsonl".into(), session: None });

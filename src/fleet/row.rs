@@ -100,6 +100,7 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
         title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| own.title().cloned()),
         agent: meta.agent.clone().or(found.agent),
         cwd: own.cwd.clone().or(found.cwd),
+        project: meta.project().filter(|_| is_whole).cloned().or(found.project),
         models: if meta.models.is_empty() && !is_whole {
             found.models
         } else {

@@ -68,8 +68,7 @@ fn plan_asking(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
     }
     let detection = match detect_session(path, &head, is_whole, asked) {
         Ok(detection) => detection,
-        Err(NoSession::Aside(what)) => return Err(refusal(path, what)),
-        Err(NoSession::Foreign(what)) => return Err(refusal(path, what)),
+        Err(NoSession::Aside(what) | NoSession::Foreign(what)) => return Err(refusal(path, what)),
         Err(NoSession::Unclaimed) => {
             let what = format!("{UNCLAIMED}; `tv doctor` says what each format missed");
             return Err(refusal(path, &what));

@@ -13,6 +13,9 @@ use crate::source::packed::Packing;
 
 /// How much of a file is looked at.
 pub(crate) const HEAD: usize = 256 << 10;
+/// How much of one is, if that is what its first record takes: a prompt may have large images before its words or
+/// behind them.
+pub(crate) const LONGEST: usize = 16 << 20;
 /// How many records are looked at.
 const RECORDS: usize = 50;
 

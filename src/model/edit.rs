@@ -110,6 +110,13 @@ pub enum MetaEdit {
     Agent(Name),
     /// The working directory.
     Cwd(Text),
+    /// The working directory of a session before it moved to another copy of the same project, and where that is.
+    Moved {
+        /// Where it began.
+        from: Text,
+        /// The folder of the copy.
+        to: Text,
+    },
     /// A version of the agent program that wrote records.
     Version(Text),
     /// The model in use.

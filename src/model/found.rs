@@ -36,6 +36,8 @@ pub struct Found {
     pub title: Option<Text>,
     /// The working directory.
     pub cwd: Option<Text>,
+    /// The folder of the project that it counts to: where it began.
+    pub project: Option<Text>,
     /// The model that answered last.
     pub model: Option<Text>,
     /// When its first entry was made.
@@ -71,6 +73,7 @@ impl Found {
             agent: None,
             title: None,
             cwd: None,
+            project: None,
             model: None,
             started: None,
             modified: None,
@@ -88,14 +91,14 @@ impl Found {
     }
 
     /// What stands in place of its title if it cannot be read.
-    pub fn trouble(&self) -> Option<Text> {
+    pub fn fault(&self) -> Option<Text> {
         self.unreadable.as_ref().map(|why| Text::clean(&format!("cannot be read: {why}")))
     }
 
     /// The same with what it is that cannot be read, for where it has no row.
     pub fn unread_line(&self) -> String {
-        let trouble = self.trouble().unwrap_or_default();
-        format!("{}: {trouble}", self.place().address())
+        let fault = self.fault().unwrap_or_default();
+        format!("{}: {fault}", self.place().address())
     }
 
     /// Where it lies.

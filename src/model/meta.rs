@@ -4,6 +4,7 @@
 //! (`model::meta::Meta::root`): a file has one name throughout, and no `cd` makes the list of files begin anew.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::body::Key;
 use super::edit::MetaEdit;
@@ -24,6 +25,8 @@ pub struct Meta {
     pub cwd: Option<Text>,
     /// The one in which the session began: paths are shown as seen from there, wherever it went later.
     pub(crate) root: Option<Text>,
+    /// The folder of the project, where the session began in a copy of it.
+    origin: Option<Text>,
     /// Versions of the agent program, in the order seen.
     pub versions: Vec<Text>,
     /// The model in use.
@@ -43,6 +46,11 @@ pub struct Meta {
 }
 
 impl Meta {
+    /// The folder of the project that the session counts to, wherever it went later.
+    pub fn project(&self) -> Option<&Text> {
+        self.origin.as_ref().or(self.root.as_ref())
+    }
+
     /// Takes a fact; the later one wins.
     pub(crate) fn take(&mut self, edit: MetaEdit) {
         match edit {
@@ -60,6 +68,13 @@ impl Meta {
             MetaEdit::Cwd(cwd) => {
                 self.root.get_or_insert_with(|| cwd.clone());
                 self.cwd = Some(cwd);
+            }
+            MetaEdit::Moved { from, to } => {
+                let is_copy =
+                    self.root.as_ref().is_none_or(|root| Path::new(root.as_str()).starts_with(to.as_str()));
+                if is_copy && self.origin.is_none() {
+                    self.origin = Some(from);
+                }
             }
             MetaEdit::Version(version) => {
                 if !self.versions.contains(&version) {

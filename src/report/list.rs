@@ -5,7 +5,6 @@
 //! from the rows.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use ratatui::style::{Color, Style};
 use ratatui::text::Span;
@@ -19,7 +18,6 @@ use crate::ingest;
 use crate::ingest::find::{self, Environment, Search};
 use crate::model::figures;
 use crate::model::found::Found;
-use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 
@@ -57,6 +55,7 @@ struct Line<'a> {
     key: Option<&'a str>,
     title: Option<&'a str>,
     cwd: Option<&'a str>,
+    project: Option<&'a str>,
     model: Option<&'a str>,
     started: Option<String>,
     modified: Option<String>,
@@ -119,6 +118,7 @@ fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
         key: found.key.as_deref(),
         title: found.title.as_deref(),
         cwd: found.cwd.as_deref(),
+        project: found.project.as_deref(),
         model: found.model.as_deref(),
         started: found.started.map(Timestamp::to_rfc3339),
         modified: modified.map(Timestamp::to_rfc3339),
@@ -171,16 +171,15 @@ impl<'a> Table<'a> {
     }
 
     fn line(&self, found: &Found) -> String {
+        if let Some(fault) = found.fault() {
+            return self.line_of_fault(found, &fault);
+        }
         let dot = if found.live == Some(true) { if self.paper.ascii { "*" } else { "●" } } else { " " };
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let dim = Style::new().fg(Color::DarkGray);
-        let trouble = found.trouble();
-        // Of what cannot be read, it is of interest where it lies.
-        let folder = found.path.parent().filter(|_| trouble.is_some());
-        let cwd = folder.or_else(|| found.cwd.as_ref().map(|cwd| cwd.as_str().as_ref()));
-        let cwd = cwd.map(|cwd: &Path| self.environment.shortened(cwd));
-        let title = trouble.as_ref().or(found.title.as_ref()).map_or("(no title)", Text::as_str);
-        let of_title = if trouble.is_some() { Style::new().fg(Color::Red) } else { Style::new() };
+        let project = found.project.as_ref().or(found.cwd.as_ref());
+        let cwd = project.map(|folder| self.environment.shortened(folder.as_str().as_ref()));
+        let title = found.title.as_deref().unwrap_or("(no title)");
         let age = |at: Timestamp| match found.live {
             Some(true) => figures::age(self.now.since(at)),
             Some(false) | None => at.day_or_minute(self.now),
@@ -189,12 +188,32 @@ impl<'a> Table<'a> {
         let cells = [
             (format!("{age:>AGE$}"), dim),
             (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
-            (self.fit(title, self.title), of_title),
+            (self.fit(title, self.title), Style::new()),
             (self.fit_path(&cwd.unwrap_or_default(), self.cwd), dim),
             (self.fit(found.model.as_deref().unwrap_or_default(), self.model), dim),
             (format!("{size:>SIZE$}"), dim),
             (self.fit(&found.id, self.id), Style::new()),
         ];
+        self.line_of(dot, cells)
+    }
+
+    /// Of what cannot be read it is said why and where it lies, in all columns but those of its age, format and name.
+    fn line_of_fault(&self, found: &Found, fault: &str) -> String {
+        let others = [self.cwd, self.model, SIZE].into_iter().filter(|column| *column > 0);
+        let width = self.title + others.map(|column| column + GAP).sum::<usize>();
+        let words = format!("{fault} ({})", self.environment.shortened(&found.path));
+        let age = found.modified.map(|at| at.day_or_minute(self.now)).unwrap_or_default();
+        let dim = Style::new().fg(Color::DarkGray);
+        let cells = [
+            (format!("{age:>AGE$}"), dim),
+            (self.fit(found.format, self.format), Style::new().fg(Color::Cyan)),
+            (self.fit(&words, width), Style::new().fg(Color::Red)),
+            (self.fit(&found.id, self.id), Style::new()),
+        ];
+        self.line_of(" ", cells)
+    }
+
+    fn line_of(&self, dot: &'static str, cells: impl IntoIterator<Item = (String, Style)>) -> String {
         let mut spans = vec![Span::styled(dot, Style::new().fg(Color::Green))];
         for (at, (cell, style)) in cells.into_iter().filter(|(cell, _)| !cell.is_empty()).enumerate() {
             spans.push(Span::raw(if at == 0 { " " } else { "  " }));

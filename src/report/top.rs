@@ -158,9 +158,10 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
             News::Rang(_) => {}
         }
     }
-    let (otherwise, refused) = match stop.load(Ordering::Relaxed) {
-        true => (Outcome::Interrupted, std::mem::take(&mut missed.refused)),
-        false => (Outcome::Complete, Vec::new()),
+    let (otherwise, refused) = if stop.load(Ordering::Relaxed) {
+        (Outcome::Interrupted, std::mem::take(&mut missed.refused))
+    } else {
+        (Outcome::Complete, Vec::new())
     };
     let saying = |outcome, OpenError(why)| Outcome::Saying(why, Box::new(outcome));
     let otherwise = refused.into_iter().rev().fold(otherwise, saying);

@@ -22,9 +22,7 @@ pub struct ViewConfig {
     /// What to show first.
     pub start: Start,
     /// Where the sessions are that the picker lists; without any, it lists all that agents keep.
-    pub listed: Vec<PathBuf>,
-    /// Of these only the sessions that are named, where one is.
-    pub named: Vec<Target>,
+    pub listed: Vec<Target>,
     /// What is read as one with the session that is shown first.
     pub joined: Vec<Target>,
     /// Which of them are on the wall.

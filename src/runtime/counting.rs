@@ -84,6 +84,7 @@ fn read(search: &Search, sums: &Mutex<Sums>, touch: &Sender<()>, is_over: &Atomi
         Step::Done => change(&mut |sums| sums.progress.done += 1),
         Step::Session(mut session) => {
             session.found.cwd = session.found.cwd.map(shorten);
+            session.found.project = session.found.project.map(shorten);
             let mut session = Some(session);
             change(&mut |sums| session.take().into_iter().for_each(|session| sums.ledger.add(*session)))
         }

@@ -43,12 +43,7 @@ struct Words {
 
 /// What the picker of this viewer looks for.
 pub(crate) fn search(config: &ViewConfig) -> Search {
-    Search {
-        environment: config.environment.clone(),
-        paths: config.listed.clone(),
-        named: config.named.clone(),
-        ..Search::default()
-    }
+    Search::among(config.environment.clone(), config.listed.iter().cloned().map(Ok), None)
 }
 
 /// Where that is, for people.
@@ -111,6 +106,7 @@ impl Drop for Discovery {
 fn shorten(found: &mut Found, environment: &Environment) {
     let short = |cwd: Text| Text::clean(&environment.shortened(Path::new(cwd.as_str())));
     found.cwd = found.cwd.take().map(short);
+    found.project = found.project.take().map(short);
 }
 
 /// Looks for one line of words after the other.

@@ -177,18 +177,15 @@ impl Wrapping {
         let cut = glyphs.cut;
         let style = if is_chosen { theme.focus } else { theme.text };
         let width = hit.map_or(self.title, |_| self.title_of_hit());
-        let title = match (found.trouble(), &found.title) {
-            (Some(trouble), _) => fit(&trouble, width, cut, if is_chosen { theme.focus } else { theme.bad }),
-            (None, Some(title)) => fit(title, width, cut, style),
-            (None, None) => fit("(no title)", width, cut, if is_chosen { theme.focus } else { theme.dim }),
+        let title = match &found.title {
+            Some(title) => fit(title, width, cut, style),
+            None => fit("(no title)", width, cut, if is_chosen { theme.focus } else { theme.dim }),
         };
         let agent = match &found.agent {
             Some(agent) => format!("{}/{agent}", found.format),
             None => found.format.to_owned(),
         };
-        let cwd = found.cwd.as_deref().map(str::to_owned);
-        let path = found.unreadable.as_ref().map(|_| found.path.to_string_lossy().into_owned());
-        let cwd = wrap::fit_path(&path.or(cwd).unwrap_or_default(), self.cwd, cut);
+        let cwd = wrap::fit_path(found.cwd.as_deref().unwrap_or_default(), self.cwd, cut);
         let model = found.model.as_deref().map(phrases::model).unwrap_or_default();
         let size = found.size.map(figures::bytes).unwrap_or_default();
         let mut spans = vec![
@@ -196,8 +193,16 @@ impl Wrapping {
             Span::styled(if found.live == Some(true) { dot } else { " " }, theme.good),
             Span::raw(" "),
         ];
-        spans.extend(title);
+        let agent = (fit(&agent, self.agent, cut, theme.tool), self.agent);
         let age = (fit(&format!("{:>AGE$}", age(reader, found)), AGE, cut, theme.dim), AGE);
+        if let Some(fault) = found.fault() {
+            let taken = [agent.1, age.1].into_iter().filter(|width| *width > 0).map(|width| width + GAP);
+            let room = self.all.saturating_sub(taken.sum());
+            let words = format!("{fault} ({})", Text::clean(&found.path.to_string_lossy()));
+            spans.extend(fit(&words, room, cut, if is_chosen { theme.focus } else { theme.bad }));
+            return with_facts(spans, [agent, age]);
+        }
+        spans.extend(title);
         if let Some(hit) = hit {
             let room = self.all.saturating_sub(self.title_of_hit() + AGE + GAP * 2);
             let styles = [theme.dim, theme.dim.patch(theme.hit.any)];
@@ -210,18 +215,26 @@ impl Wrapping {
             return Line::from(spans);
         }
         let facts = [
-            (fit(&agent, self.agent, cut, theme.tool), self.agent),
+            agent,
             (fit(&cwd, self.cwd, cut, theme.dim), self.cwd),
             (fit(&model, self.model, cut, theme.dim), self.model),
             age,
             (fit(&format!("{:>width$}", size, width = self.size), self.size, cut, theme.dim), self.size),
         ];
-        for (cell, _) in facts.into_iter().filter(|(_, width)| *width > 0) {
-            spans.push(Span::raw(" ".repeat(GAP)));
-            spans.extend(cell);
-        }
-        Line::from(spans)
+        with_facts(spans, facts)
     }
+}
+
+/// A row with facts behind it, in columns that are not left out.
+fn with_facts(
+    mut spans: Vec<Span<'static>>,
+    facts: impl IntoIterator<Item = (Vec<Span<'static>>, usize)>,
+) -> Line<'static> {
+    for (cell, _) in facts.into_iter().filter(|(_, width)| *width > 0) {
+        spans.push(Span::raw(" ".repeat(GAP)));
+        spans.extend(cell);
+    }
+    Line::from(spans)
 }
 
 /// How old a session that runs is; when one that rests was written last.
@@ -253,8 +266,8 @@ fn paint_preview(app: &App, area: Rect, buffer: &mut Buffer) {
     let known = app.picker.previewed.as_ref().filter(|known| known.place == place);
     let preview = known.and_then(|known| known.preview.as_ref());
     let theme = &app.reader.screen.theme;
-    let trouble = found.trouble();
-    let title = trouble.as_ref().or(found.title.as_ref()).map_or("(no title)", Text::as_str);
+    let fault = found.fault();
+    let title = fault.as_ref().or(found.title.as_ref()).map_or("(no title)", Text::as_str);
     let head = Rect { height: area.height.min(2), ..area };
     let mut y = paint_text(title, theme.heading, area.y, head, buffer);
     for line in facts(&app.reader, found, preview).into_iter().take(usize::from(area.bottom() - y)) {

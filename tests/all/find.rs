@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 #[cfg(feature = "sqlite")]
 use tv::cli::{Config, Surroundings};
+#[cfg(feature = "sqlite")]
+use tv::ingest::Target;
 use tv::ingest::find::{self, Environment, Search};
 use tv::model::found::{Found, Sighting};
 use tv::model::timestamp::Timestamp;
@@ -387,7 +389,12 @@ fn a_preview_has_the_first_prompt_and_the_last_answer() {
     let found = Found { path, ..found.iter().find(|found| found.format == "pi").unwrap().clone() };
     let preview = find::preview(&found);
     let prompt = preview.prompt.map_or(0, |prompt| prompt.len());
-    assert!((prompt == 0 || (1_000..20_000).contains(&prompt)) && preview.counts.is_none(), "{prompt}");
+    assert!((1_000..20_000).contains(&prompt), "{prompt}");
+    assert_eq!(
+        preview.counts,
+        Some((1, 0)),
+        "the prompt is read to its end, and is all there is but the answer"
+    );
 }
 
 /// OpenClaw's and OpenCode's databases of now, beside what they took over.
@@ -498,7 +505,8 @@ fn a_database_of_several_sessions_leaves_the_choice() {
     let another =
         "INSERT INTO session VALUES('ses_three', 'p', NULL, '/gears', 'Paint the gears', '1.2', 1, 2)";
     rusqlite::Connection::open(&path).unwrap().execute_batch(another).unwrap();
-    assert_eq!(viewed(terminal()), (Start::Picker, vec![path.clone()]));
+    let listed = vec![Target { path: path.clone(), session: None }];
+    assert_eq!(viewed(terminal()), (Start::Picker, listed));
     let (code, out, error) = home.tv(&[path.to_str().unwrap()]);
     assert_eq!((code, error.as_str()), (0, ""));
     assert!(out.contains("Oil the gears") && out.contains("Paint the gears"), "{out}");
@@ -509,4 +517,101 @@ fn a_database_of_several_sessions_leaves_the_choice() {
     let found =
         find::sessions(&search, LATER).map(Result::unwrap).find(|found| found.id.as_str() == "ses_one");
     assert_eq!(find::preview(&found.unwrap()).answer.as_deref(), Some("All oiled."));
+}
+
+/// The list reads the beginning of a session and its header all of it: both name it after the same prompt.
+#[test]
+fn a_title_is_the_first_prompt_however_large_an_image_lies_beside_its_words() {
+    let home = Home::new();
+    let prompt = |uuid: &str, content: Value| {
+        json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": uuid, "sessionId": "s",
+            "message": {"role": "user", "content": content}, "timestamp": "2026-01-31T10:41:07.000Z"})
+    };
+    let image = |bytes: usize| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A".repeat(bytes)}});
+    let words = json!({"type": "text", "text": "First words"});
+    let last = |session: &str| {
+        let filler = json!({"type": "progress", "data": {"output": "x".repeat(2_000)}}).to_string() + "\n";
+        filler.repeat(40) + &prompt(session, json!("Last words")).to_string() + "\n"
+    };
+    for (name, content) in [
+        ("behind", json!([words, image(300_000)])),
+        ("before", json!([image(300_000), words])),
+        ("several", json!([image(1_500_000), image(1_500_000), words, image(9)])),
+    ] {
+        let first = prompt("u1", content).to_string() + "\n";
+        home.file(&format!(".claude/projects/-p/{name}.jsonl"), 1, &(first + &last("u2")));
+    }
+    // No prompt is in reach: none is better than another one's.
+    let far = json!({"type": "progress", "data": {"output": "x".repeat(17 << 20)}}).to_string() + "\n";
+    home.file(".claude/projects/-p/far.jsonl", 1, &(far + &last("u2")));
+    let thread = json!({"v": 1, "id": "T-1", "created": 1_784_094_124_600_u64, "messages": [
+        {"role": "user", "content": [image(300_000), words]},
+        {"role": "assistant", "content": [{"type": "text", "text": "I see."}]},
+        {"role": "user", "content": [{"type": "text", "text": "Last words"}]}]});
+    home.file(".local/share/amp/threads/T-1.json", 1, &thread.to_string());
+    let found = home.listed(&[]);
+    assert_eq!(found.len(), 5);
+    for found in found {
+        let path = found["path"].as_str().unwrap();
+        let (_, out, _) = home.tv(&["stats", "--json", path]);
+        let stats: Value = serde_json::from_str(&out).unwrap();
+        if path.ends_with("far.jsonl") {
+            assert_eq!(found["title"], Value::Null);
+        } else {
+            assert_eq!(
+                (&found["title"], &stats["session"]["title"]),
+                (&json!("First words"), &json!("First words")),
+                "{path}"
+            );
+        }
+    }
+}
+
+/// A session counts to the project where it began, wherever it went.
+#[test]
+fn a_session_in_a_worktree_is_of_its_project() {
+    let home = Home::new();
+    let answer = |session: &str, cwd: &str| {
+        json!({"parentUuid": null, "isSidechain": false, "type": "assistant", "requestId": format!("r-{session}"),
+            "message": {"id": format!("m-{session}"), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
+                "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 1, "output_tokens": 2}},
+            "uuid": format!("a-{session}"), "timestamp": "2026-01-31T10:41:09.000Z", "sessionId": session, "cwd": cwd})
+    };
+    let state = |session: &str| {
+        json!({"type": "worktree-state", "sessionId": session, "worktreeSession": {"originalCwd": "/work/mill",
+            "worktreeName": "wheel", "worktreePath": "/work/trees/wheel", "worktreeBranch": "wheel"}})
+    };
+    let relocated = json!({"type": "relocated", "relocatedCwd": "/work/trees/wheel", "sessionId": "moved"});
+    let prompt = |session: &str, cwd: &str| {
+        json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": format!("u-{session}"), "cwd": cwd,
+            "message": {"role": "user", "content": "Grind"}, "timestamp": "2026-01-31T10:41:07.000Z", "sessionId": session})
+    };
+    let tree = "/work/trees/wheel";
+    for (name, records) in [
+        ("moved", vec![prompt("moved", "/work/mill"), state("moved"), relocated, answer("moved", tree)]),
+        ("began", vec![state("began"), prompt("began", tree), answer("began", tree)]),
+        ("late", vec![prompt("late", tree), answer("late", tree), state("late")]),
+        ("stayed", vec![prompt("stayed", "/work/mill"), answer("stayed", "/work/mill/src")]),
+        ("other", vec![prompt("other", "/work/oven"), answer("other", "/work/oven")]),
+    ] {
+        home.file(&format!(".claude/projects/-work-mill/{name}.jsonl"), 1, &lines(&records));
+    }
+    let found = home.listed(&[]);
+    let projects: Vec<(&str, &str)> = found
+        .iter()
+        .map(|found| (found["id"].as_str().unwrap(), found["project"].as_str().unwrap()))
+        .collect();
+    for (id, project) in projects {
+        assert_eq!(project, if id == "other" { "/work/oven" } else { "/work/mill" }, "{id}");
+    }
+    let (_, out, _) = home.tv(&["usage", "--by", "project", "--json"]);
+    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sums: Vec<(&str, u64)> = rows
+        .iter()
+        .map(|row| (row["project"].as_str().unwrap(), row["sessions"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(
+        sums.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        [("/work/mill", 4), ("/work/oven", 1)].into()
+    );
 }

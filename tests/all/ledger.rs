@@ -36,6 +36,7 @@ fn spender(id: &str, project: &str, format: &'static str, requests: &[(i64, u64,
         size: None,
         live: None,
         unreadable: None,
+        project: None,
     };
     let request = |(number, (hours, output, cost)): (usize, &(i64, u64, Option<f64>))| {
         let usage = Usage { input: Some(100), output: Some(*output), cost: *cost, ..Usage::default() };

@@ -30,6 +30,7 @@ fn found(name: &str, title: &str, minutes: i64) -> Found {
         size: Some(48_200),
         live: None,
         unreadable: None,
+        project: None,
     }
 }
 

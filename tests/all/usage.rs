@@ -221,7 +221,7 @@ fn times_places_and_forms() {
     assert!(out.starts_with("project") && out.contains("/work/pi") && out.contains("total"), "{out}");
     assert!(out.ends_with("are counted there: 4\n"), "{out}");
     let (code, out, error) = home.usage(&["missing"]);
-    assert_eq!((code, out.as_str()), (2, "nothing was spent\n"));
+    assert_eq!((code, out.as_str()), (2, "not known: 1 place cannot be read\n"));
     assert!(error.contains("missing"), "{error}");
     assert!(Command::new("mkfifo").arg(home.0.path().join("pipe")).status().unwrap().success());
     let (code, _, error) = home.usage(&["pipe"]);

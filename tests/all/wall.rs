@@ -38,6 +38,7 @@ fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionR
         size: Some(48_200),
         live: Some(true),
         unreadable: None,
+        project: None,
     };
     SessionRow { is_complete: true, ..SessionRow::found(&found, None) }
 }

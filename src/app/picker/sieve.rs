@@ -117,6 +117,7 @@ mod tests {
             size: None,
             live: None,
             unreadable: None,
+            project: None,
         }
     }
 

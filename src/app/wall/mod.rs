@@ -147,7 +147,7 @@ impl Group {
     fn key(self, row: &SessionRow) -> String {
         match self {
             Self::None => String::new(),
-            Self::Project => row.head.cwd.as_deref().map_or_else(|| row.project(), str::to_owned),
+            Self::Project => row.folder().map(Text::as_str).map_or_else(|| row.project(), str::to_owned),
             Self::Agent => row.agent(),
         }
     }

@@ -16,6 +16,9 @@ use crate::model::text::Text;
 /// A line of one of these types; `None` if the type is another.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Option<Fate> {
     let json = line.json;
+    if line.kind() == "worktree-state" {
+        moved(json.get("worktreeSession"), out);
+    }
     let fate = match line.kind() {
         "summary" => summary(line, session, out),
         "ai-title" => title(2, json.get("aiTitle"), out),
@@ -70,6 +73,15 @@ pub(crate) fn go_on_here(session: &mut Session, out: &mut Batch) {
     }
     entry.marks.quiet = true;
     out.entry(*entry);
+}
+
+/// A session may begin in a worktree, or go there: it is of the project whose copy that is.
+fn moved(worktree: &Json<'_>, out: &mut Batch) {
+    let folder = |names: &[&str]| names.iter().find_map(|name| worktree.get(name).filled()).map(Text::clean);
+    let from = folder(&["preEnterOriginalCwd", "originalCwd"]);
+    if let Some((from, to)) = from.zip(folder(&["worktreePath"])) {
+        out.meta(MetaEdit::Moved { from, to });
+    }
 }
 
 fn title(rank: u8, title: &Json<'_>, out: &mut Batch) -> Fate {

@@ -63,6 +63,12 @@ impl Search {
         Self { environment, paths, format, named: if has_names { targets } else { Vec::new() }, refused }
     }
 
+    /// What the reader named.
+    pub(crate) fn targets(&self) -> Vec<Target> {
+        let whole = |path: &PathBuf| Target { path: path.clone(), session: None };
+        if self.named.is_empty() { self.paths.iter().map(whole).collect() } else { self.named.clone() }
+    }
+
     /// Where is looked: what the reader named, else the roots that are there, or all if none is.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
         if self.paths.is_empty() { places(&self.environment) } else { self.paths.clone() }

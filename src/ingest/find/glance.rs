@@ -1,7 +1,7 @@
 //! A glance at a session: its own decoder fed with the beginning and the end.
 //!
-//! Invariant: of no file more than [`HEAD`] and [`STEP`] bytes are read, of no database more than a few
-//! rows.
+//! Invariant: of a file no more than its first [`STEP`] and its last are read, but for a beginning without a title, of
+//! which up to [`LONGEST`] are; of a database no more than a few rows.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::formats::tables::Growth;
 use crate::ingest::catalog;
 use crate::ingest::earlier;
 use crate::ingest::plan::{Head, read_head};
-use crate::ingest::probe::{self, HEAD};
+use crate::ingest::probe::{self, LONGEST};
 use crate::ingest::rows::unpacked;
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::record::{FileId, Origin, Record, Shape};
@@ -104,6 +104,11 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
         Shape::Document | Shape::Values => {
             (glance.is_whole, glance.has_end) = (is_whole, is_whole);
             at_document(&head, &mut glance);
+            if !is_whole && packing.is_none() && !glance.has_title() {
+                let more = read_range(&regular::open(path)?, 0, LONGEST)?;
+                glance = Glance::nothing(format, path, stubs_only);
+                at_document(&more, &mut glance);
+            }
         }
         Shape::Text => {
             let text = String::from_utf8_lossy(&head);
@@ -172,7 +177,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
     }
     let mut buffer = LineBuffer::new(FileId(0));
     let mut at = 0;
-    while at < len && at < HEAD as u64 && (at == 0 || !glance.has_title()) {
+    while at < len && at < LONGEST as u64 && (at == 0 || !glance.has_title()) {
         let chunk = read_range(file, at, STEP)?;
         if chunk.is_empty() {
             return Ok(());
@@ -180,6 +185,7 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
         at += chunk.len() as u64;
         buffer.feed(&chunk, |line| take_line(line, glance));
     }
+    let has_title = glance.has_title();
     let end = at.max(len.saturating_sub(STEP as u64));
     let mut chunk = read_range(file, end, STEP)?;
     (glance.is_whole, glance.has_end) = (end == at, true);
@@ -193,6 +199,11 @@ fn at_lines(path: &Path, glance: &mut Glance) -> io::Result<()> {
         |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
     if let Some(line) = buffer.unfinished().filter(is_ended) {
         take_line(line, glance);
+    }
+    if !has_title && end > at {
+        // What is the first prompt there is not that of the session.
+        let is_later = |edit: &Edit| matches!(edit, Edit::Meta(MetaEdit::Title { rank: 0, .. }));
+        glance.out.edits.retain(|edit| !is_later(edit));
     }
     Ok(())
 }

@@ -92,7 +92,7 @@ impl Looker {
             let place = found.place();
             there.insert(place.clone());
             let stamp = (found.modified, None);
-            if !self.tell(place, stamp, Some(found), send) {
+            if !self.send_news(place, stamp, Some(found), send) {
                 return false;
             }
         }
@@ -128,11 +128,11 @@ impl Looker {
             return true;
         }
         let found = facts.read(candidate);
-        self.tell(place, stamp, found, send)
+        self.send_news(place, stamp, found, send)
     }
 
     /// Sends what a look at a place came by, if it is news.
-    fn tell(
+    fn send_news(
         &mut self,
         place: Place,
         (modified, size): (Option<Timestamp>, Option<u64>),

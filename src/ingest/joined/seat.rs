@@ -87,6 +87,7 @@ impl Seat {
             }
             MetaEdit::Id(_)
             | MetaEdit::Cwd(_)
+            | MetaEdit::Moved { .. }
             | MetaEdit::Title { .. }
             | MetaEdit::Agent(_)
             | MetaEdit::Version(_)

@@ -14,8 +14,10 @@ use crate::model::edit::{Edit, Feed, MetaEdit};
 use crate::model::figures::{count, exact};
 use crate::model::found::Found;
 use crate::model::tally::Tally;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
+
 use crate::report::json;
 use crate::report::outcome::{Missed, Outcome, ReportError};
 use crate::report::reading::shown;
@@ -52,7 +54,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct UnknownLine<'a> {
     kind: &'a str,
-    judged: Option<&'static str>,
+    judged: &'static str,
     count: u64,
 }
 
@@ -67,7 +69,7 @@ struct UnreadableLine<'a> {
 struct Row {
     sessions: u64,
     records: u64,
-    unknown: BTreeMap<Text, u64>,
+    unknown: BTreeMap<Text, (Judged, u64)>,
     unreadable: BTreeMap<String, u64>,
     reach: Option<(Timestamp, Timestamp)>,
 }
@@ -82,11 +84,11 @@ struct Examined {
     reach: Option<(Timestamp, Timestamp)>,
 }
 
-/// Writes how all sessions were understood. Tells meanwhile how many of them are read.
+/// Writes how all sessions were understood, and gives meanwhile how many of them are read.
 pub fn write(
     options: &Options,
     now: Timestamp,
-    tell: &mut dyn FnMut(usize, usize),
+    progress: &mut dyn FnMut(usize, usize),
     out: &mut dyn Write,
 ) -> Result<Outcome, ReportError> {
     let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
@@ -104,7 +106,7 @@ pub fn write(
                 missed.unreadable.push(*found);
             }
         }
-        tell(done, all);
+        progress(done, all);
         true
     });
     let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
@@ -160,8 +162,10 @@ impl Row {
     fn add(&mut self, session: &Examined) {
         self.sessions += 1;
         self.records += session.tally.records();
-        for (kind, (count, _)) in &session.tally.unknown {
-            *self.unknown.entry(kind.clone()).or_default() += count;
+        for (kind, unknown) in &session.tally.unknown {
+            let (judged, count) = self.unknown.entry(kind.clone()).or_insert((Judged::Trace, 0));
+            *judged = unknown.judged().max(*judged);
+            *count += unknown.count();
         }
         if let Some(reach) = session.reach {
             self.reach = Some(widened(self.reach, reach));
@@ -171,16 +175,16 @@ impl Row {
 
 /// Why something cannot be read, without the names of files in it.
 fn without_paths(why: &str) -> String {
-    let mut told = String::new();
+    let mut shown = String::new();
     let mut rest = why;
     // A path may hold anything, so it is taken to go on until the sentence surely does.
     while let Some((before, path)) = at_path(rest) {
-        told.push_str(before);
-        told.push('…');
+        shown.push_str(before);
+        shown.push('…');
         let end = [": ", " ("].iter().filter_map(|end| path.find(end)).min();
         rest = end.and_then(|end| path.get(end..)).unwrap_or_default();
     }
-    told + rest
+    shown + rest
 }
 
 /// A text before and from the place where a path begins.
@@ -201,9 +205,9 @@ fn numbers_of(version: &str) -> (Vec<u64>, String) {
 }
 
 fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
-    let unknown = |(kind, count): (&'a Text, &u64)| UnknownLine {
+    let unknown = |(kind, (judged, count)): (&'a Text, &(Judged, u64))| UnknownLine {
         kind: prefix(kind, LONGEST),
-        judged: None,
+        judged: judged.word(),
         count: *count,
     };
     let unreadable = |(what, count): (&'a String, &u64)| UnreadableLine { what, count: *count };
@@ -236,17 +240,16 @@ fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
         format!("{format}{}", version.unwrap_or_default())
     };
     let width = rows.iter().map(|(key, _)| name(key).chars().count()).max().unwrap_or_default();
+    let width = width.max("agent and version".len()) + 2;
     writeln!(
         out,
         "\n{:<width$}{:>SESSIONS$}{:>RECORDS$}  oldest      newest",
-        "agent and version",
-        "sessions",
-        "records",
-        width = width.max("agent and version".len()) + 2
+        "agent and version", "sessions", "records"
     )?;
-    let width = width.max("agent and version".len()) + 2;
     for (key, row) in rows {
-        let reach = row.reach.map(|(oldest, newest)| format!("  {}  {}", oldest.date(), newest.date()));
+        let reach = row
+            .reach
+            .map(|(oldest, newest)| format!("  {}  {}", oldest.calendar_day(), newest.calendar_day()));
         writeln!(
             out,
             "{:<width$}{:>SESSIONS$}{:>RECORDS$}{}",
@@ -255,8 +258,9 @@ fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
             exact(row.records),
             reach.unwrap_or_default()
         )?;
-        for (kind, count) in &row.unknown {
-            writeln!(out, "    unknown: {} ×{}", prefix(kind, LONGEST), exact(*count))?;
+        for (kind, (judged, count)) in &row.unknown {
+            let judged = judged.word();
+            writeln!(out, "    unknown ({judged}): {} ×{}", prefix(kind, LONGEST), exact(*count))?;
         }
         for (what, count) in &row.unreadable {
             writeln!(out, "    cannot be read: {what} ×{}", exact(*count))?;
@@ -277,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn no_path_is_told() {
-        for (why, told) in [
+    fn no_path_is_shown() {
+        for (why, expected) in [
             ("/home/me/a.jsonl: cannot be read (Is a directory)", "…: cannot be read (Is a directory)"),
             ("reading stopped: \"/home/me/a b\" is gone", "reading stopped: \"…"),
             ("it is in ~/.cursor/projects/*/chats", "it is in ~/.cursor/projects/*/chats"),
             ("input/output error", "input/output error"),
         ] {
-            assert_eq!(without_paths(why), told);
+            assert_eq!(without_paths(why), expected);
         }
     }
 }

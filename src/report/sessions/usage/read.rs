@@ -6,7 +6,7 @@ use crate::analysis::index::Live;
 use crate::analysis::ledger::{Spender, Spent};
 use crate::analysis::money::spending::statement::{charges, lacking};
 use crate::analysis::money::spending::{Charge, For, Spending};
-use crate::ingest::{OpenError, Target};
+use crate::ingest::{OpenError, Target, find};
 use crate::model::entry::{Block, Entry};
 use crate::model::found::Found;
 use crate::report::reading::{self, Reading, may_lack_agents};
