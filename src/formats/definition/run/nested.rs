@@ -1,9 +1,9 @@
 //! Records within records.
 
-use super::super::path::{Path, Scope};
-use super::super::rule::Rule;
 use super::{Run, Site, show_within};
 use crate::formats::decoder::Input;
+use crate::formats::definition::path::{Path, Scope};
+use crate::formats::definition::rule::Rule;
 use crate::model::edit::{Batch, Severity};
 use crate::model::tally::Fate;
 
