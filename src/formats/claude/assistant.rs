@@ -24,8 +24,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let from = out.edits.len();
     let entry = read(line, session, out);
     let is_beside = is_beside(line);
-    let request = Request::of(&entry, out.edits.get(from..).unwrap_or_default());
+    let others = take_usages(from, out);
+    let request = Request::of(&entry, &others);
     let fate = add_part(entry, session, out);
+    out.edits.extend(others);
     session.bill.spend(request, (is_beside, fate == Fate::Shown), out);
     fate
 }
@@ -59,6 +61,14 @@ pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
         entry.usage = usage(line, &key, entry.model.as_ref(), out).map(Box::new);
     }
     entry
+}
+
+/// Takes back what went out of requests that were made for an answer: it is to stand behind that.
+pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
+    let made = out.edits.split_off(from.min(out.edits.len()));
+    let (usages, others) = made.into_iter().partition(|edit| matches!(edit, Edit::Usage { .. }));
+    out.edits.extend::<Vec<Edit>>(others);
+    usages
 }
 
 /// Emits a part of an answer; the first one makes the entry.

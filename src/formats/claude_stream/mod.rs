@@ -150,11 +150,15 @@ impl ClaudeStreamDecoder {
     }
 
     fn answer(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
+        let from = out.edits.len();
         let mut entry = assistant::read(line, &mut self.session, out);
+        let others = assistant::take_usages(from, out);
         let has_id = line.json.at(&["message", "id"]).str().is_some_and(identifies);
         self.partials.complete(line.lane.as_ref(), has_id, &mut entry);
         self.run.hear(&entry, out);
-        assistant::add_part(entry, &mut self.session, out)
+        let fate = assistant::add_part(entry, &mut self.session, out);
+        out.edits.extend(others);
+        fate
     }
 
     fn event(&mut self, line: &Line<'_>, kind: &str, out: &mut Batch) -> Fate {

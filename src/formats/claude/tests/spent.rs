@@ -150,4 +150,10 @@ fn requests_within_a_request_are_paid_for_and_fill_no_window() {
     assert_eq!(sums, expected.map(|(name, requests, input)| (name.to_owned(), requests, input)));
     let (_, usage) = transcript.last_request().unwrap();
     assert_eq!(usage.seen().context(), 210);
+    let (_, advice) = transcript.asides().next().unwrap();
+    assert_eq!(
+        advice.after,
+        transcript.find("msg_00000001"),
+        "it belongs to the answer that it was made for"
+    );
 }
