@@ -77,7 +77,7 @@ pub(crate) fn fate(
             false => Fate::Open,
         }
     };
-    if entries().next_back().is_some_and(has_failed) {
+    if lane.is_some_and(|lane| has_failed_in_the_end(transcript, lane)) {
         return Fate::Failed;
     }
     let is_over = entries().next_back().is_some_and(has_ended);
@@ -101,6 +101,12 @@ pub(crate) fn fate(
 /// Whether an entry is more than a note about a sub-agent.
 fn has_worked(entry: &Entry) -> bool {
     entry.role != Role::Harness || entry.calls().next().is_some()
+}
+
+/// Whether the last that the agent program says of a sub-agent is that it failed, however its call ended: that may have
+/// started several.
+pub(crate) fn has_failed_in_the_end(transcript: &Transcript, lane: &LaneFacts) -> bool {
+    lane.entries.iter().rev().find_map(|id| transcript.get(*id)).is_some_and(has_failed)
 }
 
 /// Whether an entry is the word of the agent program that a sub-agent failed.

@@ -1,6 +1,7 @@
 //! Rows of the outline: what they say, and where they lead.
 
 use crate::analysis::account::{Account, Figures};
+use crate::analysis::agents::has_failed_in_the_end;
 use crate::analysis::files::File;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
@@ -308,6 +309,7 @@ fn state_of(transcript: &Transcript, lane: &LaneFacts) -> Sign {
     });
     match states.next_back() {
         Some(state) if state.is_unrecorded() => Sign::None,
+        Some(ToolState::Done(_)) if has_failed_in_the_end(transcript, lane) => Sign::Bad,
         Some(ToolState::Done(_)) => Sign::Good,
         Some(ToolState::Failed(_)) => Sign::Bad,
         Some(ToolState::Refused(_) | ToolState::Stopped(_)) => Sign::Refused,
