@@ -25,6 +25,11 @@ pub(super) enum FormatsCommand {
         #[arg(value_name = "SAMPLE")]
         samples: Vec<OsString>,
     },
+    /// Write the definition of a format of tv, or its head if it is read by code
+    Show {
+        /// Its name
+        name: String,
+    },
     /// Write a first definition for files that look like these
     Draft {
         /// The files
@@ -102,6 +107,11 @@ pub(super) fn options(
 ) -> Result<Options, OpenError> {
     Ok(match command {
         None => Options::List(surroundings.environment),
+        Some(FormatsCommand::Show { name }) => {
+            Options::Show(defined::text_of(&name).ok_or_else(|| {
+                OpenError(format!("there is no format {name} in tv; `tv formats` lists them"))
+            })?)
+        }
         Some(FormatsCommand::Draft { samples }) => Options::Draft(samples),
         Some(FormatsCommand::Check { definition, samples }) => {
             let text = read(&definition).map_err(OpenError)?;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::decoder::{Confidence, Decoder, Format, Input, Probe, Verdict};
-use super::roots::{Holds, Named, Root, file_name, folder_name};
+use super::roots::{Named, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
@@ -31,27 +31,12 @@ const MESSAGE: usize = 400;
 /// Characters of a title that is made from a prompt.
 const TITLE_CHARS: usize = 120;
 
-/// Aider keeps the history in the folder of the repository, or where it was started
-/// (aider.chat/docs/config/options.html).
-const ROOTS: &[Root] = &[
-    Root { variables: &[("AIDER_CHAT_HISTORY_FILE", "")], home: "", holds: &[Holds::Files("")] },
-    Root { variables: &[("PWD", "")], home: "", holds: &[Holds::Above(".aider.chat.history.md")] },
-];
-
 /// The format.
 pub(crate) struct Aider;
 
 impl Format for Aider {
     fn name(&self) -> &'static str {
         "aider"
-    }
-
-    fn agent(&self) -> &'static str {
-        "Aider"
-    }
-
-    fn omits(&self) -> &'static str {
-        "times but that of each start; calls (edits stand in the answers); more than two digits of tokens"
     }
 
     fn sniff(&self, _: &Probe<'_>) -> Verdict {
@@ -68,10 +53,6 @@ impl Format for Aider {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(AiderDecoder::default())
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        ROOTS
     }
 
     /// The name of its project, for all histories have the same name, or one that somebody gave it.

@@ -18,6 +18,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::counting::Counting;
+use super::definition::head;
 use super::fields::{self, Fields};
 use super::json::{self, Damage, Json};
 use super::roots::{Beside, Listing, Named, Process, Root};
@@ -42,12 +43,14 @@ pub trait Format: Sync {
 
     /// The agent that writes it, for people.
     fn agent(&self) -> &'static str {
-        self.name()
+        head::of(self.name()).map_or(self.name(), |head| head.agent)
     }
 
     /// What the agent does not record, for the reader; empty if nothing can be said. The
     /// manual repeats it.
-    fn omits(&self) -> &'static str;
+    fn omits(&self) -> &'static str {
+        head::of(self.name()).map_or("", |head| head.omits)
+    }
 
     /// Decides by content whether a file is of this format. Paths are only a tie-breaker.
     fn sniff(&self, probe: &Probe<'_>) -> Verdict;
@@ -202,7 +205,7 @@ pub trait Format: Sync {
 
     /// Where the agent keeps sessions.
     fn roots(&self) -> &'static [Root] {
-        &[]
+        head::of(self.name()).map_or(&[], |head| head.roots)
     }
 
     /// What the name of a file of this format says. `None`: it is no session of its own, but a

@@ -43,8 +43,10 @@ mod zeros;
 use std::sync::{LazyLock, OnceLock};
 
 use decoder::{Confidence, Format, Probe, Verdict};
+use definition::head::Overlay;
 use definition::rule::Definition;
-use definition::{BUILT_IN, read};
+use definition::{BUILT_IN, head, read};
+use roots::Root;
 use tables::{Queries, Tables};
 
 /// Formats with a decoder in Rust: those with a protocol of their own.
@@ -102,6 +104,11 @@ fn decoders() -> impl Iterator<Item = &'static dyn Format> {
     DECODERS.iter().copied().filter(|format| !is_replaced(*format))
 }
 
+/// Where an agent keeps sessions, and where else its reader says they lie.
+pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> {
+    format.roots().iter().chain(head::overlays(format.name()).flat_map(|overlay| overlay.roots))
+}
+
 /// The format with this name.
 pub fn named(name: &str) -> Option<&'static dyn Format> {
     registry().find(|format| format.name() == name)
@@ -114,13 +121,15 @@ pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
 });
 
 /// What the reader chose.
-static CHOICE: OnceLock<Choice> = OnceLock::new();
+pub(crate) static CHOICE: OnceLock<Choice> = OnceLock::new();
 
 /// A reader's own definitions, and the format that alone is to be tried.
 #[derive(Debug, Default)]
 pub struct Choice {
     /// The definitions. Of several with one name the first counts.
     pub own: Vec<&'static Definition>,
+    /// What is added to formats that are there.
+    pub overlays: Vec<&'static Overlay>,
     /// The name of a format.
     pub only: Option<String>,
 }
@@ -254,6 +263,13 @@ pub(crate) fn detect_database(tables: &Tables, asked: Asked) -> Option<(Detectio
 mod tests {
     use super::decoder::Format;
     use super::{names, registry};
+
+    #[test]
+    fn a_format_with_a_decoder_has_a_head() {
+        for format in super::DECODERS {
+            assert!(super::head::of(format.name()).is_some(), "{}", format.name());
+        }
+    }
 
     #[test]
     fn a_definition_has_the_name_of_its_file() {

@@ -25,7 +25,7 @@ use super::fields::{self, Fields};
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container, copies};
-use super::roots::{Beside, Listing, Named, Root};
+use super::roots::{Beside, Listing, Named};
 use super::tables::{Queries, Tables};
 use super::zeros::Judged;
 use crate::model::edit::{Batch, MetaEdit};
@@ -45,11 +45,6 @@ impl Format for Openclaw {
 
     fn agent(&self) -> &'static str {
         "OpenClaw"
-    }
-
-    fn omits(&self) -> &'static str {
-        "prices of most providers: cost is unknown then, not 0; parent links are often broken, so \
-         file order counts"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -116,10 +111,6 @@ impl Format for Openclaw {
 
     fn queries(&self, tables: &Tables) -> Option<Queries> {
         tables::queries(tables)
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

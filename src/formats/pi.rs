@@ -22,7 +22,7 @@ use super::counting::{self, Counting};
 use super::decoder::{Confidence, Decoder, Format, Place, Probe, Verdict};
 use super::json::Json;
 use super::openclaw::marks;
-use super::roots::{Named, Root};
+use super::roots::Named;
 use super::zeros::Judged;
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
@@ -33,11 +33,6 @@ pub(crate) struct Pi;
 impl Format for Pi {
     fn name(&self) -> &'static str {
         "pi"
-    }
-
-    fn omits(&self) -> &'static str {
-        "partial answers: nothing is on disk until a message is complete; which entries a forked \
-         session copied"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -84,10 +79,6 @@ impl Format for Pi {
 
     fn resumes(&self, _: &Path) -> &'static [Resume] {
         RESUMES
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

@@ -3,7 +3,8 @@
 //!
 //! A decoder calls [`record`] for a record of its own, [`apart`] for one that the agent's own mark keeps out of the
 //! conversation, and [`block`] for a part of a message. It names the kind by its class, which is a key of `[kinds]` in the
-//! format's file (`type`, `attachment.type`), and its name. What nobody named is judged by what it carries:
+//! format's file (`type`, `attachment.type`), and its name. What that file or the reader's own says of the kind counts; what
+//! neither names is judged by what it carries:
 //!
 //! * a role, usage, a call or a result: **loud**, for a part of the conversation may be lost;
 //! * else a text that somebody said or saw: **text**, a dim row;
@@ -13,6 +14,8 @@
 
 use std::borrow::Cow;
 
+use super::definition::head;
+use super::definition::kinds::{Known, label};
 use super::json::Json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Piece, Raw};
@@ -70,52 +73,100 @@ const ENDS: [&str; 8] = [
 const IDS: [&str; 7] = ["id", "call_id", "callId", "callID", "tool_call_id", "toolCallId", "tool_use_id"];
 /// Wrappers within wrappers are not looked into for ever.
 const DEEPEST: u8 = 4;
+/// Characters of a title.
+const TITLE: usize = 80;
 /// Characters of the row of something that is shown as a tree.
 const HEADLINE: usize = 160;
 
 /// A record that is no other's: `entry` is an empty one with its place in the session.
 pub(crate) fn record(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
-    show(kind, json, judge(json), entry, out)
+    show(kind, json, judge, entry, out)
 }
 
 /// A record that does not belong to the conversation, as the agent's own mark says.
 pub(crate) fn apart(kind: Kind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
-    show(kind, json, Judged::Trace, entry, out)
+    show(kind, json, |_| Judged::Trace, entry, out)
 }
 
 /// A part of a message.
 pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    aside(kind, json, judge(json), out)
+    match kind.known(out) {
+        Some(known) => {
+            known.emit(kind.0, json, out);
+            let said = known.text(kind.0, json);
+            let judged = if matches!(known, Known::Note(_)) { Judged::Text } else { Judged::Trace };
+            aside(kind.title(), json, (judged, said), out)
+        }
+        None => unknown(kind, json, judge(json), out),
+    }
 }
 
-fn show(kind: Kind<'_>, json: &Json<'_>, judged: Judged, mut entry: Entry, out: &mut Batch) -> Fate {
-    let aside = aside(kind, json, judged, out);
-    entry.marks.quiet = judged != Judged::Loud;
-    entry.marks.trace = judged == Judged::Trace;
-    entry.blocks.push(Batch::block(Piece::default(), aside));
+fn show(
+    kind: Kind<'_>,
+    json: &Json<'_>,
+    judge: impl FnOnce(&Json<'_>) -> Judged,
+    mut entry: Entry,
+    out: &mut Batch,
+) -> Fate {
+    let block = match kind.known(out) {
+        Some(Known::Passed(reason)) => return Fate::Passed(reason),
+        Some(known @ Known::State(_)) => {
+            known.emit(kind.0, json, out);
+            return Fate::Merged;
+        }
+        Some(_) => block(kind, json, out),
+        None => unknown(kind, json, judge(json), out),
+    };
+    if let BlockKind::Aside(judged, _) = &block {
+        entry.marks.quiet |= *judged != Judged::Loud;
+        entry.marks.trace |= *judged == Judged::Trace;
+    }
+    entry.blocks.push(Batch::block(Piece::default(), block));
     out.entry(entry);
     Fate::Shown
 }
 
-fn aside(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
+fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {
     let name = kind.to_string();
     out.unknown(&name, judged);
-    let title = Text::stub(&name, 80);
-    let text = text_of(json, 0);
-    let body = if let (Judged::Text, Some(text)) = (judged, &text) {
-        out.output(text.trim())
+    let said = if judged == Judged::Text { text_of(json, 0).map(Cow::into_owned) } else { None };
+    aside(Text::stub(&name, TITLE), json, (judged, said), out)
+}
+
+/// A row of what is said; where nothing is, the whole, which begins with a text if it has one.
+fn aside(
+    title: Text,
+    json: &Json<'_>,
+    (judged, said): (Judged, Option<String>),
+    out: &mut Batch,
+) -> BlockKind {
+    let body = if let Some(said) = said {
+        out.output(said.trim())
     } else {
+        let text = if judged == Judged::Text { None } else { text_of(json, 0) };
         let headline = Text::stub(text.as_deref().unwrap_or_default(), HEADLINE);
         out.tree(&headline, json.weight(), || json.to_tree())
     };
     BlockKind::Aside(judged, Raw { title, body })
 }
 
+impl Kind<'_> {
+    /// What the format or its reader says of it.
+    fn known(self, out: &Batch) -> Option<&'static Known> {
+        head::known(out.format, self.0, self.1)
+    }
+
+    /// A kind that is known, in plain words.
+    fn title(self) -> Text {
+        Text::stub(&self.1.replace(['_', '-'], " "), TITLE)
+    }
+}
+
 impl std::fmt::Display for Kind<'_> {
     /// `attachment/new`: the class without the member that names the kind.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self(class, name) = self;
-        let class = class.rsplit_once('.').map_or(*class, |(class, _)| class);
+        let class = label(class);
         if name.trim().is_empty() { write!(f, "{class} without a name") } else { write!(f, "{class}/{name}") }
     }
 }

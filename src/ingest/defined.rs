@@ -1,17 +1,21 @@
 //! Formats that the reader defines, and what is known of all formats.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use crate::formats::decoder::Pattern;
+use crate::formats::definition::BUILT_IN;
 use crate::formats::definition::draft;
-use crate::formats::definition::read::read;
+use crate::formats::definition::head::{self, Overlay};
+use crate::formats::definition::read::{is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
 use crate::formats::json::{self, Json};
 use crate::formats::{Choice, DEFINITIONS, choose, named, registry};
 use crate::ingest::find::Environment;
 use crate::ingest::open;
 use crate::ingest::target::OpenError;
+use crate::model::tally::unknown::Judged;
 use crate::source::document::split;
 use crate::source::regular;
 use crate::source::stamp::read_range;
@@ -46,6 +50,8 @@ pub struct Known {
 pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut definitions: Vec<&'static Definition> = Vec::new();
+    // Overlays add to formats of which none is used before all are read.
+    let (added, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, text)| is_overlay(text));
     for (path, text) in own {
         match read(&text, Some(path.clone())) {
             Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
@@ -66,16 +72,87 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
             }
         }
     }
-    choose(Choice { own: definitions, only });
+    let mut overlays: Vec<&'static Overlay> = Vec::new();
+    for (path, text) in added {
+        match overlay(&text, path.clone(), &definitions) {
+            Ok(overlay) => overlays.push(Box::leak(Box::new(overlay))),
+            Err(mistakes) => {
+                complaints
+                    .extend(mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())));
+            }
+        }
+    }
+    choose(Choice { own: definitions, overlays, only });
     complaints
 }
 
 /// The name that a definition gives itself, and what is wrong with it.
 pub(crate) fn name_of(path: &Path, text: &str) -> Result<&'static str, Vec<String>> {
     let complain = |mistake| format!("{}:{mistake}", path.display());
-    read(text, None)
-        .map(|definition| definition.name)
-        .map_err(|mistakes| mistakes.into_iter().map(complain).collect())
+    let name = if is_overlay(text) {
+        overlay(text, path.to_owned(), &[]).map(|overlay| overlay.extends)
+    } else {
+        read(text, None).map(|definition| definition.name)
+    };
+    name.map_err(|mistakes| mistakes.into_iter().map(complain).collect())
+}
+
+/// The text of a format that comes with the program.
+pub(crate) fn text_of(name: &str) -> Option<&'static str> {
+    let definition = || BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    head::text_of(name).or_else(|| definition().map(|(_, text)| *text))
+}
+
+/// The files that add to a format.
+pub(crate) fn added_by(format: &str) -> impl Iterator<Item = &'static Path> {
+    head::overlays(format).map(|overlay| overlay.file.as_path())
+}
+
+/// Where the text of a note may be, if nobody says better.
+const SAID: &str = "text|message.content|content|message|summary|prompt|body|output|$.rendered[].content";
+
+/// Lines of an overlay that name kinds which a format does not know, by their names in the tally, each with whether it has
+/// a text. Kinds that no list of the format can name are left out.
+pub(crate) fn naming(format: &str, kinds: impl Iterator<Item = (String, Judged)>) -> Option<String> {
+    let known = head::kinds_of(format)?;
+    let mut classes: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
+    for (kind, judged) in kinds {
+        let Some((label, name)) = kind.split_once('/') else { continue };
+        let Some(class) = known.class_of(label) else { continue };
+        let (quiet, notes) = classes.entry(class).or_default();
+        if judged == Judged::Trace {
+            quiet.push(quoted(name));
+        } else {
+            notes.push(format!("{} = {}", quoted(name), quoted(SAID)));
+        }
+    }
+    if classes.is_empty() {
+        return None;
+    }
+    let mut text = format!("extends = {}\n", quoted(format));
+    for (class, (quiet, notes)) in classes {
+        text.push_str(&format!("\n[kinds.{}]\n", quoted(class)));
+        if !quiet.is_empty() {
+            text.push_str(&format!("quiet = [{}]\n", quiet.join(", ")));
+        }
+        if !notes.is_empty() {
+            text.push_str(&format!("note = {{ {} }}\n", notes.join(", ")));
+        }
+    }
+    Some(text)
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
 }
 
 /// Whether there is a format with this name.
@@ -98,7 +175,7 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
     registry()
         .map(|format| {
-            let roots = format.roots().iter();
+            let roots = crate::formats::roots(format);
             let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));
             let patterns =
                 below.flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));

@@ -15,7 +15,7 @@ use crate::formats::decoder::{Confidence, Format, Pattern, Verdict, text_of};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::is_of_agents;
-use crate::formats::{Asked, Detection, registry};
+use crate::formats::{Asked, Detection, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 use crate::source::discover::below;
@@ -301,7 +301,7 @@ fn newest_session_file(folder: &Path) -> Option<PathBuf> {
 
 /// Whether a hidden folder is one of those in which agents keep sessions.
 pub(crate) fn holds_sessions(folder: &Path) -> bool {
-    is_of_agents(folder, registry().flat_map(Format::roots))
+    is_of_agents(folder, registry().flat_map(roots))
 }
 
 fn modified(path: &Path) -> Option<(i64, i64)> {

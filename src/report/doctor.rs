@@ -22,6 +22,7 @@ use crate::ingest::{self, Target, defined};
 use crate::model::coverage::{Coverage, Share};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
+use crate::model::tally::Tally;
 use crate::model::tally::unknown::Unknown;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -50,6 +51,9 @@ struct Report {
     shown_bytes_percent: Option<f64>,
     strings: StringLines,
     unknown: Vec<UnknownLine>,
+    /// Lines for a file of the reader's that name those kinds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overlay: Option<String>,
     unknown_fields: Vec<UnknownLine>,
     /// `null` if the format does not link all of its records.
     links: Option<LinkLines>,
@@ -78,6 +82,9 @@ struct Recognition {
     /// Which definition read it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<String>,
+    /// What the reader added to the format.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    added_by: Vec<String>,
     formats: Vec<FormatLine>,
 }
 
@@ -174,6 +181,9 @@ struct UnknownLine {
     /// The loudest fate of a kind; fields have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'static str>,
+    /// The agent's version that wrote the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
     first: PlaceLine,
 }
 
@@ -211,12 +221,14 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
         what: what.to_string(),
         count: unknown.count(),
         judged: Some(unknown.judged().word()),
+        version: version_at(unknown.first, tally),
         first: place(unknown.first, reading),
     };
     let field = |(what, (count, first)): (&Text, &(u64, Origin))| UnknownLine {
         what: what.to_string(),
         count: *count,
         judged: None,
+        version: None,
         first: place(*first, reading),
     };
     let links = anomalies::of_links(transcript).map(|links| LinkLines {
@@ -244,6 +256,10 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
         shown_bytes_percent: percent(tally.bytes.total() - tally.bytes.passed, tally.bytes.total()),
         strings: strings(coverage, reading),
         unknown: tally.unknown.iter().map(unknown).collect(),
+        overlay: defined::naming(
+            reading.opened.format,
+            tally.unknown.iter().map(|(kind, unknown)| (kind.to_string(), unknown.judged())),
+        ),
         unknown_fields: tally.unknown_fields.iter().map(field).collect(),
         links,
         pairing: PairingLines {
@@ -278,6 +294,7 @@ fn recognition(reading: &Reading) -> Recognition {
         confidence: reading.opened.confidence,
         reason: reading.opened.reason.to_string(),
         definition: definition(reading.opened.format),
+        added_by: defined::added_by(reading.opened.format).map(|file| file.display().to_string()).collect(),
         formats: formats.collect(),
     }
 }
@@ -310,6 +327,14 @@ fn strings(coverage: &Coverage, reading: &Reading) -> StringLines {
         details_percent: percent(details, bytes),
         missing,
     }
+}
+
+/// The version of the agent that wrote a record: the last one that was new before it in its file, else the first one.
+fn version_at(record: Origin, tally: &Tally) -> Option<String> {
+    let in_file = tally.versions.iter().filter(|(_, first)| first.file == record.file);
+    let before = in_file.filter(|(_, first)| **first <= record).max_by_key(|(_, first)| **first);
+    let version = before.or_else(|| tally.versions.iter().min_by_key(|(_, first)| **first));
+    version.map(|(version, _)| version.to_string())
 }
 
 /// In the order of their first places.

@@ -30,6 +30,8 @@ pub enum Options {
         /// Files to read by it.
         samples: Vec<Target>,
     },
+    /// The text of one that comes with tv.
+    Show(&'static str),
     /// A definition to begin with.
     Draft(Vec<PathBuf>),
 }
@@ -45,6 +47,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             return Ok(Outcome::Found);
         }
         Options::Check { definition: Ok(name), samples } => return check(name, samples, out),
+        Options::Show(text) => write!(out, "{text}")?,
         Options::Draft(samples) => write!(out, "{}", Text::clean(&defined::draft(samples)?))?,
     }
     Ok(Outcome::Complete)
@@ -65,7 +68,8 @@ fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
             Some(file) => format!(" (by {})", environment.shortened(file)),
             None => String::new(),
         };
-        let line = format!("{name:<width$} {found:>6}  {agent}{own}");
+        let added = defined::added_by(name).map(|file| format!(" (with {})", environment.shortened(file)));
+        let line = format!("{name:<width$} {found:>6}  {agent}{own}{}", added.collect::<String>());
         writeln!(out, "{}", Text::clean(line.trim_end()))?;
         for place in places {
             writeln!(out, "{:<width$}         {}", "", Text::clean(place))?;
@@ -87,15 +91,17 @@ fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome,
     if readings.is_empty() {
         return Ok(Outcome::of(failures));
     }
-    writeln!(out, "\nrecords by rule:")?;
-    for rule in defined::rules(name) {
+    let rules = defined::rules(name);
+    if !rules.is_empty() {
+        writeln!(out, "\nrecords by rule:")?;
+    }
+    for rule in &rules {
         let words = if rule.words.is_empty() { "all" } else { &rule.words };
         let line = format!("{:>8}  line {:<4} {words}", rule.taken, rule.line);
         writeln!(out, "{}", Text::clean(&line))?;
     }
     let mut is_odd = false;
     // By what a record is recognised need not be shown.
-    let rules = defined::rules(name);
     let tested: HashSet<&str> = rules
         .iter()
         .flat_map(|rule| rule.words.split(", "))

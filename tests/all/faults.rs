@@ -5,6 +5,7 @@
 mod fits;
 mod kinds;
 mod links;
+mod overlays;
 mod records;
 mod references;
 mod screen;

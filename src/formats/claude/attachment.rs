@@ -10,38 +10,10 @@ use super::user;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Raw, Role, Sent};
+use crate::model::entry::{Block, BlockKind, Raw, Role, Sent};
 use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
-
-/// Types that are known to matter only to the model.
-const QUIET: [&str; 25] = [
-    "hook_additional_context",
-    "hook_cancelled",
-    "async_hook_response",
-    "deferred_tools_delta",
-    "skill_listing",
-    "agent_listing_delta",
-    "task_reminder",
-    "todo_reminder",
-    "file",
-    "directory",
-    "compact_file_reference",
-    "edited_text_file",
-    "mcp_instructions_delta",
-    "mcp_resource",
-    "nested_memory",
-    "relevant_memories",
-    "invoked_skills",
-    "plan_mode",
-    "plan_mode_exit",
-    "plan_file_reference",
-    "selected_lines_in_ide",
-    "opened_file_in_ide",
-    "date_change",
-    "diagnostics",
-    "companion_intro",
-];
 
 /// Lists of what the model may use, written at each start.
 const LISTINGS: [&str; 4] =
@@ -62,15 +34,17 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     let from = out.edits.len();
     let fate = show(line, (kind, attachment), session, out);
     let rendered = ["rendered", "renderedInHumanTurn"];
-    if LISTINGS.contains(&kind) || rendered.iter().any(|name| !line.json.get(name).items().is_empty()) {
-        // Bookkeeping for a reader, but the model was sent it.
-        for edit in out.edits.iter_mut().skip(from) {
-            if let Edit::Entry(entry) = edit
-                && entry.role == Role::Harness
-                && entry.marks.quiet
-            {
-                entry.blocks.iter_mut().for_each(|block| block.sent = Sent::Whole);
-            }
+    let is_sent =
+        LISTINGS.contains(&kind) || rendered.iter().any(|name| !line.json.get(name).items().is_empty());
+    // Bookkeeping for a reader, but the model was sent it; and what it says.
+    for edit in out.edits.iter_mut().skip(from) {
+        if let Edit::Entry(entry) = edit
+            && entry.role == Role::Harness
+            && entry.marks.quiet
+        {
+            let is_text = |block: &Block| matches!(block.kind, BlockKind::Aside(Judged::Text, _));
+            let sent = entry.blocks.iter_mut().filter(|block| is_sent || is_text(block));
+            sent.for_each(|block| block.sent = Sent::Whole);
         }
     }
     fate
@@ -93,13 +67,11 @@ fn show(
     if matches!(kind, "hook_success" | "hook_system_message") {
         return hooks::ended(line, attachment, &mut session.hooks, out);
     }
-    let is_quiet = QUIET.contains(&kind);
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    if !is_quiet && !LOUD.contains(&kind) {
+    let entry = line.entry(line.id.clone(), Role::Harness, out);
+    if !LOUD.contains(&kind) {
         return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
     }
-    entry.marks.quiet = is_quiet;
-    entry.marks.trace = LISTINGS.contains(&kind);
+    let mut entry = entry;
     let title = title(kind, attachment);
     let body = match text(attachment.get("content")) {
         Some(text) => out.output(&text),

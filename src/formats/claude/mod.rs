@@ -34,7 +34,7 @@ use super::counting::{self, Counting};
 use super::decoder::{Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::Json;
-use super::roots::{Beside, Named, Process, Root};
+use super::roots::{Beside, Named, Process};
 use super::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -53,11 +53,6 @@ pub(crate) struct Claude;
 impl Format for Claude {
     fn name(&self) -> &'static str {
         "claude-code"
-    }
-
-    fn omits(&self) -> &'static str {
-        "before late 2026 cost (estimated from a price table and marked ~); the exact time of each block; requests \
-         for titles and inside web searches, but for their cost"
     }
 
     fn entangled(&self) -> Option<&'static [&'static str]> {
@@ -110,10 +105,6 @@ impl Format for Claude {
         // Files of sub-agents are none that could be gone on with.
         let is_session = places::named(path).is_some();
         if is_session { RESUMES } else { &[] }
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

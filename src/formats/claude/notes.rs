@@ -29,6 +29,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "permission-mode" => changed(line, session, "permission mode", "permissionMode", out),
         "tag" => changed(line, session, "tag", "tag", out),
         "pr-link" => changed(line, session, "pull request", "prUrl", out),
+        "frame-link" if json.get("title").filled().is_some() => {
+            changed(line, session, "artifact", "title", out)
+        }
+        "frame-link" => changed(line, session, "artifact", "frameUrl", out),
         "bridge-session" => changed(line, session, "bridge session", "bridgeSessionId", out),
         "continued-in" => continued(line, session, out),
         "ended-by-model" => {

@@ -3,26 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::formats::json::Json;
-use crate::formats::roots::{Holds, Named, Process, Root, file_name};
+use crate::formats::roots::{Named, Process, file_name};
 use crate::model::meta::{RunStatus, Running};
-
-const HOLDS: &[Holds] =
-    &[Holds::Files("*/*.jsonl"), Holds::Beside("*/*/subagents/**/*.jsonl"), Holds::Beside("*/agent-*.jsonl")];
-
-/// Where Claude Code, its older installations and the desktop program keep sessions.
-pub(crate) const ROOTS: &[Root] = &[
-    Root { variables: &[("CLAUDE_CONFIG_DIR", "projects")], home: ".claude/projects", holds: HOLDS },
-    Root { variables: &[], home: ".config/claude/projects", holds: HOLDS },
-    Root {
-        variables: &[],
-        home: "Library/Application Support/Claude/local-agent-mode-sessions",
-        holds: &[
-            Holds::Files("**/projects/*/*.jsonl"),
-            Holds::Beside("**/projects/*/*/subagents/**/*.jsonl"),
-            Holds::Beside("**/projects/*/agent-*.jsonl"),
-        ],
-    },
-];
 
 /// Files of sub-agents are no sessions of their own; up to 2.0 they lay beside the sessions. A job in the background
 /// keeps a copy of its parent's.

@@ -41,11 +41,6 @@ impl Format for ClaudeStream {
         "claude-stream-json"
     }
 
-    fn omits(&self) -> &'static str {
-        "the first prompt, and times of answers; without the closing result line the output \
-         tokens are far too low"
-    }
-
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(probe)
     }

@@ -1,6 +1,5 @@
 //! System messages of a stream, by `subtype`, without the one that begins a run.
 
-use super::control::quiet_tree;
 use super::tasks::{self, Tasks};
 use crate::formats::claude::line::Line;
 use crate::formats::claude::requests;
@@ -10,22 +9,6 @@ use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
 use crate::model::tally::Fate;
-
-/// Subtypes that inform a program how things stand; people see it elsewhere.
-const BOOKKEEPING: [&str; 12] = [
-    "background_tasks_changed",
-    "commands_changed",
-    "control_request_progress",
-    "elicitation_complete",
-    "files_persisted",
-    "memory_recall",
-    "mirror_error",
-    "model_refusal_fallback",
-    "plugin_install",
-    "thinking_tokens",
-    "vcs_state_changed",
-    "worker_shutting_down",
-];
 
 /// A system message.
 pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, out: &mut Batch) -> Fate {
@@ -63,7 +46,6 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
         "scheduled_task_fire" => show_text(line, "scheduled task", text("content"), false, out),
         "informational" => show_text(line, "notice", text("content"), false, out),
         "session_state_changed" => bookkeeping(line, &format!("session {}", text("state")), out),
-        kind if BOOKKEEPING.contains(&kind) => quiet_tree(line, json, &kind.replace('_', " "), true, out),
         "local_command_output" => show_text(line, "command output", text("content"), false, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);

@@ -21,7 +21,7 @@ use std::path::Path;
 use self::message::Messages;
 use super::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use super::json::Json;
-use super::roots::{Beside, Named, Root};
+use super::roots::{Beside, Named};
 use super::unknown::{self, Kind};
 use super::zeros::Judged;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -40,12 +40,6 @@ pub(crate) struct Cline;
 impl Format for Cline {
     fn name(&self) -> &'static str {
         "cline"
-    }
-
-    fn omits(&self) -> &'static str {
-        "exit codes of commands; when tools started and ended; anything while a message is being written; \
-         which call started an agent before childSessions (found by name or task; where only \
-         the time is known, the lane says so)"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -70,10 +64,6 @@ impl Format for Cline {
         // Tasks of the editor extension are opened in the editor only.
         let is_session = path.to_str().is_some_and(|path| path.ends_with(".messages.json"));
         if is_session && places::named(path).is_some() { RESUMES } else { &[] }
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

@@ -3,34 +3,10 @@
 
 use std::path::Path;
 
-use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
+use crate::formats::roots::{Beside, Named, file_name, folder_name};
 
 const SCREEN: &str = "ui_messages.json";
 const HISTORY: &str = "api_conversation_history.json";
-const TASKS: &[Holds] =
-    &[Holds::Files("*/ui_messages.json"), Holds::Files("*/api_conversation_history.json")];
-
-/// Where the core and the extensions keep sessions.
-pub(crate) const ROOTS: &[Root] = &[
-    Root {
-        variables: &[
-            ("CLINE_SESSION_DATA_DIR", ""),
-            ("CLINE_DATA_DIR", "sessions"),
-            ("CLINE_DIR", "data/sessions"),
-        ],
-        home: ".cline/data/sessions",
-        holds: &[Holds::Files("*/*.messages.json")],
-    },
-    Root {
-        variables: &[("CLINE_DATA_DIR", "tasks"), ("CLINE_DIR", "data/tasks")],
-        home: ".cline/data/tasks",
-        holds: TASKS,
-    },
-    Root { variables: &[], home: ".config/*/User/globalStorage/*/tasks", holds: TASKS },
-    Root { variables: &[], home: ".vscode-server/data/User/globalStorage/*/tasks", holds: TASKS },
-    Root { variables: &[], home: "Library/Application Support/*/User/globalStorage/*/tasks", holds: TASKS },
-];
-
 /// The lead's file is named as its folder, a task's files lie in a folder that is named as the task.
 pub fn named(path: &Path) -> Option<Named<'_>> {
     let (name, folder) = (file_name(path), folder_name(path));

@@ -19,23 +19,6 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// Events that the program keeps for itself.
-const TRACES: [&str; 13] = [
-    "collab_waiting_end",
-    "collab_close_end",
-    "collab_resume_end",
-    "collab_agent_interaction_end",
-    "dynamic_tool_call_request",
-    "deprecation_notice",
-    "turn_diff",
-    "mcp_startup_complete",
-    "shutdown_complete",
-    "session_configured",
-    "plan_update",
-    "exec_approval_request",
-    "apply_patch_approval_request",
-];
-
 /// An event.
 pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch) -> Fate {
     let payload = line.payload;
@@ -82,15 +65,20 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             }
             thread.tree(line, kind, out)
         }
-        kind if TRACES.contains(&kind) => thread.tree(line, kind, out),
         kind => deed::other(line, payload, thread, out)
-            .unwrap_or_else(|| unknown(line, "event_msg.type", kind, out)),
+            .unwrap_or_else(|| unknown(line, "event_msg.type", kind, thread, out)),
     }
 }
 
 /// A record of a type that is not known.
-pub(crate) fn unknown(line: &Line<'_>, class: &'static str, kind: &str, out: &mut Batch) -> Fate {
-    let entry = out.new_entry(out.origin_key(), Role::Harness, line.at);
+pub(crate) fn unknown(
+    line: &Line<'_>,
+    class: &'static str,
+    kind: &str,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
+    let entry = thread.entry(line, out.origin_key(), Role::Harness, out);
     unknown::record(Kind(class, kind), line.input.json, entry, out)
 }
 
@@ -117,7 +105,7 @@ fn item(line: &Line<'_>, item: &Json<'_>, thread: &mut Thread, lanes: &mut Lanes
         "FunctionCallOutput" => call::alone(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => deed::other(line, item, thread, out)
-            .unwrap_or_else(|| unknown(line, "item_completed.type", kind, out)),
+            .unwrap_or_else(|| unknown(line, "item_completed.type", kind, thread, out)),
     }
 }
 

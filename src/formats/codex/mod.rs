@@ -36,7 +36,7 @@ use super::counting::{self, Counting};
 use super::decoder::{BESIDE, Decoder, Earlier, Format, Input, Pattern, Place, Probe, Verdict};
 use super::fields::{self, Fields};
 use super::json::{self, Json};
-use super::roots::{Beside, Listing, Named, Root, file_name};
+use super::roots::{Beside, Listing, Named, file_name};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::resume::Resume;
@@ -60,11 +60,6 @@ const BACK: &str = "in Codex, esc esc goes back to an earlier prompt";
 impl Format for Codex {
     fn name(&self) -> &'static str {
         "codex"
-    }
-
-    fn omits(&self) -> &'static str {
-        "cost (estimated from a price table and marked ~); the words of most thoughts (only encrypted); errors of \
-         requests that were made again; in the first generation times and tokens"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -125,10 +120,6 @@ impl Format for Codex {
 
     fn follow_up(&self, path: &Path, wanted: &str) -> Vec<Pattern> {
         places::of_thread(path, wanted)
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
@@ -252,8 +243,8 @@ fn dispatch(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut B
         Class::State => Fate::Passed("a mark between lines"),
         Class::Note => notes::note(line, thread, out),
         Class::Unknown => {
-            let kind = line.input.json.get("type").filled().unwrap_or("record without type");
-            event::unknown(line, "type", kind, out)
+            let kind = line.input.json.get("type").str_or_empty();
+            event::unknown(line, "type", kind, thread, out)
         }
     }
 }
@@ -279,6 +270,6 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
         "configuration_update" => notes::configuration(line, thread, out),
         kind @ ("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction"
         | "compaction_trigger") => thread.tree(line, kind, out),
-        kind => event::unknown(line, "response_item.type", kind, out),
+        kind => event::unknown(line, "response_item.type", kind, thread, out),
     }
 }

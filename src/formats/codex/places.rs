@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Beside, Holds, Named, Root, file_name};
+use crate::formats::roots::{Beside, Named, file_name};
 use crate::model::timestamp::Timestamp;
 
 /// Titles of all threads, a line each.
@@ -14,17 +14,6 @@ const ARCHIVE: &str = "archived_sessions";
 /// Letters of a thread's id.
 const ID: usize = 36;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// Where Codex keeps sessions.
-pub(crate) const ROOTS: &[Root] = &[Root {
-    variables: &[("CODEX_HOME", "")],
-    home: ".codex",
-    holds: &[
-        Holds::Files("sessions/*/*/*/rollout-*.jsonl*"),
-        Holds::Files("sessions/rollout-*.jsonl*"),
-        Holds::Files("archived_sessions/**/rollout-*.jsonl*"),
-    ],
-}];
 
 /// The thread of a rollout; the lists of prompts and of titles are none.
 pub(crate) fn named(path: &Path) -> Option<Named<'_>> {

@@ -5,6 +5,8 @@
 //! A definition is a format like all others.
 
 pub(crate) mod draft;
+pub(crate) mod head;
+pub(crate) mod kinds;
 pub mod mistakes;
 mod path;
 pub mod read;
@@ -56,6 +58,12 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     // Those of no agent come last.
     ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
 ];
+
+/// A definition that comes with the program.
+pub(super) fn built_in(name: &str) -> Option<Definition> {
+    let named = BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
+    read::read(named?.1, None).ok()
+}
 
 impl Format for &'static Definition {
     fn name(&self) -> &'static str {

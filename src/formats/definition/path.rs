@@ -38,7 +38,7 @@ impl<'s> Scope<'s> {
 
 /// A path with its alternatives.
 #[derive(Debug)]
-pub(super) struct Path(Vec<Choice>);
+pub(crate) struct Path(Vec<Choice>);
 
 #[derive(Debug)]
 enum Choice {

@@ -1,7 +1,9 @@
 //! A definition as it is written in TOML, to its table of rules; all mistakes in it with their places.
 
 mod database;
+mod head;
 mod journal;
+mod kinds;
 mod places;
 mod rules;
 mod table;
@@ -11,6 +13,7 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
+pub use self::head::{head, is_overlay, overlay};
 use self::rules::Defaults;
 use self::table::Reader;
 use super::mistakes::Mistake;
@@ -30,10 +33,7 @@ const SHAPES: [(&str, Shape); 4] = [
 
 /// Reads a definition; or what is wrong with it.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
-    let root = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        vec![Mistake::at(text, at, format!("no TOML: {}", error.message()))]
-    })?;
+    let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
     let definition = definition(&mut reader, root.get_ref(), file);
     let mistakes = reader.finish();
@@ -41,6 +41,11 @@ pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake
         Some(definition) if mistakes.is_empty() => Ok(definition),
         _ => Err(mistakes),
     }
+}
+
+fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
+    let at = error.span().map_or(0, |span| span.start);
+    Mistake::at(text, at, format!("no TOML: {}", error.message()))
 }
 
 fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>) -> Option<Definition> {
@@ -72,6 +77,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
     let detect = detect(reader, &mut table);
     let unique = table.path(reader, "unique");
     let facts = facts(reader, &mut table);
+    let kinds = kinds::of_definition(reader, &mut table);
     let defaults = Defaults::read(reader, &mut table);
     let numbered = table.table(reader, "runs").and_then(|runs| rules::numbered(reader, runs));
     let journal = table.table(reader, "journal").and_then(|journal| journal::journal(reader, journal));
@@ -99,6 +105,7 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         detect,
         facts,
         needs: needs(&rules, numbered),
+        kinds,
         rules,
         unique,
         journal,

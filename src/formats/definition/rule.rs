@@ -3,6 +3,7 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+use super::kinds::Kinds;
 use super::path::Path;
 use super::when::{Literal, When};
 use crate::formats::fields::Fields;
@@ -41,6 +42,8 @@ pub struct Definition {
     pub(super) detect: Detect,
     /// Facts of the session, wherever they come up.
     pub(super) facts: Vec<FactRule>,
+    /// Kinds of records that need no rule.
+    pub(super) kinds: Kinds,
     /// The rules, in order.
     pub rules: Vec<Rule>,
     /// Names of lanes that are the session itself.
@@ -574,7 +577,7 @@ pub(super) struct FactRule {
 
 /// A fact of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fact {
+pub(crate) enum Fact {
     Id,
     Title,
     Agent,

@@ -27,6 +27,7 @@ use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
+use super::kinds::{self, Kinds};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule,
@@ -208,7 +209,7 @@ impl Run {
             }
             is_taken |= !rule.also;
         }
-        fate.unwrap_or_else(|| untaken(site, kind, out))
+        fate.unwrap_or_else(|| untaken(site, kind, &self.definition.kinds, out))
     }
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
@@ -545,7 +546,7 @@ impl RoleRule {
 }
 
 /// What no rule takes.
-fn untaken(site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
+fn untaken(site: Site<'_>, kind: Kind, kinds: &Kinds, out: &mut Batch) -> Fate {
     let record = site.scope.record;
     if kind == Kind::Beside {
         return Fate::Passed("nothing in it to show");
@@ -561,7 +562,12 @@ fn untaken(site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
     if record.filled().is_some() && !record.is_object() {
         return show_raw(input, "text", out);
     }
-    let named = KINDS.into_iter().find_map(|class| Some((class, word_of(record.get(class))?)));
+    let word = |class: &'static str| {
+        let value = class.split('.').fold(record, |value, name| value.get(name));
+        Some((class, word_of(value)?))
+    };
+    let known = kinds.classes().filter_map(word).find(|(class, name)| kinds.get(class, name).is_some());
+    let named = known.or_else(|| KINDS.into_iter().find_map(word));
     let (class, name) = named.unwrap_or(("type", Cow::Borrowed("")));
     let entry = out.new_entry(own_key(site, out), Role::Harness, record.get("timestamp").moment());
     unknown::record(unknown::Kind(class, &name), record, entry, out)
@@ -621,22 +627,10 @@ fn note(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &mut Ba
     if last.as_ref().is_some_and(|last| last.as_str() == word) {
         return;
     }
-    let text = Text::clean(&word);
-    *last = Some(text.clone());
-    out.meta(match rule.fact {
-        Fact::Id => MetaEdit::Id(text),
-        Fact::Title => MetaEdit::Title { rank: 2, title: text },
-        Fact::Agent => MetaEdit::Agent(text),
-        Fact::Cwd => MetaEdit::Cwd(text),
-        Fact::Version => MetaEdit::Version(text),
-        Fact::Model => MetaEdit::Model(text),
-        Fact::Window => match value.count() {
-            Some(tokens) => MetaEdit::Window(tokens),
-            None => return,
-        },
-        Fact::Ended => MetaEdit::Live(Some(false)),
-        Fact::Other(name) => MetaEdit::Fact { name, value: text },
-    });
+    *last = Some(Text::clean(&word));
+    if let Some(edit) = kinds::of_fact(rule.fact, value) {
+        out.meta(edit);
+    }
 }
 
 /// A line across the transcript, and the text that goes with it.

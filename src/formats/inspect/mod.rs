@@ -15,7 +15,6 @@ use std::borrow::Cow;
 use self::references::{Attached, usage_of};
 use super::decoder::{Confidence, Decoder, Format, Input, Place, Probe, Verdict};
 use super::json::Json;
-use super::roots::{Holds, Root};
 use super::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
@@ -32,14 +31,6 @@ impl Format for Inspect {
         "inspect-eval"
     }
 
-    fn agent(&self) -> &'static str {
-        "Inspect AI"
-    }
-
-    fn omits(&self) -> &'static str {
-        "cost (estimated from a price table and marked ~); what is logged of a sample while it runs is in a database elsewhere"
-    }
-
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         if probe.is_document && probe.header.is_some_and(is_log) {
             return Verdict::yes(Confidence::Certain, Shape::Document, "the log of an evaluation");
@@ -52,15 +43,6 @@ impl Format for Inspect {
 
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(InspectDecoder::default())
-    }
-
-    /// Logs lie in a folder of the project unless a variable names one.
-    fn roots(&self) -> &'static [Root] {
-        &[Root {
-            variables: &[("INSPECT_LOG_DIR", "")],
-            home: "logs",
-            holds: &[Holds::Files("*.eval"), Holds::Files("*_*_*.json")],
-        }]
     }
 }
 

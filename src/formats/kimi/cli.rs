@@ -17,7 +17,7 @@ use super::content::{block, blocks, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::{self, Json};
-use crate::formats::roots::{Beside, Named, Root};
+use crate::formats::roots::{Beside, Named};
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
@@ -36,10 +36,6 @@ pub(crate) struct KimiCli;
 impl Format for KimiCli {
     fn name(&self) -> &'static str {
         "kimi-cli"
-    }
-
-    fn omits(&self) -> &'static str {
-        "the model, and so the cost; the prompt of the system"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -61,10 +57,6 @@ impl Format for KimiCli {
     /// The state of the session, which has its title. What sub-agents wrote stands in the wire as well.
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         places::beside(path).manifest.map(Pattern).into_iter().collect()
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        places::CLI_ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

@@ -11,7 +11,7 @@ use super::content::{block, blocks, images, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::Json;
-use crate::formats::roots::{Beside, Named, Root, folder_name};
+use crate::formats::roots::{Beside, Named, folder_name};
 use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
@@ -30,10 +30,6 @@ pub(crate) struct KimiCode;
 impl Format for KimiCode {
     fn name(&self) -> &'static str {
         "kimi-code"
-    }
-
-    fn omits(&self) -> &'static str {
-        "cost (estimated from a price table and marked ~)"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -55,10 +51,6 @@ impl Format for KimiCode {
         places::session_folder(path).or(path.parent()).unwrap_or(path).to_owned()
     }
 
-    fn roots(&self) -> &'static [Root] {
-        places::CODE_ROOTS
-    }
-
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
         places::named(path)
     }
@@ -67,25 +59,6 @@ impl Format for KimiCode {
         places::beside(path)
     }
 }
-
-/// Records that the program keeps for itself.
-const TRACES: [&str; 15] = [
-    "tools.set_active_tools",
-    "llm.tools_snapshot",
-    "token_counting.measured",
-    "token_counting.turn_recorded",
-    "runtime.set_binding",
-    "plugin.session_start",
-    "tools.update_store",
-    "full_compaction.cancel",
-    "goal.create",
-    "goal.update",
-    "goal.clear",
-    "micro_compaction.apply",
-    "tools.register_user_tool",
-    "tools.unregister_user_tool",
-    "mcp.tools_discovered",
-];
 
 /// Decodes one session.
 #[derive(Default)]
@@ -170,7 +143,7 @@ impl Wire {
             "context.append_message" => self.message(json.get("message"), at, out),
             "context.append_loop_event" => self
                 .step(json.get("event"), at, out)
-                .unwrap_or_else(|| unknown(input, "loop_event.type", out)),
+                .unwrap_or_else(|| unknown(&self.agent, json, "loop_event.type", at, out)),
             "usage.record" => {
                 let usage = usage(json.get("usage"));
                 let is_of_step = json.get("usageScope").str() == Some("turn");
@@ -216,8 +189,7 @@ impl Wire {
                 self.agent.line(Break::Interrupted(Text::default()), at, out)
             }
             "turn.ended" => self.ended(json, at, out),
-            _ if TRACES.contains(&kind) => self.agent.tree(kind, json, at, out),
-            _ => unknown(input, "type", out),
+            _ => unknown(&self.agent, json, "type", at, out),
         }
     }
 
@@ -413,12 +385,16 @@ fn announce(call: &Text, output: &str, out: &mut Batch) {
     }
 }
 
-fn unknown(input: Input<'_>, class: &'static str, out: &mut Batch) -> Fate {
-    let json = input.json;
+fn unknown(
+    agent: &Agent,
+    json: &Json<'_>,
+    class: &'static str,
+    at: Option<Timestamp>,
+    out: &mut Batch,
+) -> Fate {
     let kinds = [json.at(&["event", "type"]), json.get("type")];
     let kind = kinds.iter().find_map(|kind| kind.filled()).unwrap_or_default();
-    let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
-    let entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    let entry = agent.entry(out.origin_key(), Role::Harness, at, out);
     unknown::record(Kind(class, kind), json, entry, out)
 }
 

@@ -2,24 +2,10 @@
 
 use std::path::Path;
 
-use crate::formats::roots::{Beside, Holds, Named, Root, file_name, folder_name};
+use crate::formats::roots::{Beside, Named, file_name, folder_name};
 
 const WIRE: &str = "wire.jsonl";
 const STATE: &str = "state.json";
-
-/// Where Kimi CLI keeps sessions.
-pub(crate) const CLI_ROOTS: &[Root] = &[Root {
-    variables: &[("KIMI_SHARE_DIR", "")],
-    home: ".kimi",
-    holds: &[Holds::Files("sessions/*/*/wire.jsonl")],
-}];
-
-/// Where Kimi Code keeps sessions.
-pub(crate) const CODE_ROOTS: &[Root] = &[Root {
-    variables: &[],
-    home: ".kimi-code",
-    holds: &[Holds::Files("sessions/*/*/agents/main/wire.jsonl")],
-}];
 
 /// A session is named as its folder. What the model is shown, and the state, are none.
 pub(crate) fn named(path: &Path) -> Option<Named<'_>> {

@@ -5,33 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::name::{ARCHIVES, FileName, Kept};
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Beside, Holds, Named, Root, file_name};
+use crate::formats::roots::{Beside, Named, file_name};
 
 /// The index of an agent's sessions.
 const INDEX: &str = "sessions.json";
-
-const HOLDS: &[Holds] =
-    &[Holds::Databases("agents/*/agent/openclaw-agent.sqlite"), Holds::Files("agents/*/sessions/*.jsonl*")];
-
-/// Where OpenClaw, its profiles and its earlier names keep sessions.
-pub(crate) const ROOTS: &[Root] = &[
-    Root {
-        variables: &[("OPENCLAW_STATE_DIR", ""), ("OPENCLAW_HOME", ".openclaw")],
-        home: ".openclaw",
-        holds: HOLDS,
-    },
-    Root { variables: &[], home: ".openclaw-*", holds: HOLDS },
-    Root {
-        variables: &[("CLAWDBOT_STATE_DIR", ""), ("CLAWDBOT_HOME", ".clawdbot")],
-        home: ".clawdbot",
-        holds: HOLDS,
-    },
-    Root {
-        variables: &[("MOLTBOT_STATE_DIR", ""), ("MOLTBOT_HOME", ".moltbot")],
-        home: ".moltbot",
-        holds: HOLDS,
-    },
-];
 
 /// A live transcript and its archives are sessions; copies and what lies beside sessions are none.
 pub fn named(path: &Path) -> Option<Named<'_>> {

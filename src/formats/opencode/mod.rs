@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict, nearly_all};
 use super::json::Json;
-use super::roots::{Named, Root};
+use super::roots::Named;
 use super::tables::{Queries, Tables};
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
@@ -47,11 +47,6 @@ impl Format for Opencode {
 
     fn agent(&self) -> &'static str {
         "OpenCode"
-    }
-
-    fn omits(&self) -> &'static str {
-        "what subscriptions cost (0 is taken for unknown); which file was the session's, so the \
-         newest of a folder comes first"
     }
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
@@ -88,10 +83,6 @@ impl Format for Opencode {
 
     fn resumes(&self, _: &Path) -> &'static [Resume] {
         RESUMES
-    }
-
-    fn roots(&self) -> &'static [Root] {
-        paths::ROOTS
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {

@@ -6,34 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::formats::decoder::Pattern;
-use crate::formats::roots::{Holds, Named, Root, file_name};
-
-/// Where OpenCode keeps sessions: a database since 1.2, a storage folder before, one for each project
-/// before 0.6. What a database took over stays in the folders. Its forks Kilo and MiMo have databases alone.
-pub(super) const ROOTS: &[Root] = &[
-    Root {
-        variables: &[("XDG_DATA_HOME", "opencode")],
-        home: ".local/share/opencode",
-        holds: &[
-            Holds::Databases("*.db"),
-            Holds::Files("storage/session/*/ses_*.json"),
-            Holds::Files("project/*/storage/session/info/ses_*.json"),
-        ],
-    },
-    Root { variables: &[("OPENCODE_DB", "")], home: "", holds: &[Holds::Databases("")] },
-    Root {
-        variables: &[("XDG_DATA_HOME", "kilo")],
-        home: ".local/share/kilo",
-        holds: &[Holds::Databases("*.db")],
-    },
-    Root { variables: &[("KILO_DB", "")], home: "", holds: &[Holds::Databases("")] },
-    Root {
-        variables: &[("MIMOCODE_HOME", ""), ("XDG_DATA_HOME", "mimocode")],
-        home: ".local/share/mimocode",
-        holds: &[Holds::Databases("*.db")],
-    },
-    Root { variables: &[("MIMOCODE_DB", "")], home: "", holds: &[Holds::Databases("")] },
-];
+use crate::formats::roots::{Named, file_name};
 
 /// Messages and parts are no sessions.
 pub(super) fn named(path: &Path) -> Option<Named<'_>> {

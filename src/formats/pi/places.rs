@@ -2,14 +2,7 @@
 
 use std::path::Path;
 
-use crate::formats::roots::{Holds, Named, Root};
-
-/// Where pi keeps sessions.
-pub(crate) const ROOTS: &[Root] = &[Root {
-    variables: &[("PI_CODING_AGENT_SESSION_DIR", ""), ("PI_CODING_AGENT_DIR", "sessions")],
-    home: ".pi/agent/sessions",
-    holds: &[Holds::Files("--*--/*.jsonl"), Holds::Files("*.jsonl")],
-}];
+use crate::formats::roots::Named;
 
 /// The id stands behind the time.
 pub fn named(path: &Path) -> Option<Named<'_>> {

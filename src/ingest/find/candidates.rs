@@ -220,7 +220,7 @@ fn under_roots(
         Some((place, root.holds, names_one))
     };
     let held = |format: &'static dyn Format| {
-        let places = format.roots().iter().filter_map(place);
+        let places = formats::roots(format).filter_map(place);
         places.flat_map(|(place, holds, names_one)| {
             let patterns = move |holds: &'static Holds| {
                 holds.patterns(&place).into_iter().map(move |pattern| (holds, pattern, names_one))

@@ -18,6 +18,9 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if let Some(definition) = definition {
         writeln!(out, "  read by a definition: {definition}")?;
     }
+    for file in &recognition.added_by {
+        writeln!(out, "  with kinds and places of {file}")?;
+    }
     if let Some(versions) = versions(&report.agent.version_list) {
         writeln!(out, "  written by {versions}")?;
     }
@@ -36,8 +39,12 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_strings(report, out)?;
     section("kinds that tv does not know", report.unknown.iter(), out, |line| {
         let judged = line.judged.unwrap_or_default();
-        format!("{:>6}  {judged:<5}  {} (first: {})", line.count, line.what, shown(&line.first))
+        let version = line.version.as_ref().map(|version| format!("version {version}, ")).unwrap_or_default();
+        format!("{:>6}  {judged:<5}  {} ({version}first: {})", line.count, line.what, shown(&line.first))
     })?;
+    let lines: Vec<&str> = report.overlay.iter().flat_map(|overlay| overlay.lines()).collect();
+    let title = format!("lines that name them, for formats/{format}.toml in the folder of settings");
+    section(&title, lines.into_iter(), out, str::to_owned)?;
     section(
         "fields that are new to tv, seen in the raw record only",
         report.unknown_fields.iter(),

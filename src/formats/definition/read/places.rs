@@ -1,5 +1,6 @@
 //! Where a definition says that sessions lie.
 
+use super::leak;
 use super::table::{Fields, Reader};
 use crate::formats::roots::{Holds, Root};
 
@@ -7,7 +8,12 @@ use crate::formats::roots::{Holds, Root};
 /// databases all that is not named `.json` or `.jsonl` is one.
 pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
-    for (text, span) in table.strings(reader, "roots") {
+    for value in table.values("roots") {
+        if let Some(fields) = Fields::of(value) {
+            roots.extend(folder(reader, fields));
+            continue;
+        }
+        let Some((text, span)) = reader.text_of("roots", value) else { continue };
         let is_database = has_databases && ![".json", ".jsonl"].iter().any(|end| text.ends_with(end));
         match root(text, is_database) {
             Some(root) => roots.push(root),
@@ -20,6 +26,45 @@ pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databas
         }
     }
     Box::leak(roots.into_boxed_slice())
+}
+
+/// `{ at = "~/.agent", moved = ["AGENT_SESSIONS", "AGENT_HOME/sessions"], files = ["*/*.jsonl"] }`: a folder, variables that
+/// move it, each with what lies below its value, and what it holds.
+fn folder(reader: &mut Reader<'_>, mut fields: Fields<'_>) -> Option<Root> {
+    let span = fields.span();
+    let home = match fields.string(reader, "at") {
+        None => "",
+        Some((at, span)) => {
+            let home = at.strip_prefix("~/");
+            if home.is_none() {
+                reader.mistake(
+                    span,
+                    format!("`{at}` is no folder of the home directory, such as \"~/.agent\""),
+                );
+            }
+            home?
+        }
+    };
+    let moved = fields.strings(reader, "moved");
+    let moved = moved.into_iter().map(|(text, _)| text.split_once('/').unwrap_or((text, "")));
+    let variables: Vec<_> = moved.map(|(name, below)| (leak(name), leak(below))).collect();
+    let mut holds = Vec::new();
+    let mut patterns = |name| fields.strings(reader, name).into_iter().map(|(pattern, _)| leak(pattern));
+    holds.extend(patterns("databases").map(Holds::Databases));
+    holds.extend(patterns("files").map(Holds::Files));
+    holds.extend(patterns("beside").map(Holds::Beside));
+    holds.extend(patterns("above").map(Holds::Above));
+    fields.finish(reader);
+    if holds.is_empty() || (home.is_empty() && variables.is_empty()) {
+        let right = "{ at = \"~/.agent/sessions\", files = [\"*.jsonl\"] }";
+        reader.mistake(span, format!("a place is a folder and what it holds, such as {right}"));
+        return None;
+    }
+    Some(Root {
+        variables: Box::leak(variables.into_boxed_slice()),
+        home: leak(home),
+        holds: Box::leak(holds.into_boxed_slice()),
+    })
 }
 
 fn root(text: &str, is_database: bool) -> Option<Root> {
@@ -47,14 +92,13 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         ("", only) | (only, "") => only.to_owned(),
         (home, below) => format!("{home}/{below}"),
     };
-    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let variables: Vec<(&'static str, &'static str)> =
-        variable.map(|name| (leak(name.to_owned()), leak(below))).into_iter().collect();
-    let pattern = leak(pattern);
+        variable.map(|name| (leak(name), leak(&below))).into_iter().collect();
+    let pattern = leak(&pattern);
     let holds = vec![if is_database { Holds::Databases(pattern) } else { Holds::Files(pattern) }];
     Some(Root {
         variables: Box::leak(variables.into_boxed_slice()),
-        home: leak(home),
+        home: leak(&home),
         holds: Box::leak(holds.into_boxed_slice()),
     })
 }

@@ -42,6 +42,19 @@ impl<'t> Reader<'t> {
         self.mistakes
     }
 
+    /// A value that is a text.
+    pub(super) fn text_of<'v>(
+        &mut self,
+        name: &str,
+        value: &'v Spanned<DeValue<'_>>,
+    ) -> Option<(&'v str, Span)> {
+        let text = value.get_ref().as_str();
+        if text.is_none() {
+            self.wrong(name, value, "a text");
+        }
+        text.map(|text| (text, value.span()))
+    }
+
     fn wrong(&mut self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
         let what = format!("`{name}` is {}, where {right} is expected", kind_of(value.get_ref()));
         self.mistake(value.span(), what);
@@ -80,6 +93,11 @@ impl<'t> Fields<'t> {
         Self { table, span: 0..0, asked: Vec::new() }
     }
 
+    /// A value that is a table.
+    pub(super) fn of(value: &'t Spanned<DeValue<'t>>) -> Option<Self> {
+        Some(Self { table: value.get_ref().as_table()?, span: value.span(), asked: Vec::new() })
+    }
+
     pub(super) fn span(&self) -> Span {
         self.span.clone()
     }
@@ -95,12 +113,7 @@ impl<'t> Fields<'t> {
     }
 
     pub(super) fn string(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<(&'t str, Span)> {
-        let value = self.take(name)?;
-        let text = value.get_ref().as_str();
-        if text.is_none() {
-            reader.wrong(name, value, "a text");
-        }
-        text.map(|text| (text, value.span()))
+        reader.text_of(name, self.take(name)?)
     }
 
     pub(super) fn integer(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<i64> {
@@ -123,16 +136,7 @@ impl<'t> Fields<'t> {
 
     /// A text, or a list of them.
     pub(super) fn strings(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<(&'t str, Span)> {
-        self.values(name)
-            .into_iter()
-            .filter_map(|value| {
-                let text = value.get_ref().as_str();
-                if text.is_none() {
-                    reader.wrong(name, value, "a text");
-                }
-                text.map(|text| (text, value.span()))
-            })
-            .collect()
+        self.values(name).into_iter().filter_map(|value| reader.text_of(name, value)).collect()
     }
 
     /// A value, or a list of them.
@@ -170,6 +174,38 @@ impl<'t> Fields<'t> {
             flatten(key.get_ref().to_string(), value, &mut rest);
         }
         rest
+    }
+
+    /// All members, each with its name.
+    fn by_name<T>(
+        self,
+        mut read: impl FnMut(&str, &'t Spanned<DeValue<'t>>) -> Option<T>,
+    ) -> Vec<(String, Span, T)> {
+        let members = self.table.iter().filter_map(|(key, value)| {
+            Some((key.get_ref().to_string(), key.span(), read(key.get_ref(), value)?))
+        });
+        members.collect()
+    }
+
+    /// All members, which are tables.
+    pub(super) fn tables_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Self)> {
+        self.by_name(|name, value| {
+            let table = Self::of(value);
+            if table.is_none() {
+                reader.wrong(name, value, "a table, such as { … },");
+            }
+            table
+        })
+    }
+
+    /// All members, which are paths.
+    pub(super) fn paths_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Path)> {
+        self.by_name(|name, value| reader.path_of(name, value))
+    }
+
+    /// All members, which are texts.
+    pub(super) fn strings_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, String)> {
+        self.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
     }
 
     /// As [`Self::rest`], with values that are paths.

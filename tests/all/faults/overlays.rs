@@ -1,0 +1,166 @@
+//! An agent's next release, and the few lines by which its reader calms it: `~/.config/tv/formats/<agent>.toml`.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::TV;
+use crate::fixtures;
+
+/// What the program writes with these settings.
+fn run(config: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(TV).args(arguments).env("XDG_CONFIG_HOME", config).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A session in which five kinds have other names, and with three attachments that nobody knows.
+fn next_release() -> String {
+    let fixture = fixtures::root().join("claude-code/5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let renamed = fs::read_to_string(fixture)
+        .unwrap()
+        .replace(r#""type":"pr-link""#, r#""type":"pull-link""#)
+        .replace(r#""type":"mode""#, r#""type":"mode-latch""#)
+        .replace(r#""type":"ai-title""#, r#""type":"headline""#)
+        .replace(r#""subtype":"turn_duration""#, r#""subtype":"turn_clock""#)
+        .replace(r#""type":"skill_listing""#, r#""type":"skill_index""#);
+    let attachment = |n: u32, attachment: Value| {
+        json!({"type": "attachment", "uuid": format!("new-{n}"), "parentUuid": null, "isSidechain": false,
+               "timestamp": "2026-11-30T10:00:00.000Z", "attachment": attachment})
+    };
+    let new = [
+        attachment(1, json!({"type": "tide_reminder", "text": "The TIDE turns at noon"})),
+        attachment(2, json!({"type": "reef_state", "depth": 3})),
+        attachment(3, json!({"type": "crew_note", "words": "The CREW says hello"})),
+    ];
+    new.iter().fold(renamed, |text, record| text + &record.to_string() + "\n")
+}
+
+const OVERLAY: &str = r#"extends = "claude-code"
+[kinds.type]
+quiet = ["mode-latch"]
+note  = { pull-link = "prUrl" }
+state = { headline = { title = "aiTitle" } }
+[kinds]
+"system.subtype"  = { quiet = ["turn_clock"] }
+"attachment.type" = { quiet = ["skill_index", "tide_reminder", "reef_state"], note = { crew_note = "words" } }
+"#;
+
+#[test]
+fn a_few_lines_calm_the_next_release() {
+    assert!(OVERLAY.lines().count() <= 10);
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    fs::write(&session, next_release()).unwrap();
+    let session = session.to_str().unwrap();
+    let config = folder.path().join("config");
+    let show = || run(&config, &["show", "--level", "3", "--width", "100", session]);
+    let unknown = || {
+        let stats: Value = serde_json::from_str(&run(&config, &["stats", "--json", session])).unwrap();
+        stats["records"]["unknown_judged"].clone()
+    };
+    let before = show();
+    assert!(
+        before.contains("attachment/tide_reminder") && !before.contains("The CREW says hello"),
+        "{before}"
+    );
+    assert_eq!(unknown().as_object().unwrap().len(), 9, "eight and the fixture's own: {}", unknown());
+    let calls =
+        |text: &str| text.lines().filter(|line| line.contains(" run ") || line.contains(" read ")).count();
+
+    let formats = config.join("tv/formats");
+    fs::create_dir_all(&formats).unwrap();
+    let file = formats.join("claude-code.toml");
+    fs::write(&file, OVERLAY).unwrap();
+    let after = show();
+    assert!(!after.contains("TIDE") && after.contains("crew note  The CREW says hello"), "{after}");
+    assert_eq!(unknown(), json!({"type/hologram": "trace"}));
+    assert_eq!(calls(&after), calls(&before), "{after}");
+    let doctor = run(&config, &["doctor", session]);
+    assert!(doctor.contains("with kinds and places of") && doctor.contains("claude-code.toml"), "{doctor}");
+    let check = run(&config, &["formats", "check", file.to_str().unwrap(), session]);
+    assert!(check.contains("claude-code: no mistakes"), "{check}");
+    assert!(run(&config, &["formats"]).contains("(with "), "{}", run(&config, &["formats"]));
+}
+
+/// What `tv doctor` says about the unknown can be pasted into a file, and then nothing is unknown any more.
+#[test]
+fn the_lines_of_the_doctor_name_what_was_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = folder.path().join("5d0c1c52-7f4e-4a39-9d5b-2f6f0c9b1e01.jsonl");
+    let odd = json!({"type": "system", "subtype": "odd \"quoted\" one", "uuid": "o-1", "parentUuid": null, "content": "ODD words"});
+    fs::write(&session, next_release() + &odd.to_string() + "\n").unwrap();
+    let session = session.to_str().unwrap();
+    let config = folder.path().join("config");
+    let doctor: Value = serde_json::from_str(&run(&config, &["doctor", "--json", session])).unwrap();
+    let kind = &doctor["unknown"][0];
+    assert!(
+        kind["judged"].is_string() && kind["version"].is_string() && kind["first"]["line"].is_number(),
+        "{kind}"
+    );
+    let text = run(&config, &["doctor", session]);
+    let overlay = doctor["overlay"].as_str().unwrap();
+    assert!(overlay.lines().all(|line| text.contains(line)), "{text}");
+    let formats = config.join("tv/formats");
+    fs::create_dir_all(&formats).unwrap();
+    fs::write(formats.join("claude-code.toml"), overlay).unwrap();
+    let stats: Value = serde_json::from_str(&run(&config, &["stats", "--json", session])).unwrap();
+    assert_eq!(stats["records"]["unknown"], json!({}), "{overlay}");
+    let shown = run(&config, &["show", "--level", "3", "--width", "100", session]);
+    assert!(shown.contains("ODD words") && shown.contains("The TIDE turns at noon"), "{shown}");
+}
+
+#[test]
+fn mistakes_of_an_overlay_are_told_with_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path();
+    let formats = config.join("tv/formats");
+    fs::create_dir_all(&formats).unwrap();
+    let good = "extends = \"pi\"\nroots = [\"~/.other/*.jsonl\"]\n[kinds.type]\nquiet = [\"a\"]\n";
+    fs::write(formats.join("good.toml"), good).unwrap();
+    for (text, place, what) in [
+        ("extends = \"claud-code\"\n", ":1:11:", "there is no format `claud-code`"),
+        ("extends = \"pi\"\n[kinds.typo]\nquiet = [\"a\"]\n", ":2:8:", "`typo` is no class of kinds"),
+        (
+            "extends = \"pi\"\n[kinds.type]\nquiet = [\"a\", \"message\"]\n",
+            ":3:15:",
+            "`message` is read by code",
+        ),
+        (
+            "extends = \"pi\"\n[kinds.type]\nquiet = [\"a\"]\nnote = { a = \"b\" }\n",
+            ":4:10:",
+            "`a` stands in two lists",
+        ),
+        ("extends = \"pi\"\n[[record]]\n", ":2:3:", "`record` is not known here"),
+        ("extends = \"pi\"\n[kinds.type]\nnote = { a = \"\" }\n", ":3:14:", "a path is empty"),
+    ] {
+        let file = formats.join("bad.toml");
+        fs::write(&file, text).unwrap();
+        let check = run(config, &["formats", "check", file.to_str().unwrap()]);
+        assert!(check.contains(place) && check.contains(what), "{text}{check}");
+        let list = run(config, &["formats"]);
+        assert!(list.contains(what), "it is told wherever formats are used: {list}");
+        assert!(list.contains(".other/*.jsonl") && list.contains("good.toml"), "the others count: {list}");
+    }
+}
+
+/// A place of the reader's own is looked into as those of the agent are.
+#[test]
+fn an_overlay_adds_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config");
+    let formats = config.join("tv/formats");
+    fs::create_dir_all(&formats).unwrap();
+    fs::write(formats.join("pi.toml"), "extends = \"pi\"\nroots = [\"~/elsewhere/*.jsonl\"]\n").unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::copy(fixtures::root().join("pi/version-3.jsonl"), elsewhere.join("s.jsonl")).unwrap();
+    let list = |config: &Path| {
+        let mut command = Command::new(TV);
+        command.args(["list", "--json"]).env("HOME", folder.path()).env("XDG_CONFIG_HOME", config);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    assert!(list(&config).contains("elsewhere/s.jsonl"), "{}", list(&config));
+    assert!(!list(&folder.path().join("none")).contains("elsewhere/s.jsonl"));
+}
