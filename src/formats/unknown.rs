@@ -94,8 +94,14 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
         Some(known) => {
             known.emit(kind.0, json, out);
             let said = known.text(kind.0, json);
-            let judged = if matches!(known, Known::Note(_)) { Judged::Text } else { Judged::Trace };
-            aside(kind.title(), json, (judged, said), out)
+            let is_note = matches!(known, Known::Note(_)) && said.is_some();
+            // Of what is known only what it says is shown, or the object that is named: the model was sent no more.
+            let (judged, said) = match said {
+                Some(said) if is_note => (Judged::Text, Some(said)),
+                _ => (Judged::Trace, text_of(json, 0).map(Cow::into_owned)),
+            };
+            let inner = json.get(label(kind.0));
+            aside(kind.title(), if inner.is_object() { inner } else { json }, (judged, said), out)
         }
         None => unknown(kind, json, judge(json), out),
     }
