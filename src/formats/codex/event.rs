@@ -79,7 +79,10 @@ pub(crate) fn unknown(
     out: &mut Batch,
 ) -> Fate {
     let entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    unknown::record(Kind(class, kind), line.input.json, entry, out)
+    let from = out.edits.len();
+    let fate = unknown::record(Kind(class, kind), line.input.json, entry, out);
+    thread.note(out.edits.get(from..).unwrap_or_default());
+    fate
 }
 
 /// What is told of an item that is done.

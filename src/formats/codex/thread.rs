@@ -126,6 +126,15 @@ impl Thread {
         if is_known { Fate::Merged } else { Fate::Shown }
     }
 
+    /// Notes entries that were made elsewhere, so that they are taken back with their turn.
+    pub(crate) fn note(&mut self, edits: &[Edit]) {
+        for edit in edits {
+            if let Edit::Entry(entry) = edit {
+                self.turns.note(entry);
+            }
+        }
+    }
+
     /// What was inherited has ended: nothing of it goes on.
     pub(crate) fn begin_own(&mut self) {
         self.request = None;
