@@ -104,8 +104,8 @@ fn of_cut_object(text: &str) -> Option<i64> {
 /// The code that a line ends with that is about nothing else.
 fn of_line(line: &str) -> Option<i64> {
     let line: Cow<'_, str> = line.trim_end_matches(['.', ')', ']', '*', '`']).into();
-    let at = line.rfind(|c: char| !c.is_ascii_digit() && c != '-')?;
-    let (words, code) = line.split_at(at + 1);
+    let words = line.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+    let code = line.strip_prefix(words)?;
     let words = words.trim_end_matches([' ', ':', '=', '(', '`', '*']).to_ascii_lowercase();
     WORDS.iter().any(|word| words.ends_with(word)).then(|| number(code)).flatten()
 }
@@ -152,6 +152,8 @@ mod tests {
             (vec!["log:\nit exited with code 3 yesterday\nnow it runs"], None),
             (vec![r#"{"exit_code":3,"name":"a job in a file"}"#], None),
             (vec!["4711"], None),
+            (vec!["exited with code\u{84} 3"], None),
+            (vec!["Грузът\u{84}25"], None),
             (vec![""], None),
         ] {
             assert_eq!(exit_of(&printed), expected, "{printed:?}");
