@@ -162,8 +162,8 @@ impl<'a> Scene<'a> {
                 && !has(|kind| matches!(kind, BlockKind::Break(Break::Error(_))));
             let how = match (is_compaction, is_answer) {
                 (true, _) => Harmless::Compacted,
-                (false, true) if entry.model.is_some() || entry.usage.is_some() => Harmless::Answered,
-                (false, _) => return None,
+                (false, true) => Harmless::Answered,
+                (false, false) => return None,
             };
             Some((place, how))
         });
@@ -171,6 +171,7 @@ impl<'a> Scene<'a> {
             self.wait_for(Wait::Answer);
             return None;
         };
+        self.memory.work += place - self.place;
         self.transcript.order().get(place).into_iter().for_each(|id| self.looked_at(*id));
         Some(how)
     }

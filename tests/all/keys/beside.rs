@@ -146,7 +146,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
             .next()
             .map(|found| (found.entry, found.block))
             .unwrap();
-        stage.press("G enter");
+        stage.press("g enter");
         let focus = stage.app.reader.text.view.focus.unwrap();
         assert_eq!((focus.entry, focus.block), found, "the list leads there");
         key.press(&mut stage);
