@@ -160,6 +160,7 @@ impl Account {
             figures.facts.totals.join(beside);
         }
         figures.lacks_agents = figures.facts.delegated > self.homes.callers(turn.prompt);
+        figures.has_prompts = transcript.totals().tells_prompts_as_sum();
         figures
     }
 

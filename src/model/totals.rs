@@ -487,6 +487,12 @@ impl Totals {
         all
     }
 
+    /// Whether the prompts of many requests are recorded as one sum: beside the requests, or of whole runs.
+    pub(crate) fn tells_prompts_as_sum(&self) -> bool {
+        let mut runs = self.runs.values().chain(self.fallback.values());
+        runs.any(|spent| spent.input.recorded > 0) || self.requests.values().any(|spent| spent.of_prompts > 0)
+    }
+
     /// Whether more was paid for whole runs than their agent told.
     pub(crate) fn lacks_run_cost(&self) -> bool {
         self.runs.values().chain(self.fallback.values()).any(|spent| spent.lacking > 0)

@@ -14,6 +14,8 @@ pub struct Figures {
     pub time: Sums,
     /// Whether a sub-agent had a part in it whose own records are not here.
     pub(crate) lacks_agents: bool,
+    /// Whether the session records the prompts of all its requests as one sum.
+    pub(crate) has_prompts: bool,
 }
 
 impl Figures {
@@ -27,6 +29,7 @@ impl Figures {
         self.facts.join(&later.facts);
         self.time.join(&later.time);
         self.lacks_agents |= later.lacks_agents;
+        self.has_prompts |= later.has_prompts;
     }
 
     /// Takes away what was joined before, but for the times of its beginning and its end.
@@ -37,7 +40,8 @@ impl Figures {
 
     /// What it cost.
     pub fn cost(&self) -> Cost {
-        cost::of(&self.facts.totals).lacking(self.lacks_agents)
+        let has_prompts = self.has_prompts || self.facts.totals.tells_prompts_as_sum();
+        cost::of_part(&self.facts.totals, has_prompts).lacking(self.lacks_agents)
     }
 
     /// Time of the model, of tools and of requests that were made again, in ms; nothing if that is not recorded.

@@ -261,7 +261,13 @@ pub(crate) fn estimate(prices: &Prices, tokens: &ToPrice) -> i128 {
 /// Prices sums of usage. What an agent says a whole run cost beats the sum of its requests; those of a run that has not
 /// ended, or that came after its agent told what it cost so far, come on top.
 pub fn of(totals: &Totals) -> Cost {
-    let Some(usd) = totals.run_cost() else { return of_models(&totals.by_model()) };
+    of_part(totals, totals.tells_prompts_as_sum())
+}
+
+/// The same of a part of a session. With `has_prompts` the session records the prompts of all its requests as one sum, so
+/// that a request without its own lacks nothing.
+pub(crate) fn of_part(totals: &Totals, has_prompts: bool) -> Cost {
+    let Some(usd) = totals.run_cost() else { return of_models(&totals.by_model(), has_prompts) };
     let listed: Option<i128> = listed(totals).into_iter().map(|(_, picos)| picos).sum();
     let recorded = Cost {
         usd: Some(usd),
@@ -271,7 +277,11 @@ pub fn of(totals: &Totals) -> Cost {
         is_estimated: false,
         by_list: None,
     };
-    let cost = if totals.is_covered() { recorded } else { recorded.with(&of_models(totals.open_by_model())) };
+    let cost = if totals.is_covered() {
+        recorded
+    } else {
+        recorded.with(&of_models(totals.open_by_model(), has_prompts))
+    };
     Cost { by_list: listed.map(self::usd), ..cost }
 }
 
@@ -286,11 +296,9 @@ pub(crate) fn listed(totals: &Totals) -> Vec<(Name, Option<i128>)> {
     totals.to_price().into_iter().map(of_model).collect()
 }
 
-fn of_models(models: &[(Name, Spent)]) -> Cost {
+fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
     let mut money = Money::default();
     let mut unpriced_models = Vec::new();
-    // The prompts of many requests may be recorded as one sum.
-    let has_prompts = models.iter().any(|(_, spent)| spent.of_prompts > 0);
     for (model, spent) in models {
         let own = Money::of(spent, prices::of_model(model));
         unpriced_models.extend((own.unpriced > 0).then(|| model.clone()));

@@ -189,11 +189,6 @@ impl Amount {
         self.output.total > 0 && !self.has_prompt()
     }
 
-    /// Whether it says only what prompts came to.
-    pub(crate) fn is_of_prompts(&self) -> bool {
-        self.output.records == 0 && self.input.records > 0
-    }
-
     fn has_prompt(&self) -> bool {
         [self.input, self.cache_read, self.cache_write].iter().any(|tokens| tokens.records > 0)
     }

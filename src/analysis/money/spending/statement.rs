@@ -218,7 +218,7 @@ impl Statement {
 pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut charges = with_asides(own, transcript);
     // The prompts of many requests may be recorded as one sum.
-    if charges.iter().any(|charge| charge.amount.is_of_prompts()) {
+    if transcript.totals().tells_prompts_as_sum() {
         for charge in charges.iter_mut().filter(|charge| charge.amount.lacks_prompt()) {
             charge.amount.money.partial = charge.amount.partial;
         }
