@@ -190,12 +190,12 @@ impl Noted<'_> {
         if is_done && is_file {
             self.change(call);
         }
-        let has_ended = is_done || matches!(call.state, ToolState::Failed(_));
-        if has_ended && call.kind == ToolKind::Run {
+        let has_run = is_done || matches!(call.state, ToolState::Failed(_) | ToolState::Stopped(_));
+        if has_run && call.kind == ToolKind::Run {
             if self.run(call) {
                 return;
             }
-        } else if has_ended && may_do_anything(call) {
+        } else if has_run && may_do_anything(call) {
             let name = call.name.to_lowercase();
             let may = May {
                 test: true,
