@@ -53,6 +53,18 @@ struct Mark {
     stretch: Stretch,
 }
 
+/// Whose file was opened.
+#[derive(Debug, Default, PartialEq)]
+enum Home {
+    /// Its first chain line is still to come.
+    #[default]
+    Unknown,
+    /// A session's.
+    Session,
+    /// A sub-agent's own.
+    SubAgent(Name),
+}
+
 /// The memory of a decoder.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -78,8 +90,7 @@ pub struct Session {
     pub(crate) continued: Option<Box<Entry>>,
     /// A command whose output may follow.
     pub(crate) command: Option<Command>,
-    home: Option<Name>,
-    is_home_settled: bool,
+    home: Home,
     boundary: Option<(Option<Name>, Key)>,
     /// The lines with ids so far.
     seen: Seen<Mark>,
@@ -95,20 +106,22 @@ pub struct Session {
 impl Session {
     /// The sub-agent whose own file was opened.
     pub(crate) fn home(&self) -> Option<&Name> {
-        self.home.as_ref()
+        match &self.home {
+            Home::SubAgent(name) => Some(name),
+            Home::Unknown | Home::Session => None,
+        }
     }
 
     /// Whether the first chain line of the opened file is still to come.
     pub(crate) fn needs_home(&self) -> bool {
-        !self.is_home_settled
+        self.home == Home::Unknown
     }
 
     /// The first chain line decides whose file it is: a sub-agent's own file is read as a session.
     pub(crate) fn settle_home(&mut self, line: &Line<'_>) {
         let agent = line.json.get("agentId").text().filter(|_| line.json.get("isSidechain").is_true());
         self.lanes.settle_home(agent.as_ref());
-        self.home = agent;
-        self.is_home_settled = true;
+        self.home = agent.map_or(Home::Session, Home::SubAgent);
     }
 
     /// Notes a line. Resumed sessions and compactions write lines again, other lanes copy them. A line with a known id
@@ -159,7 +172,7 @@ impl Session {
 
     /// All that the file of a line said before it is a copy.
     pub(crate) fn end_copy(&mut self, line: &Line<'_>, out: &mut Batch) {
-        if line.lane.is_none() && self.home.is_some() {
+        if line.lane.is_none() && self.home().is_some() {
             out.push(Edit::Copied { lane: None, before: out.origin() });
         }
         self.owners.end_copy(line, out);
