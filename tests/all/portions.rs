@@ -45,7 +45,13 @@ fn assert_same(left: &Transcript, right: &Transcript, place: &str) {
     assert_eq!(a.len(), b.len(), "{place}");
     assert_eq!(left.tally(), right.tally(), "{place}");
     assert_eq!(left.totals().sum(), right.totals().sum(), "{place}");
-    assert_eq!(left.turns(), right.turns(), "{place}");
+    // Entries may have other numbers: one that was taken back and came again has a new one.
+    let prompts = |transcript: &Transcript| -> Vec<_> {
+        let key = |id: EntryId| transcript.get(id).map(|entry| entry.key.clone());
+        let rest = |turn: String| turn.split_once(", first").map(|(_, rest)| rest.to_owned());
+        transcript.turns().iter().map(|turn| (key(turn.prompt), rest(format!("{turn:?}")))).collect()
+    };
+    assert_eq!(prompts(left), prompts(right), "{place}");
 }
 
 /// Reads bytes in chunks that end at `cuts`; each chunk is a reading of its own.

@@ -17,7 +17,7 @@ use crate::model::request::Request;
 use crate::model::tally::Tally;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::Usage;
+use crate::model::usage::{Scope, Usage};
 
 /// Edits of a batch.
 const EDITS: usize = 128;
@@ -311,6 +311,9 @@ impl Part {
         let request = if usage.scope.is_of_requests() {
             let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
             Request::new(Some(key), at, prompt, session)
+        } else if usage.scope == Scope::Total {
+            // Of a sum that grows the newest counts, whichever copy of the session tells it.
+            Request::within(session, Text::clean(&format!("total:{key}")), None, [0; 3])
         } else {
             // Only the same session counts the same run.
             let output = usage.output.unwrap_or(0);
