@@ -112,7 +112,9 @@ fn lines_of(data: &[u8]) -> Vec<Kept> {
 /// Whether a record holds nothing, or only frames one.
 fn is_blank(record: Record<'_>) -> bool {
     let text = String::from_utf8_lossy(record.bytes);
-    unframed(text.trim_start_matches(|c: char| c == '\u{feff}' || c.is_whitespace()).trim_end()).is_empty()
+    let is_around = |c: char| c == '\0' || c.is_whitespace();
+    let started = text.trim_start_matches(|c: char| c == '\u{feff}' || is_around(c));
+    unframed(started.trim_end_matches(is_around)).is_empty()
 }
 
 /// Reads records one after the other as one reading, and counts on the way. `before` went before.
