@@ -795,7 +795,7 @@ proptest! {
             // A request that lost its time has that of what stands before it, which may be what counting passes over.
             let without_times = |told: &str| -> String {
                 let is_time = |line: &&str| line.trim().trim_end_matches(',').parse::<u64>().is_ok_and(|n| n > 1 << 40);
-                told.lines().filter(|line| !is_time(line)).map(|line| format!("{line}\n")).collect()
+                told.lines().filter(|line| !is_time(line)).collect::<Vec<_>>().join("\n")
             };
             let (whole, counted) = (without_times(&whole), without_times(&counted));
             let differs = whole.lines().zip(counted.lines()).find(|(whole, counted)| whole != counted);
