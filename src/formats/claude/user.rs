@@ -77,6 +77,8 @@ pub(crate) fn hear(
             continue;
         }
         match anthropic::content(block, Site { place, ..site }, out) {
+            // What is not understood is nobody's prompt.
+            Content::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
             Content::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
                 heard.program.push(kind);
             }
