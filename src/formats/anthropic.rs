@@ -7,6 +7,7 @@ use std::borrow::Cow;
 pub(crate) mod spent;
 
 use super::attached::{self, Attached, attached};
+pub(crate) use super::attached::{block_type, output_text};
 use super::inline;
 use super::json::{Json, Str};
 use super::tools;
@@ -91,11 +92,6 @@ fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
     BlockKind::Raw(Raw { title: Text::clean(title), body })
 }
 
-/// The type of a content block: a bare string is text.
-pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
-    if block.str().is_some() { "text" } else { block.get("type").str_or_empty() }
-}
-
 /// A block without a better form, as a tree.
 pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
     let title = Text::stub(if title.is_empty() { "block" } else { title }, 80);
@@ -148,34 +144,6 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
         at: site.at,
         duration_ms: None,
     }
-}
-
-/// The text of a result: its text blocks one below the other, other values as their source.
-pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
-    let made = |text: String| Cow::Owned(text.into());
-    match content {
-        Json::Null => Cow::Owned("".into()),
-        Json::Str(text) => Cow::Borrowed(text),
-        Json::Array(items) => {
-            let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
-                let text = item.string().or_else(|| item.get("text").string());
-                text.map_or_else(|| made(described(item)), Cow::Borrowed)
-            });
-            let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));
-            let rest: Vec<Cow<'_, Str<'_>>> = parts.collect();
-            if rest.is_empty() {
-                return first;
-            }
-            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| text.as_str()).collect();
-            made(all.join("\n"))
-        }
-        other => made(described(other)),
-    }
-}
-
-/// What is no text in words, else as its source.
-fn described(value: &Json<'_>) -> String {
-    attached(value).map_or_else(|| value.to_source(), Attached::words)
 }
 
 /// Claude Code wraps its own complaints in a tag that says nothing to a reader.

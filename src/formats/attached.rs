@@ -1,11 +1,10 @@
 //! Parts of content that are neither text nor an image: documents, sounds, resources, and what tools on the side of the
-//! provider give back. They are described by title, kind and size.
+//! provider give back. They are described by title, kind and size; and the text of a content, which may hold some.
 //!
 //! Invariant: data that is no text is never kept.
 
 use std::borrow::Cow;
 
-use super::anthropic::{block_type, output_text};
 use super::inline::decoded_size;
 use super::json::{Json, Str};
 use crate::model::figures;
@@ -28,6 +27,39 @@ impl Attached {
             (false, false) => format!("{}\n{}", self.title, self.text),
         }
     }
+}
+
+/// The type of a content block: a bare string is text.
+pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
+    if block.str().is_some() { "text" } else { block.get("type").str_or_empty() }
+}
+
+/// The text of a result: its text blocks one below the other, other values as their source.
+pub(crate) fn output_text<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, Str<'a>> {
+    let made = |text: String| Cow::Owned(text.into());
+    match content {
+        Json::Null => Cow::Owned("".into()),
+        Json::Str(text) => Cow::Borrowed(text),
+        Json::Array(items) => {
+            let mut parts = items.iter().filter(|item| block_type(item) != "image").map(|item| {
+                let text = item.string().or_else(|| item.get("text").string());
+                text.map_or_else(|| made(described(item)), Cow::Borrowed)
+            });
+            let first = parts.next().unwrap_or_else(|| Cow::Owned("".into()));
+            let rest: Vec<Cow<'_, Str<'_>>> = parts.collect();
+            if rest.is_empty() {
+                return first;
+            }
+            let all: Vec<&str> = [&first].into_iter().chain(&rest).map(|text| text.as_str()).collect();
+            made(all.join("\n"))
+        }
+        other => made(described(other)),
+    }
+}
+
+/// What is no text in words, else as its source.
+fn described(value: &Json<'_>) -> String {
+    attached(value).map_or_else(|| value.to_source(), Attached::words)
 }
 
 /// A part of a kind that is known; `None` if it is text, an image or of another kind.

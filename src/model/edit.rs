@@ -12,8 +12,7 @@ use super::body::written::Written;
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Block, BlockKind, Entry, Marks, Piece, Role, Sent, Stop};
 use super::found::Place;
-use super::limit::Limit;
-use super::meta::Running;
+pub use super::meta::MetaEdit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
 use super::tally::Tally;
@@ -91,82 +90,6 @@ pub enum Edit {
         of: Key,
         /// What the copy says.
         usage: Box<Usage>,
-    },
-}
-
-/// A fact about the session. Later ones win.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MetaEdit {
-    /// The session's id.
-    Id(Text),
-    /// Its title; of several the highest rank wins, the later among equals.
-    Title {
-        /// 3 the user's own, 2 made by the agent, 1 a summary, 0 the first prompt.
-        rank: u8,
-        /// The title; empty clears this rank.
-        title: Text,
-    },
-    /// The agent's name: `main`, `build`, …
-    Agent(Name),
-    /// The working directory.
-    Cwd(Text),
-    /// The working directory of a session before it moved to another copy of the same project, and where that is.
-    Moved {
-        /// Where it began.
-        from: Text,
-        /// The folder of the copy.
-        to: Text,
-    },
-    /// A version of the agent program that wrote records.
-    Version(Text),
-    /// The model in use.
-    Model(Name),
-    /// Size of the model's context window in tokens.
-    Window(u64),
-    /// How much of what a provider allows for a span of time is used up.
-    Limit(Limit),
-    /// A sub-agent's lane.
-    Lane {
-        /// The name that its entries carry.
-        name: Name,
-        /// What to call it for readers.
-        label: Option<Text>,
-        /// The call that started it.
-        call: Option<Key>,
-    },
-    /// A lane that is a session by itself: one of several that are read as one.
-    Session {
-        /// The name that entries of its main lane carry.
-        name: Name,
-        /// What to call it for readers.
-        label: Text,
-        /// Where its agent began, as far as that is known.
-        root: Option<Text>,
-        /// The number of another one that tells of the same requests.
-        same: Option<usize>,
-    },
-    /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
-    Helper(Name),
-    /// All records carry ids and parent ids, so the path from the last one is the active branch,
-    /// provided that all links resolve.
-    LinkedTree,
-    /// The first record that the model still sees after a compaction.
-    Kept {
-        /// Key of the entry with the compaction.
-        compaction: Key,
-        /// Id of the record, which may hold a result.
-        first: Key,
-    },
-    /// The session runs (`Some(false)`: it ended cleanly; `None`: unknown).
-    Live(Option<bool>),
-    /// A process has the session open, as a file of its agent says; `None`: no such process is known.
-    Running(Option<Running>),
-    /// A fact without a field of its own.
-    Fact {
-        /// What it speaks of, in a word or two for the reader: `git branch`, `channel`, `archived`.
-        name: &'static str,
-        /// How it stands now; empty forgets it.
-        value: Text,
     },
 }
 

@@ -1,12 +1,12 @@
-//! What a script of code mode printed: the outputs of its commands, and their exit codes. That the script came to its end
-//! says nothing of the commands: what they came to stands in the text, as the program writes it above an output, as the
-//! object that a tool gave the script, or in the words of the script.
+//! How commands ended: what stands above an output, and what a script of code mode printed of those that it ran. That
+//! the script came to its end says nothing of the commands: what they came to stands in the text, as the program writes
+//! it above an output, as the object that a tool gave the script, or in the words of the script.
 //!
 //! Invariant: what a command printed is no code of it, unless it stands where nothing but a code is written.
 
 use std::borrow::Cow;
 
-use super::output::head_of;
+use super::deeds::{CELL, RUNNING};
 use crate::formats::json::{self, Json};
 
 /// How the program itself says how a command ended, on a line of its own.
@@ -24,8 +24,70 @@ const BESIDE: [&str; 8] = [
     "session_id",
     "original_token_count",
 ];
+/// Bytes of an output that may be its head.
+const HEAD: usize = 400;
 /// Objects are looked for so deep in what was printed.
 const DEEPEST: usize = 3;
+
+/// What the lines before an output say of it.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Head {
+    pub(super) exit: Option<i64>,
+    pub(super) seconds: Option<f64>,
+    pub(super) words: Vec<String>,
+    pub(super) has_failed: bool,
+    /// It is that of a script which came to its end.
+    pub(super) is_script: bool,
+}
+
+/// The head that a text begins with.
+pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
+    let mut head = Head::default();
+    let mut rest = text;
+    while let Some((line, after)) = rest.split_once('\n').or(Some((rest, "")).filter(|_| !rest.is_empty())) {
+        if text.len() - rest.len() > HEAD {
+            return None;
+        }
+        rest = after;
+        if line.trim_end() == "Output:" {
+            return Some((head, rest));
+        }
+        head.take(line)?;
+    }
+    Some((head, ""))
+}
+
+impl Head {
+    /// Takes in a line; nothing if it is none of a head.
+    fn take(&mut self, line: &str) -> Option<()> {
+        let line = line.trim();
+        let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
+        if let Some(code) =
+            line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code "))
+        {
+            self.exit = code.trim().parse().ok();
+        } else if let Some(time) = line.strip_prefix("Wall time: ").or(line.strip_prefix("Wall time ")) {
+            self.seconds = number(time);
+        } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
+            self.words.push(format!("{RUNNING}{session}"));
+        } else if let Some(cell) = line.strip_prefix("Script running with cell ID ") {
+            self.words.push(format!("{RUNNING}{CELL}{cell}"));
+        } else if line.starts_with("Script failed") {
+            self.has_failed = true;
+        } else if line.starts_with("Script completed") || line.starts_with("Script terminated") {
+            // It says nothing of the commands that the script ran.
+            self.is_script = true;
+        } else if let Some(lines) = line.strip_prefix("Total output lines: ") {
+            self.words.push(format!("cut, of {lines} lines"));
+        } else if !(line.is_empty()
+            || line.starts_with("Chunk ID: ")
+            || line.starts_with("Original token count: "))
+        {
+            return None;
+        }
+        Some(())
+    }
+}
 
 /// The code of the first command that failed, else of the last one, in the texts that a script printed.
 pub(super) fn exit_of(printed: &[&str]) -> Option<i64> {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::deeds::{CELL, Outcome, RUNNING};
-use super::exits;
+use super::deeds::Outcome;
+use super::exits::{self, Head, head_of};
 use super::message::{image, spoken_texts, text_of};
 use crate::formats::json::{self, Json, Str};
 use crate::model::body::written::opening;
@@ -50,19 +50,6 @@ const LINES: [(&str, Verdict); 9] = [
 const MARKS: [&str; 4] = ["Exit code: ", "Chunk ID: ", "Script ", "Wall time"];
 /// How the command begins that some versions repeat above a head.
 const COMMAND: &str = "Command: ";
-/// Bytes of an output that may be its head.
-const HEAD: usize = 400;
-
-/// What the lines before an output say of it.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Head {
-    pub(super) exit: Option<i64>,
-    seconds: Option<f64>,
-    words: Vec<String>,
-    has_failed: bool,
-    /// It is that of a script which came to its end.
-    is_script: bool,
-}
 
 /// Reads the `output` of a call.
 pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Outcome {
@@ -183,55 +170,6 @@ fn headed<'t>(whole: &'t Str<'_>) -> Option<(Head, &'t str)> {
 fn below_command(text: &str) -> Option<(Head, &str)> {
     let begins = |mark: &&str| text.find(&format!("\n{mark}")).and_then(|at| head_of(text.get(at + 1..)?));
     ["Chunk ID: ", "Wall time", "Process ", "Original token count: ", "Output:"].iter().find_map(begins)
-}
-
-/// The head that a text begins with.
-pub(super) fn head_of(text: &str) -> Option<(Head, &str)> {
-    let mut head = Head::default();
-    let mut rest = text;
-    while let Some((line, after)) = rest.split_once('\n').or(Some((rest, "")).filter(|_| !rest.is_empty())) {
-        if text.len() - rest.len() > HEAD {
-            return None;
-        }
-        rest = after;
-        if line.trim_end() == "Output:" {
-            return Some((head, rest));
-        }
-        head.take(line)?;
-    }
-    Some((head, ""))
-}
-
-impl Head {
-    /// Takes in a line; nothing if it is none of a head.
-    fn take(&mut self, line: &str) -> Option<()> {
-        let line = line.trim();
-        let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
-        if let Some(code) =
-            line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code "))
-        {
-            self.exit = code.trim().parse().ok();
-        } else if let Some(time) = line.strip_prefix("Wall time: ").or(line.strip_prefix("Wall time ")) {
-            self.seconds = number(time);
-        } else if let Some(session) = line.strip_prefix("Process running with session ID ") {
-            self.words.push(format!("{RUNNING}{session}"));
-        } else if let Some(cell) = line.strip_prefix("Script running with cell ID ") {
-            self.words.push(format!("{RUNNING}{CELL}{cell}"));
-        } else if line.starts_with("Script failed") {
-            self.has_failed = true;
-        } else if line.starts_with("Script completed") || line.starts_with("Script terminated") {
-            // It says nothing of the commands that the script ran.
-            self.is_script = true;
-        } else if let Some(lines) = line.strip_prefix("Total output lines: ") {
-            self.words.push(format!("cut, of {lines} lines"));
-        } else if !(line.is_empty()
-            || line.starts_with("Chunk ID: ")
-            || line.starts_with("Original token count: "))
-        {
-            return None;
-        }
-        Some(())
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use super::path::{Path, Scope, word_of};
-use super::rule::Fact;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::text::Text;
@@ -21,6 +20,34 @@ pub(crate) enum Known {
     /// Nothing to show, for a reason.
     Passed(&'static str),
 }
+
+/// A fact of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    Id,
+    Title,
+    Agent,
+    Cwd,
+    Version,
+    Model,
+    Window,
+    /// That it ended, whatever the word.
+    Ended,
+    /// With this name.
+    Other(&'static str),
+}
+
+/// The words for them.
+pub(super) const FACTS: [(&str, Fact); 8] = [
+    ("id", Fact::Id),
+    ("title", Fact::Title),
+    ("agent", Fact::Agent),
+    ("cwd", Fact::Cwd),
+    ("version", Fact::Version),
+    ("model", Fact::Model),
+    ("window", Fact::Window),
+    ("ended", Fact::Ended),
+];
 
 /// The kinds of a format, by their classes.
 #[derive(Debug, Default)]

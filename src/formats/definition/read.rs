@@ -16,10 +16,9 @@ use toml::de::DeTable;
 pub use self::head::{head, is_overlay, overlay};
 use self::rules::Defaults;
 use self::table::Reader;
+use super::kinds::{FACTS, Fact};
 use super::mistakes::Mistake;
-use super::rule::{
-    Around, Definition, Detect, FACTS, Fact, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule,
-};
+use super::rule::{Around, Definition, Detect, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
 use crate::formats::fields;
 use crate::model::record::Shape;
 

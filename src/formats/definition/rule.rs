@@ -3,7 +3,7 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use super::kinds::Kinds;
+use super::kinds::{Fact, Kinds};
 use super::path::Path;
 use super::when::{Literal, When};
 use crate::formats::fields::Fields;
@@ -574,34 +574,6 @@ pub(super) struct FactRule {
     /// Whether the first one stays.
     pub(super) first: bool,
 }
-
-/// A fact of the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
-    Id,
-    Title,
-    Agent,
-    Cwd,
-    Version,
-    Model,
-    Window,
-    /// That it ended, whatever the word.
-    Ended,
-    /// With this name.
-    Other(&'static str),
-}
-
-/// The words for them.
-pub(super) const FACTS: [(&str, Fact); 8] = [
-    ("id", Fact::Id),
-    ("title", Fact::Title),
-    ("agent", Fact::Agent),
-    ("cwd", Fact::Cwd),
-    ("version", Fact::Version),
-    ("model", Fact::Model),
-    ("window", Fact::Window),
-    ("ended", Fact::Ended),
-];
 
 impl Rule {
     /// Whether one of its calls or results is joined by order.

@@ -27,11 +27,10 @@ use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
-use super::kinds::{self, Kinds};
+use super::kinds::{self, Fact, Kinds};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
-    Again, Definition, EntryRule, Fact, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule,
-    role_of,
+    Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule, role_of,
 };
 use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
 use crate::formats::fields::Fields;

@@ -43,9 +43,6 @@ pub(super) struct OpencodeDecoder {
     steps: Steps,
 }
 
-/// The length of a title that is made of a prompt.
-pub(super) const TITLE_CHARS: usize = 120;
-
 struct Held {
     session: Text,
     plan: Option<Piece>,

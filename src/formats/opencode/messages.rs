@@ -5,11 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::decode::TITLE_CHARS;
 use super::head::{self, COMPACTION, FAILURE, Facts, Head, Owner, Spent, settle_role, sum};
 use super::message;
 use super::part::Part;
-use super::sessions::Sessions;
+use super::sessions::{Sessions, TITLE_CHARS};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};

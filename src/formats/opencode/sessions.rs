@@ -13,6 +13,8 @@ use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
+/// Characters of a title that is made of a prompt.
+pub(super) const TITLE_CHARS: usize = 120;
 /// What is known of the sessions.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {

@@ -2,8 +2,7 @@
 
 use super::leak;
 use super::table::{Fields, Reader, Span};
-use crate::formats::definition::kinds::{Class, Kinds, Known};
-use crate::formats::definition::rule::{FACTS, Fact};
+use crate::formats::definition::kinds::{Class, FACTS, Fact, Kinds, Known};
 
 /// Classes that every definition has: members by which most agents name the kind of a record, and that of a block.
 const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::OpencodeDecoder;
 use crate::formats::json::Json;
 use crate::formats::opencode::rows::{self, object};
+use crate::formats::opencode::sessions::TITLE_CHARS;
 use crate::formats::opencode::turns::resting;
 use crate::formats::opencode::{events, message, tool};
 use crate::model::body::{Body, Key};
@@ -261,7 +262,7 @@ impl OpencodeDecoder {
                 let body: Body = said.unwrap_or_else(|| out.prose(""));
                 out.push(Edit::Retire(id));
                 if entry.lane.is_none() {
-                    out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&body.stub, super::TITLE_CHARS) });
+                    out.meta(MetaEdit::Title { rank: 0, title: Text::stub(&body.stub, TITLE_CHARS) });
                 }
                 entry.role = Role::User;
                 entry.marks = Marks { prompt: true, ..Marks::default() };
