@@ -214,8 +214,7 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
 
 /// Finds the format of a text that is no JSON, by its beginning.
 pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
-    // No definition reads text.
-    let mut readers = decoders().filter(is_tried);
+    let mut readers = tried();
     let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();

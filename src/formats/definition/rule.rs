@@ -3,6 +3,7 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+use super::chat::Chat;
 use super::kinds::{Fact, Kinds};
 use super::path::Path;
 use super::when::{Literal, When};
@@ -29,11 +30,11 @@ pub struct Definition {
     pub(super) shapes: Vec<Shape>,
     /// The tables of a database that hold them.
     pub(super) store: Option<Store>,
+    /// How sessions are written that are plain text.
+    pub(super) chat: Option<Chat>,
     pub(super) folders: Folders,
     /// Where they lie.
     pub(super) roots: &'static [Root],
-    /// How many folders above its file the name of a session stands; 0 is the file.
-    pub(super) named: usize,
     /// What lies beside it.
     pub(super) around: Around,
     /// Fields that say once more what others say.
@@ -104,6 +105,8 @@ pub(super) struct Folders {
     pub(super) records: Option<String>,
     /// With sessions about the folder that holds it.
     pub(super) within: Option<String>,
+    /// How many folders above its file the name of a session stands; 0 is the file.
+    pub(super) named: usize,
 }
 
 /// How records change a state.

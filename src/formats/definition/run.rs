@@ -16,6 +16,7 @@ mod unsaid;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -477,7 +478,16 @@ impl Decoder for Run {
         self.definition.name
     }
 
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        let all = || std::iter::once(0..text.len()).collect();
+        self.definition.chat.as_ref().map_or_else(all, |chat| chat.passages(text))
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        if let (Place::Passage, Some(chat)) = (input.place, &self.definition.chat) {
+            let record = chat.record(input.json.str_or_empty());
+            return self.decode(Input { json: &record, place: Place::Element }, out);
+        }
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
         }
