@@ -659,6 +659,7 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
                 after: count(&mark.after),
                 trigger,
                 partial: false,
+                took: None,
             };
             let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose_of(text)));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);
