@@ -125,7 +125,7 @@ impl Unread {
     /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
-        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().is_some_and(|at| at >= since)
+        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().any(|(_, at)| at >= since)
     }
 
     /// What to open.
