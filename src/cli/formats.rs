@@ -50,7 +50,7 @@ pub fn define(
         if is_file || is_checked {
             let path = PathBuf::from(&typed);
             let text = read(&path)?;
-            match defined::name_of(&path, &text) {
+            match defined::name_of(&path, &text, &own) {
                 Ok(name) => only = Some(name.to_owned()),
                 // What is checked is told in the report.
                 Err(_) if is_checked => only = None,
@@ -113,7 +113,7 @@ pub(super) fn options(
             let text = read(&definition).map_err(OpenError)?;
             let samples: Result<Vec<Target>, OpenError> =
                 samples.iter().map(|sample| named(sample, &surroundings.environment)).collect();
-            Options::Check { definition: defined::name_of(&definition, &text), samples: samples? }
+            Options::Check { definition: defined::judge(&definition, &text), samples: samples? }
         }
     })
 }

@@ -61,12 +61,6 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
 ];
 
-/// A definition that comes with the program.
-pub(super) fn built_in(name: &str) -> Option<Definition> {
-    let named = BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
-    read::read(named?.1, None).ok()
-}
-
 impl Format for &'static Definition {
     fn name(&self) -> &'static str {
         self.name

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-pub use self::head::{head, is_overlay, overlay};
+pub(crate) use self::head::{Base, overlay};
+pub use self::head::{Head, Overlay, head, is_overlay};
 use self::rules::Defaults;
 use self::table::Reader;
 use super::chat::Chat;
@@ -113,10 +114,10 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         facts,
         needs: needs(&rules, numbered),
         kinds,
+        unruled: rules::unruled(reader, &defaults),
         rules,
         unique,
         journal,
-        lane: defaults.path(reader, "lane"),
         main: defaults.main,
     })
 }

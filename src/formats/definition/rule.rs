@@ -47,12 +47,12 @@ pub struct Definition {
     pub(super) kinds: Kinds,
     /// The rules, in order.
     pub rules: Vec<Rule>,
+    /// What is known of entries of which no rule speaks.
+    pub(super) unruled: EntryRule,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
     /// An id that no two records have: one that has it again is the same.
     pub(super) unique: Option<Path>,
-    /// The lane of records that do not say otherwise by their rules.
-    pub(super) lane: Option<Path>,
     /// What must be known of earlier records.
     pub(super) needs: Needs,
     /// How records change a state of which rules read parts.

@@ -28,7 +28,7 @@ use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
-use super::kinds::{self, Fact, Kinds};
+use super::kinds::{self, Class, Fact};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule, role_of,
@@ -167,7 +167,7 @@ impl Run {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
         let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
-        let of_lane = || self.definition.lane.as_ref().and_then(|lane| lane.word(site.scope));
+        let of_lane = || self.definition.unruled.lane.as_ref().and_then(|lane| lane.word(site.scope));
         kind == Kind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
@@ -209,7 +209,39 @@ impl Run {
             }
             is_taken |= !rule.also;
         }
-        fate.unwrap_or_else(|| untaken(site, kind, &self.definition.kinds, out))
+        fate.unwrap_or_else(|| self.untaken(site, kind, out))
+    }
+
+    /// What no rule takes.
+    fn untaken(&self, site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
+        let record = site.scope.record;
+        if kind == Kind::Beside {
+            return Fate::Passed("nothing in it to show");
+        }
+        let input = Input { json: record, place: site.place };
+        if kind == Kind::Header {
+            let is_empty = |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
+            if record.members().iter().all(is_empty) {
+                return Fate::Passed("frame of a document");
+            }
+            return show_trace(input, out);
+        }
+        if record.filled().is_some() && !record.is_object() {
+            return show_raw(input, "text", out);
+        }
+        let named = kinds::of(out).classes().filter_map(|class| {
+            let value = class.name.split('.').fold(record, |value, name| value.get(name));
+            Some((class, word_of(value)?))
+        });
+        let named: Vec<(&Class, Cow<'_, str>)> = named.collect();
+        let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
+        let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
+        // It is no part of another entry, whatever key it has.
+        let Head { at, lane, .. } = self.head(&self.definition.unruled, site, out);
+        let at = at.or_else(|| record.get("timestamp").moment());
+        let mut entry = out.new_entry(own_key(site, out), Role::Harness, at);
+        entry.lane = lane;
+        unknown::record(unknown::Kind(class, name), record, entry, out)
     }
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
@@ -553,37 +585,6 @@ impl RoleRule {
         path.word(scope).and_then(|word| role_of(&word)).unwrap_or(Role::Harness)
     }
 }
-
-/// What no rule takes.
-fn untaken(site: Site<'_>, kind: Kind, kinds: &Kinds, out: &mut Batch) -> Fate {
-    let record = site.scope.record;
-    if kind == Kind::Beside {
-        return Fate::Passed("nothing in it to show");
-    }
-    let input = Input { json: record, place: site.place };
-    if kind == Kind::Header {
-        let is_empty = |(_, value): &(_, Json<'_>)| value.is_null() || value.blocks().is_empty();
-        if record.members().iter().all(is_empty) {
-            return Fate::Passed("frame of a document");
-        }
-        return show_trace(input, out);
-    }
-    if record.filled().is_some() && !record.is_object() {
-        return show_raw(input, "text", out);
-    }
-    let word = |class: &'static str| {
-        let value = class.split('.').fold(record, |value, name| value.get(name));
-        Some((class, word_of(value)?))
-    };
-    let known = kinds.classes().filter_map(word).find(|(class, name)| kinds.get(class, name).is_some());
-    let named = known.or_else(|| KINDS.into_iter().find_map(word));
-    let (class, name) = named.unwrap_or(("type", Cow::Borrowed("")));
-    let entry = out.new_entry(own_key(site, out), Role::Harness, record.get("timestamp").moment());
-    unknown::record(unknown::Kind(class, &name), record, entry, out)
-}
-
-/// Members by which most agents name the kind of a record.
-const KINDS: [&str; 4] = ["type", "kind", "role", "event"];
 
 /// The frame of a document is bookkeeping.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
