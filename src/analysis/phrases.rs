@@ -4,7 +4,7 @@ use super::account::{Account, Figures};
 use super::activity::Activity;
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
-use crate::model::entry::{BlockKind, Entry};
+use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures::{count, duration, elapsed, tokens};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
@@ -12,14 +12,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
-
-/// `12 sessions`; with more of them that are not among these, `12 of 30 sessions`.
-pub(crate) fn sessions(listed: u64, more: usize) -> String {
-    match more {
-        0 => count(listed, "session"),
-        more => format!("{listed} of {} sessions", listed + more as u64),
-    }
-}
 
 /// `1 needs you`, `3 need you`.
 pub(crate) fn needing(count: u64, whom: &str) -> String {
@@ -135,15 +127,22 @@ pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String 
 }
 
 /// A sub-agent: what it did and what that cost: `14 calls · $0.09`.
-pub(crate) fn lane(lane: &LaneFacts, account: &Account, ascii: bool) -> String {
+pub(crate) fn lane(lane: &LaneFacts, transcript: &Transcript, account: &Account, ascii: bool) -> String {
     let figures = account.lane(&lane.name);
     let work = match figures.facts.calls {
         0 if lane.entries.is_empty() => "not here".to_owned(),
-        0 if lane.entries.len() == 1 => "1 entry".to_owned(),
-        0 => format!("{} entries", lane.entries.len()),
+        0 => messages(&mut lane.entries.iter(), transcript),
         calls => count(u64::from(calls), "call"),
     };
     joined([Some(work), cost(&figures.cost())], ascii)
+}
+
+/// How many messages are among entries.
+fn messages(ids: &mut dyn Iterator<Item = &EntryId>, transcript: &Transcript) -> String {
+    match ids.filter_map(|id| transcript.get(*id)).filter(|entry| entry.is_message()).count() {
+        1 => "1 entry".to_owned(),
+        number => format!("{number} entries"),
+    }
 }
 
 /// What a sub-agent did last, at most so many things, the newest at the end.
@@ -168,11 +167,10 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let abandoned = &transcript.branches().abandoned;
     let ids = || branch.entries.iter().filter(|id| abandoned.contains(id));
     let entries = || ids().filter_map(|id| transcript.get(*id));
-    let number = entries().count();
     let turns = entries().filter(|entry| entry.marks.prompt).count() as u64;
     let at = transcript.left_at(branch).map(|at| format!(" at {}", at.minute())).unwrap_or_default();
     let parts = [
-        Some(if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }),
+        Some(messages(&mut ids(), transcript)),
         (turns > 0).then(|| count(turns, "turn")),
         cost(&cost::of(&TurnFacts::of(entries()).totals)),
         Some(match branch.why {

@@ -3,9 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::entry::EntryId;
+use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::meta::LaneFacts;
-use crate::model::text::Name;
+use crate::model::tally::unknown::Judged;
+use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
@@ -55,6 +56,41 @@ pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&
     let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace);
     let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
     (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
+}
+
+/// Fewer traces have a row each.
+pub(crate) const LEAST_TRACES: usize = 2;
+
+/// What a trace is called: those of one name and lane that stand one below the other are one row, with their number.
+pub(crate) fn trace_of(entry: &Entry) -> Option<&Text> {
+    let is_said = |block: &&Block| !matches!(&block.kind, BlockKind::Text(body) if body.bytes == 0);
+    let mut blocks = entry.blocks.iter().filter(is_said);
+    match (blocks.next().map(|block| &block.kind), blocks.next()) {
+        (Some(BlockKind::Aside(Judged::Trace, raw)), None) if entry.marks.trace => Some(&raw.title),
+        _ => None,
+    }
+}
+
+/// Whether something stands between the rows of two entries, or they are of several branches.
+pub(crate) fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> bool {
+    transcript.branches().headed_by(below).is_some()
+        || helper_headed_by(transcript, below).is_some()
+        || transcript.branches().of(above).map(|branch| branch.number)
+            != transcript.branches().of(below).map(|branch| branch.number)
+}
+
+/// The runs of traces among entries that stand one below the other.
+pub(crate) fn runs_of_traces(transcript: &Transcript, order: &[EntryId]) -> Vec<Vec<EntryId>> {
+    let goes_on = |above: &EntryId, below: &EntryId| {
+        let (Some(one), Some(other)) = (transcript.get(*above), transcript.get(*below)) else { return false };
+        let name = trace_of(one);
+        name.is_some()
+            && name == trace_of(other)
+            && one.lane == other.lane
+            && !has_line_between(transcript, *above, *below)
+    };
+    let runs = order.chunk_by(goes_on).filter(|run| run.len() >= LEAST_TRACES);
+    runs.map(<[EntryId]>::to_vec).collect()
 }
 
 /// When a lane began, if it has a file of its own.

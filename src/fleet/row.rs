@@ -128,14 +128,14 @@ fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
     let transcript = &session.transcript;
     let looked_at = if is_complete { usize::MAX } else { NEAR };
     let first = transcript.order().iter().take(looked_at).filter_map(|id| transcript.get(*id));
-    first.filter_map(|entry| entry.times().min()).min()
+    first.filter(|entry| !entry.is_beside()).filter_map(|entry| entry.times().min()).min()
 }
 
 /// The latest time of the last entries: lanes take turns.
 fn last_time(session: &Session) -> Option<Timestamp> {
     let transcript = session.last_entries();
     let last = transcript.order().iter().rev().take(NEAR).filter_map(|id| transcript.get(*id));
-    last.filter_map(Entry::last_time).max()
+    last.filter(|entry| !entry.is_beside()).filter_map(Entry::last_time).max()
 }
 
 fn errors(session: &Session) -> u32 {

@@ -464,9 +464,7 @@ pub(crate) fn feed_read(
     place: Place<'_>,
     out: &mut Batch,
 ) {
-    if out.names.is_none() {
-        out.names = Some(head::kinds_of(decoder.format()));
-    }
+    out.format = decoder.format();
     let Some(value) = value else { return feed_odd(decoder, record, place, out) };
     out.begin_record(record.origin);
     let fate = decode(decoder, value, place, out);

@@ -31,7 +31,6 @@ pub(crate) mod kimi;
 pub mod openclaw;
 pub(crate) mod opencode;
 pub mod pi;
-pub(crate) mod remarks;
 pub mod roots;
 pub(crate) mod survey;
 pub mod tables;
@@ -44,7 +43,7 @@ mod zeros;
 use std::sync::{LazyLock, OnceLock};
 
 use decoder::{Confidence, Format, Probe, Verdict};
-use definition::read::Overlay;
+use definition::head::Overlay;
 use definition::rule::Definition;
 use definition::{BUILT_IN, head, read};
 use roots::Root;
@@ -91,7 +90,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The reader's own definitions.
-pub(crate) fn own() -> impl Iterator<Item = &'static &'static Definition> {
+fn own() -> impl Iterator<Item = &'static &'static Definition> {
     CHOICE.get().into_iter().flat_map(|choice| &choice.own)
 }
 
@@ -215,7 +214,8 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
 
 /// Finds the format of a text that is no JSON, by its beginning.
 pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
-    let mut readers = tried();
+    // No definition reads text.
+    let mut readers = decoders().filter(is_tried);
     let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();

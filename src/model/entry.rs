@@ -87,6 +87,19 @@ impl Entry {
         self.from.as_deref().map_or(self.role.speaker(), Sender::word)
     }
 
+    /// Whether all of it stands beside the conversation: it is no message, and no figure depends on it.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.role == Role::Harness
+            && !self.blocks.is_empty()
+            && self.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)))
+    }
+
+    /// Whether it says something itself: an entry that holds results alone is a part of other ones.
+    pub(crate) fn is_message(&self) -> bool {
+        let is_result = |block: &Block| matches!(block.kind, BlockKind::Result(_));
+        !self.is_beside() && (self.blocks.is_empty() || !self.blocks.iter().all(is_result))
+    }
+
     /// When it was complete, as far as anybody tells.
     pub(crate) fn end(&self) -> Option<Timestamp> {
         self.ended.or(self.at)
@@ -388,8 +401,6 @@ pub enum Break {
         trigger: Text,
         /// Whether only old tool outputs were dropped; it is not counted as a compaction.
         partial: bool,
-        /// How long it took, in ms, if recorded.
-        took: Option<u64>,
     },
     /// The agent left a branch and says what happened on it.
     Branch(Text),

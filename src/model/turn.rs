@@ -55,7 +55,7 @@ impl TurnFacts {
             return;
         }
         // Bookkeeping may be of the next turn already: a snapshot stands before the prompt that it was made for.
-        if !entry.marks.trace {
+        if !entry.marks.trace && !entry.is_beside() {
             self.started = self.started.or(entry.at);
             self.ended = self.ended.max(entry.end());
         }

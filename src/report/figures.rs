@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::parts::{self, BranchFigures, LaneFigures, PartFigures, is_message};
+use super::parts::{self, BranchFigures, LaneFigures, PartFigures};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnFigures};
@@ -222,7 +222,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures {
         entries.count(entry);
         blocks.count(entry);
         compactions += compactions_in(entry);
-        for at in entry.times() {
+        for at in entry.times().filter(|_| !entry.is_beside()) {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
         }
@@ -318,7 +318,7 @@ fn compactions_in(entry: &Entry) -> u64 {
 
 impl EntryFigures {
     fn count(&mut self, entry: &Entry) {
-        if !is_message(entry) {
+        if !entry.is_message() {
             return;
         }
         match entry.role {

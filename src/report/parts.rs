@@ -12,7 +12,7 @@ use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::money::cost;
 use crate::analysis::phrases;
 use crate::model::branches::Branch;
-use crate::model::entry::{BlockKind, Entry, EntryId};
+use crate::model::entry::{Entry, EntryId};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -98,11 +98,6 @@ struct PartSum {
     totals: Totals,
 }
 
-/// Whether an entry counts as a message; results that stand alone do not.
-pub(crate) fn is_message(entry: &Entry) -> bool {
-    entry.blocks.is_empty() || entry.blocks.iter().any(|block| !matches!(block.kind, BlockKind::Result(_)))
-}
-
 /// The main lane without abandoned branches.
 pub(crate) fn active(transcript: &Transcript) -> PartFigures {
     let abandoned = &transcript.branches().abandoned;
@@ -165,7 +160,8 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
         for part in transcript.with_nested(lane).iter().filter_map(|lane| parts.get(&lane.name)) {
             total.join(part);
         }
-        let entries = || lane.entries.iter().filter_map(|id| transcript.get(*id));
+        let entries =
+            || lane.entries.iter().filter_map(|id| transcript.get(*id)).filter(|entry| !entry.is_beside());
         LaneFigures {
             name: lane.name.to_string(),
             label: lane.label.to_string(),
@@ -194,7 +190,7 @@ impl PartSum {
     }
 
     fn count(&mut self, entry: &Entry) {
-        self.entries += u64::from(is_message(entry));
+        self.entries += u64::from(entry.is_message());
         self.turns += u64::from(entry.marks.prompt);
         for call in entry.calls() {
             self.calls += 1;

@@ -13,6 +13,7 @@ use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
+use crate::analysis::reading::runs_of_traces;
 use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{Pager, Target, WatchMode};
@@ -78,6 +79,8 @@ pub(crate) struct Printer<'a> {
     day: Option<Timestamp>,
     /// The entries of the chosen branch; none if all are shown.
     chosen: Option<HashSet<EntryId>>,
+    /// Traces that are one row, by the first of them.
+    runs: HashMap<EntryId, Vec<EntryId>>,
     /// What masks keys and tokens, if they are to be masked.
     mask: Option<Mask>,
 }
@@ -98,6 +101,7 @@ impl<'a> Printer<'a> {
             turns: HashMap::new(),
             day: None,
             chosen: None,
+            runs: HashMap::new(),
             mask: options.redact.then(Mask::default),
         }
     }
@@ -105,6 +109,23 @@ impl<'a> Printer<'a> {
     /// Writes only these entries, if any are named.
     pub(super) fn with_chosen(self, chosen: Option<HashSet<EntryId>>) -> Self {
         Self { chosen, ..self }
+    }
+
+    /// Folds the runs of traces among all entries that are written, where traces are. What is appended later has rows of
+    /// its own.
+    pub(super) fn with_runs(mut self, order: &[EntryId], transcript: &Transcript) -> Self {
+        if self.options.json || self.options.level != Level::Full {
+            return self;
+        }
+        let below_calls = |lane: &Name| has_caller(lane, transcript);
+        let is_below = |id: &EntryId| transcript.lane_at(*id).is_some_and(below_calls);
+        let above: Vec<EntryId> =
+            order.iter().filter(|id| !is_below(id) && self.is_chosen(**id)).copied().collect();
+        let lanes = transcript.lanes().iter().filter(|lane| below_calls(&lane.name));
+        let lanes = lanes.map(|lane| lane.entries.as_slice());
+        let runs = lanes.chain([above.as_slice()]).flat_map(|order| runs_of_traces(transcript, order));
+        self.runs = runs.filter_map(|run| Some((*run.first()?, run))).collect();
+        self
     }
 
     /// What is written from here on was not there before: it gets as many colours again.
@@ -222,6 +243,7 @@ impl<'a> Printer<'a> {
                 continue;
             }
             self.print_text(id, depth, reading, out)?;
+            self.printed.extend(self.runs.get(&id).into_iter().flatten());
             if !self.opens_lanes() || self.is_following() {
                 continue;
             }
@@ -265,7 +287,10 @@ impl<'a> Printer<'a> {
         let spent = spent(&entry, paper.ascii);
         let earlier = self.earlier_plans(id, transcript, pager.as_mut());
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
+        let run: Vec<&Entry> =
+            self.runs.get(&id).into_iter().flatten().filter_map(|id| transcript.get(*id)).collect();
         let item = Item {
+            run: &run,
             details: &details,
             plans: &earlier,
             turn: turn.as_deref(),
@@ -368,7 +393,7 @@ impl<'a> Printer<'a> {
         let line = |(call, lane): (&ToolCall, &LaneFacts)| LaneLine {
             call: call.key.clone(),
             label: lane.label.clone(),
-            facts: phrases::lane(lane, account, self.options.paper.ascii),
+            facts: phrases::lane(lane, transcript, account, self.options.paper.ascii),
             is_open: self.opens_lanes(),
             last: phrases::last_signs(lane, transcript, 1),
             since: None,

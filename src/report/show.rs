@@ -34,8 +34,10 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     if let Some(name) = &options.entry {
         reading.find(name)?;
     }
-    let mut printer = Printer::new(options).with_chosen(chosen(options, &reading)?);
-    for id in order(&reading.transcript) {
+    let order = order(&reading.transcript);
+    let printer = Printer::new(options).with_chosen(chosen(options, &reading)?);
+    let mut printer = printer.with_runs(&order, &reading.transcript);
+    for id in order {
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;

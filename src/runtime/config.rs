@@ -1,7 +1,5 @@
 //! The viewer's configuration, with everything resolved.
 
-pub(crate) mod settings_file;
-
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;

@@ -186,10 +186,9 @@ fn image(image: &Image) -> String {
 
 fn line(line: &Break) -> String {
     match line {
-        Break::Compaction { before, after, trigger, partial, took } => {
+        Break::Compaction { before, after, trigger, partial } => {
             let partly = if *partial { " partial" } else { "" };
-            let took = took.map(|ms| format!(" took={ms}")).unwrap_or_default();
-            format!("compaction{partly} {trigger:?} before={before:?} after={after:?}{took}")
+            format!("compaction{partly} {trigger:?} before={before:?} after={after:?}")
         }
         Break::Branch(text) => format!("branch {:?}", short(text)),
         Break::Interrupted(text) => format!("interrupted {:?}", short(text)),

@@ -9,7 +9,6 @@ mod overlays;
 mod records;
 mod references;
 mod screen;
-mod settings;
 mod several;
 mod sizes;
 #[cfg(feature = "sqlite")]

@@ -464,7 +464,6 @@ fn compacted() -> Break {
         after: Some(9_000),
         trigger: Text::from("auto"),
         partial: false,
-        took: None,
     }
 }
 

@@ -269,7 +269,7 @@ impl Layouts<'_> {
                 LaneLine {
                     call: call.key.clone(),
                     label: lane.label.clone(),
-                    facts: phrases::lane(lane, self.account, ascii),
+                    facts: phrases::lane(lane, self.transcript, self.account, ascii),
                     is_open,
                     last: phrases::last_signs(lane, self.transcript, since.map_or(1, |_| SIGNS)),
                     since,
@@ -345,7 +345,8 @@ impl Layouts<'_> {
             |branch: &Branch| self.filter.is_none() && self.folds.branches().contains(&branch.number);
         let branch = self.transcript.branches().headed_by(id);
         let branch = branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
-        let facts = |lane: &LaneFacts| phrases::lane(lane, self.account, self.look.theme.ascii);
+        let facts =
+            |lane: &LaneFacts| phrases::lane(lane, self.transcript, self.account, self.look.theme.ascii);
         let helper = self.helper(id).zip(around.helper);
         let helper = helper.map(|(lane, is_folded)| (format!("{}  {}", lane.label, facts(lane)), is_folded));
         [branch, helper].into_iter().flatten().collect()

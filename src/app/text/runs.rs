@@ -13,9 +13,8 @@ use std::sync::Arc;
 
 use super::viewport::Focus;
 use super::{Shows, TextPane};
-use crate::analysis::reading::helper_headed_by;
+use crate::analysis::reading::{LEAST_TRACES, has_line_between, trace_of};
 use crate::model::entry::{BlockKind, Entry, EntryId, StrayResult};
-use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 use crate::model::transcript::Transcript;
@@ -24,8 +23,6 @@ use crate::render::tool::intent_of;
 
 /// Fewer calls have a row each.
 const LEAST: usize = 3;
-/// Fewer traces.
-const LEAST_TRACES: usize = 2;
 /// So many entries are looked at with a frame: some milliseconds if all are packed.
 const PORTION: usize = 8_192;
 
@@ -179,14 +176,6 @@ fn may_fold(transcript: &Transcript, id: EntryId, level: Level) -> bool {
     })
 }
 
-/// Whether something stands between the rows of two entries, or they are of several branches.
-fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> bool {
-    transcript.branches().headed_by(below).is_some()
-        || helper_headed_by(transcript, below).is_some()
-        || transcript.branches().of(above).map(|branch| branch.number)
-            != transcript.branches().of(below).map(|branch| branch.number)
-}
-
 /// What an entry does, as its row tells it: those of a run are equal.
 #[derive(Clone, Debug, PartialEq)]
 struct Deed {
@@ -204,9 +193,10 @@ enum What {
 impl Deed {
     /// Nothing for what cannot fold.
     fn of(transcript: &Transcript, entry: &Entry, shows: Shows, level: Level) -> Option<Self> {
+        if level == Level::Full {
+            return Some(Self { lane: entry.lane.clone(), what: What::Trace(trace_of(entry)?.clone()) });
+        }
         let what = match only(entry, shows)? {
-            Only::Trace(title) => (level == Level::Full).then(|| What::Trace(title.clone()))?,
-            _ if level == Level::Full => return None,
             Only::Call(call) => {
                 let can_fold =
                     level == Level::Outline && is_done(transcript, call) && !call.headline.is_blank();
@@ -242,7 +232,6 @@ fn is_done(transcript: &Transcript, call: &ToolCall) -> bool {
 enum Only<'a> {
     Call(&'a ToolCall),
     Stray(&'a StrayResult),
-    Trace(&'a Text),
 }
 
 fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
@@ -251,7 +240,6 @@ fn only(entry: &Entry, shows: Shows) -> Option<Only<'_>> {
         match &block.kind {
             BlockKind::Call(call) if only.is_none() => only = Some(Only::Call(call)),
             BlockKind::Result(stray) if only.is_none() => only = Some(Only::Stray(stray)),
-            BlockKind::Aside(Judged::Trace, raw) if only.is_none() => only = Some(Only::Trace(&raw.title)),
             BlockKind::Thinking(_) if !shows.thinking => {}
             BlockKind::Text(body) if body.bytes == 0 => {}
             _ => return None,

@@ -16,7 +16,6 @@ mod unsaid;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -28,7 +27,7 @@ use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
-use super::kinds::{self, Class, Fact};
+use super::kinds::{self, Fact};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule, role_of,
@@ -167,11 +166,21 @@ impl Run {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
         let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
-        let of_lane = || self.definition.unruled.lane.as_ref().and_then(|lane| lane.word(site.scope));
+        let of_lane = || self.definition.record.lane.as_ref().and_then(|lane| lane.word(site.scope));
         kind == Kind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
             || of_lane().is_some_and(|lane| !self.is_main(&lane))
+    }
+
+    /// Facts of a record of the session. Of one that no rule takes nobody knows what it says.
+    fn facts_at(&mut self, site: Site<'_>, out: &mut Batch) {
+        let kind = self.kind_of(site);
+        let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
+        let is_known = kind != Kind::Record || self.definition.rules.iter().any(takes);
+        if is_known && !self.is_of_lane(site) {
+            self.facts(site.scope, out);
+        }
     }
 
     fn facts(&mut self, scope: Scope<'_>, out: &mut Batch) {
@@ -213,7 +222,7 @@ impl Run {
     }
 
     /// What no rule takes.
-    fn untaken(&self, site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
+    fn untaken(&mut self, site: Site<'_>, kind: Kind, out: &mut Batch) -> Fate {
         let record = site.scope.record;
         if kind == Kind::Beside {
             return Fate::Passed("nothing in it to show");
@@ -229,19 +238,28 @@ impl Run {
         if record.filled().is_some() && !record.is_object() {
             return show_raw(input, "text", out);
         }
-        let named = kinds::of(out).classes().filter_map(|class| {
-            let value = class.name.split('.').fold(record, |value, name| value.get(name));
-            Some((class, word_of(value)?))
-        });
-        let named: Vec<(&Class, Cow<'_, str>)> = named.collect();
-        let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
-        let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
-        // It is no part of another entry, whatever key it has.
-        let Head { at, lane, .. } = self.head(&self.definition.unruled, site, out);
+        let (class, name) = self.definition.kinds.name(record, &KINDS).unwrap_or(("type", Cow::Borrowed("")));
+        let at = self.definition.record.at.as_ref().and_then(|path| path.moment(site.scope));
         let at = at.or_else(|| record.get("timestamp").moment());
+        let named = self.definition.record.lane.as_ref().and_then(|path| path.word(site.scope));
+        let lane = self.lane_at(named, site);
         let mut entry = out.new_entry(own_key(site, out), Role::Harness, at);
         entry.lane = lane;
-        unknown::record(unknown::Kind(class, name), record, entry, out)
+        let from = out.edits.len();
+        let fate = unknown::record(unknown::Kind(class, &name), record, entry, out);
+        // It is taken back with what stands around it, and others may name it as the place to go back to.
+        let id = self.definition.record.key.as_ref().and_then(|key| self.runs.id(key, site.scope));
+        let made = out.edits.get(from..).unwrap_or_default().iter().filter_map(|edit| match edit {
+            Edit::Entry(entry) => Some(entry),
+            _ => None,
+        });
+        for entry in made {
+            self.keep(entry);
+            if self.definition.needs.takes_back {
+                self.kept.call(id.as_ref(), &entry.key);
+            }
+        }
+        fate
     }
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {
@@ -416,16 +434,21 @@ impl Run {
 
     fn head(&self, fields: &EntryRule, site: Site<'_>, out: &Batch) -> Head {
         let word = |path: &Option<Path>| path.as_ref().and_then(|path| path.word(site.scope));
-        let lane = match (word(&fields.lane), site.place) {
-            (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
-            (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
-            (None, _) => site.lane.cloned(),
-        };
+        let lane = self.lane_at(word(&fields.lane), site);
         let key = self.key(fields, site.scope).map(|key| within_lane(site, key));
         Head {
             key: key.unwrap_or_else(|| own_key(site, out)),
             at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
             lane,
+        }
+    }
+
+    /// The lane of an entry, which its record may name.
+    fn lane_at(&self, named: Option<Name>, site: Site<'_>) -> Option<Name> {
+        match (named, site.place) {
+            (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
+            (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
+            (None, _) => site.lane.cloned(),
         }
     }
 
@@ -510,16 +533,7 @@ impl Decoder for Run {
         self.definition.name
     }
 
-    fn passages(&self, text: &str) -> Vec<Range<usize>> {
-        let all = || std::iter::once(0..text.len()).collect();
-        self.definition.chat.as_ref().map_or_else(all, |chat| chat.passages(text))
-    }
-
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        if let (Place::Passage, Some(chat)) = (input.place, &self.definition.chat) {
-            let record = chat.record(input.json.str_or_empty());
-            return self.decode(Input { json: &record, place: Place::Element }, out);
-        }
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
         }
@@ -535,9 +549,7 @@ impl Decoder for Run {
         self.see_item(scope);
         let lane = self.files.lane_of(input.place, out);
         let site = Site { scope, place: input.place, number: None, lane: lane.as_ref(), depth: 0 };
-        if !self.is_of_lane(site) {
-            self.facts(scope, out);
-        }
+        self.facts_at(site, out);
         match (self.record(site, out), self.kind_of(site)) {
             (_, Kind::Beside) => BESIDE,
             (fate, _) => fate,
@@ -585,6 +597,9 @@ impl RoleRule {
         path.word(scope).and_then(|word| role_of(&word)).unwrap_or(Role::Harness)
     }
 }
+
+/// Members by which most agents name the kind of a record.
+const KINDS: [&str; 4] = ["type", "kind", "role", "event"];
 
 /// The frame of a document is bookkeeping.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
@@ -660,7 +675,6 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
                 after: count(&mark.after),
                 trigger,
                 partial: false,
-                took: None,
             };
             let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose_of(text)));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);

@@ -1,3 +1,5 @@
+mod unknown;
+
 use std::path::Path as FilePath;
 
 use super::read::read;

@@ -241,13 +241,8 @@ impl KimiCliDecoder {
         let Event { kind, payload, at } = event;
         Some(match kind {
             "CompactionBegin" => {
-                let what = Break::Compaction {
-                    before: None,
-                    after: None,
-                    trigger: Text::default(),
-                    partial: false,
-                    took: None,
-                };
+                let what =
+                    Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
                 self.agent(lane).line(what, at, out)
             }
             "CompactionEnd" | "MCPLoadingBegin" | "MCPLoadingEnd" => Fate::Merged,

@@ -68,8 +68,10 @@ impl Transcript {
     /// When the session left a branch: the time of the entry with which it went on, else of the last
     /// one on the branch.
     pub(crate) fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
-        let at = |id: EntryId| self.get(id)?.at;
-        branch.next.and_then(at).or_else(|| branch.entries.iter().rev().copied().find_map(at))
+        let at = |id: EntryId| self.get(id).filter(|entry| entry.lane.is_none() && !entry.is_beside())?.at;
+        let from = branch.next.and_then(|id| self.place_of(id)).unwrap_or(usize::MAX);
+        let next = self.order().iter().skip(from).copied().take(FAR).find_map(at);
+        next.or_else(|| branch.entries.iter().rev().copied().find_map(at))
     }
 
     /// Whether the format says that all records are linked.

@@ -47,7 +47,7 @@ impl Transcript {
         self.see_model(&new);
         self.held_bytes += held_bytes(&new.blocks);
         self.index.insert(&new.key, id);
-        let in_lane = new.lane.clone().map(|lane| (lane, new.last_time()));
+        let in_lane = new.lane.clone().map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
         self.lineage.see_undone(new.marks.undone);
         self.entries.push(new);
         self.order.push(id);

@@ -18,8 +18,10 @@ impl Transcript {
     /// many are told where entries are shown in full.
     pub fn has_times(&self) -> bool {
         let order = self.order();
-        let ends =
-            || order.iter().take(ASKED).chain(order.iter().rev().take(ASKED)).filter_map(|id| self.get(*id));
+        let ends = || {
+            let ids = order.iter().take(ASKED).chain(order.iter().rev().take(ASKED));
+            ids.filter_map(|id| self.get(*id)).filter(|entry| !entry.is_beside())
+        };
         let timed = ends().filter(|entry| entry.at.is_some()).count();
         timed > 0 && timed * FEW >= ends().count()
     }

@@ -180,6 +180,22 @@ fn a_run_of_traces_is_one_row_with_its_number() {
     assert_eq!((rows(&stage, "type/quux"), rows(&stage, "×3"), rows(&stage, "type/corge")), (1, 1, 1));
     stage.press("z 5 g");
     assert!(rows(&stage, "quux") >= 3, "{}", stage.picture());
+    // What is printed folds as the screen does; as JSON each is one.
+    let printed = |arguments: &[&str]| {
+        let output =
+            std::process::Command::new(super::TV).arg("show").args(arguments).arg(&path).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let lines = |text: &str, words: &str| text.lines().filter(|line| line.contains(words)).count();
+    let text = printed(&["--level", "4"]);
+    assert_eq!(
+        (lines(&text, "type/quux"), lines(&text, "×3"), lines(&text, "type/corge")),
+        (1, 1, 1),
+        "{text}"
+    );
+    assert!(text.contains("BEFORE") && text.contains("AFTER"), "{text}");
+    assert_eq!(lines(&printed(&["--level", "5"]), "\"quux\""), 3);
+    assert_eq!(lines(&printed(&["--level", "4", "--json"]), "type/quux"), 3);
 }
 
 /// A state of a call that is not known is no end of it.

@@ -114,11 +114,6 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     rule
 }
 
-/// What is known of entries of which no rule speaks.
-pub(super) fn unruled(reader: &mut Reader<'_>, defaults: &Defaults<'_>) -> EntryRule {
-    entry(reader, None, defaults).0
-}
-
 /// Which records a rule is for.
 pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
     match table.string(reader, "in") {
@@ -225,8 +220,8 @@ fn from(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<FromRule> {
 }
 
 fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
-    const KINDS: [&str; 9] =
-        ["text", "thinking", "content", "image", "raw", "call", "result", "mark", "block"];
+    const KINDS: [&str; 10] =
+        ["text", "thinking", "content", "image", "raw", "unknown", "call", "result", "mark", "block"];
     let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| table.has(kind)).collect();
     // A call may bring its result.
     let kind = match kinds.as_slice() {
@@ -250,6 +245,7 @@ fn block(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<BlockRule> {
         "content" => What::Content(table.path(reader, "content")?),
         "image" => What::Image { data: table.path(reader, "image")?, mime: table.path(reader, "mime") },
         "raw" => What::Raw { value: table.path(reader, "raw")?, title: table.path(reader, "title") },
+        "unknown" => What::Unknown(table.path(reader, "unknown")?),
         "call" => What::Call(Box::new(call(reader, &mut table)?)),
         "mark" => {
             let mark = mark(reader, table, "mark")?;

@@ -7,6 +7,7 @@ use crate::formats::definition::rule::{BlockRule, CallId, CallRule, Flag, Result
 use crate::formats::inline;
 use crate::formats::json::{Json, Str};
 use crate::formats::tools;
+use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
 use crate::model::body::{Image, Key};
 use crate::model::change;
@@ -69,6 +70,10 @@ impl Run {
                     let body = out.tree(&title, value.weight(), || value.to_tree());
                     blocks.push(BlockKind::Raw(Raw { title: title.clone(), body }));
                 });
+            }
+            What::Unknown(name) => {
+                let name = name.word(scope).unwrap_or_default();
+                blocks.push(unknown::block(Kind("block.type", &name), scope.here, out));
             }
             What::Mark(mark) => blocks.extend(line(mark, scope, out)),
             What::Blocks(rules) => {

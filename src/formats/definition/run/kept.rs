@@ -18,15 +18,20 @@ pub(super) struct Kept {
     role: Role,
     lane: Option<Name>,
     marks: Marks,
+    /// The program added it, or it is of a kind that nobody knows: no list of messages needs to name it.
+    is_beside: bool,
 }
 
 impl Run {
-    /// What a new list of entries does not name is undone. Its entries come first: that is where they stand.
+    /// What a new list of entries does not name is undone, with what stands beside that. Its entries come first: that is
+    /// where they stand.
     pub(super) fn undo_unnamed(&mut self, before: Vec<Kept>, from: usize, out: &mut Batch) {
         let named: HashSet<Key> = self.kept.list.iter().map(|kept| kept.key.clone()).collect();
         let mut undone = Vec::new();
-        for mut kept in before.into_iter().filter(|kept| !named.contains(&kept.key)) {
-            if !kept.marks.undone {
+        let mut is_gone = false;
+        for mut kept in before {
+            is_gone = if kept.is_beside { is_gone } else { !named.contains(&kept.key) };
+            if is_gone && !kept.marks.undone && !named.contains(&kept.key) {
                 kept.marks.undone = true;
                 undone.push(kept.edit(out));
             }
@@ -75,9 +80,10 @@ impl Run {
         if !self.definition.needs.takes_back {
             return;
         }
-        let kept =
-            Kept { key: entry.key.clone(), role: entry.role, lane: entry.lane.clone(), marks: entry.marks };
-        self.kept.put(kept);
+        let marks = entry.marks;
+        let is_beside = entry.is_beside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
+        let (key, lane) = (entry.key.clone(), entry.lane.clone());
+        self.kept.put(Kept { key, role: entry.role, lane, marks, is_beside });
     }
 }
 
@@ -107,12 +113,17 @@ impl AllKept {
         self.list.push(kept);
     }
 
+    /// Another name for an entry, unless it is that of one.
+    pub(super) fn call(&mut self, name: Option<&Key>, key: &Key) {
+        if let (Some(name), Some(at)) = (name, self.places.get(key).copied()) {
+            self.places.entry(name.clone()).or_insert(at);
+        }
+    }
+
     /// Takes out what stands from this place on.
     pub(super) fn split_off(&mut self, from: usize) -> Vec<Kept> {
         let kept = self.list.split_off(from.min(self.list.len()));
-        for kept in &kept {
-            self.places.remove(&kept.key);
-        }
+        self.places.retain(|_, at| *at < from);
         kept
     }
 }

@@ -35,9 +35,7 @@ impl Run {
             let scope = Scope { record: found.here, ..found };
             let place = number_within(site, number);
             let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
-            if !self.is_of_lane(within) {
-                self.facts(scope, out);
-            }
+            self.facts_at(within, out);
             is_shown |= self.record(within, out) == Fate::Shown;
             number += 1;
         });

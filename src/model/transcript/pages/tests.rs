@@ -56,7 +56,6 @@ fn full(number: usize) -> Entry {
             after: None,
             trigger: text("auto"),
             partial: false,
-            took: None,
         }),
         BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
     ];
