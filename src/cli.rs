@@ -23,7 +23,7 @@ use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-pub use self::charset::charset;
+pub use self::charset::{charset, redacts};
 use self::check::CheckArgs;
 use self::format_name::FormatName;
 use self::formats::FormatsCommand;
@@ -125,6 +125,9 @@ struct Args {
     /// Write nothing but ASCII
     #[arg(long, global = true)]
     ascii: bool,
+    /// Mask keys, tokens and passwords of known shapes; a report says on standard error how many
+    #[arg(long, global = true)]
+    redact: bool,
     /// Read sessions by this format and no other: a name that `tv formats` lists, or a definition (see
     /// `tv help definitions`)
     #[arg(long, global = true, value_name = "NAME|FILE.toml")]
@@ -240,9 +243,6 @@ struct ShowArgs {
     /// Entries as JSON, one a line (schema tv.entry/2)
     #[arg(long)]
     json: bool,
-    /// Mask keys, tokens and passwords of known shapes; their number goes to standard error
-    #[arg(long)]
-    redact: bool,
     /// Notice changes by looking often, for file systems without events
     #[arg(long)]
     poll: bool,
@@ -479,7 +479,6 @@ fn show_instead(target: Target, look: &LookArgs, surroundings: &Surroundings) ->
         json: false,
         follow: None,
         branch: printer::Choice::All,
-        redact: false,
     }
 }
 
@@ -497,7 +496,6 @@ fn show_options(
         json: args.json,
         follow: args.follow.then(|| watch(args.poll)),
         branch: args.branch,
-        redact: args.redact,
     }
 }
 

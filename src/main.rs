@@ -12,9 +12,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tv::analysis::money::prices;
-use tv::cli::{Config, Surroundings, charset, completions, define, own_prices, replace_prices};
+use tv::cli::{Config, Surroundings, charset, completions, define, own_prices, redacts, replace_prices};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
+use tv::model::text::secrets;
 use tv::model::timestamp::Timestamp;
 use tv::report::outcome::{Outcome, ReportError};
 use tv::report::reading::on_one_line;
@@ -33,6 +34,9 @@ const INTERRUPTED: u8 = 130;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if redacts(std::env::args_os()) {
+        secrets::redact();
+    }
     let defined = define(std::env::args_os());
     let mut surroundings = Surroundings::read();
     match defined {
@@ -102,6 +106,9 @@ fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
         }
     };
     out.flush()?;
+    if let Some(words) = secrets::redacted() {
+        say(&words, charset);
+    }
     Ok(code_of(outcome, charset))
 }
 

@@ -20,7 +20,6 @@ pub mod phrases;
 pub(crate) mod plans;
 pub(crate) mod reading;
 pub mod search;
-pub(crate) mod secrets;
 pub(crate) mod shell;
 pub mod timeline;
 pub mod wall;

@@ -8,8 +8,16 @@ use crate::report;
 
 /// Which characters may be written, by the locale and by what was typed, whether or not that can be understood.
 pub fn charset(arguments: impl IntoIterator<Item = OsString>, surroundings: &Surroundings) -> Charset {
-    let is_typed = arguments.into_iter().take_while(|typed| typed != "--").any(|typed| typed == "--ascii");
-    if is_typed || surroundings.is_ascii() { Charset::Ascii } else { Charset::Unicode }
+    if has(arguments, "--ascii") || surroundings.is_ascii() { Charset::Ascii } else { Charset::Unicode }
+}
+
+/// Whether secrets are to be masked: known before anything is read.
+pub fn redacts(arguments: impl IntoIterator<Item = OsString>) -> bool {
+    has(arguments, "--redact")
+}
+
+fn has(arguments: impl IntoIterator<Item = OsString>, switch: &str) -> bool {
+    arguments.into_iter().take_while(|typed| typed != "--").any(|typed| typed == switch)
 }
 
 impl Config {

@@ -30,6 +30,7 @@ use crate::model::record::{Record, Shape};
 use crate::model::resume::Resume;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
+use crate::model::text::secrets;
 pub use part::unframed;
 use part::{TextPart, ended, shifts, started};
 
@@ -447,17 +448,41 @@ fn trimmed(text: &str) -> &str {
 /// Feeds one record to a decoder. Counts every JSON value in it exactly once, and every byte with one
 /// of them; blank records are none.
 pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
+    let masked = masked(record.bytes, place);
+    let record = masked.as_deref().map_or(record, |bytes| Record { bytes, ..record });
+    feed_as_is(decoder, record, place, out);
+}
+
+/// The bytes of a record without the secrets in them, if they are to be masked and there are some.
+pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
+    secrets::with_mask(|mask| json::masked::masked(bytes, place.is_text(), mask)).flatten()
+}
+
+fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
     let is_yaml = |path: &Path| path.extension().is_some_and(|extension| extension == "yaml");
     let value = match place {
         _ if place.is_text() => None,
         Place::File(path) if is_yaml(path) => Some(yaml::facts(&text_of(record.bytes))),
         _ => value_of(record.bytes),
     };
-    feed_read(decoder, record, value.as_ref(), place, out);
+    feed_value(decoder, record, value.as_ref(), place, out);
 }
 
 /// As [`feed`], for a record of which [`value_of`] was asked already.
 pub(crate) fn feed_read(
+    decoder: &mut dyn Decoder,
+    record: Record<'_>,
+    value: Option<&Json<'_>>,
+    place: Place<'_>,
+    out: &mut Batch,
+) {
+    match masked(record.bytes, place) {
+        Some(bytes) => feed_as_is(decoder, Record { bytes: &bytes, ..record }, place, out),
+        None => feed_value(decoder, record, value, place, out),
+    }
+}
+
+fn feed_value(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
     value: Option<&Json<'_>>,

@@ -11,6 +11,7 @@
 mod damage;
 mod escape;
 mod lexer;
+pub(crate) mod masked;
 pub(crate) mod repair;
 mod string;
 

@@ -10,10 +10,12 @@ use crate::formats::decoder::{Decoder, Place, feed, feed_read};
 use crate::formats::json::Json;
 use crate::model::body::Body;
 use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
+use crate::model::entry::rewording;
 use crate::model::entry::{BlockKind, Piece, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::tally::{Fate, Tally};
 use crate::model::text::Text;
+use crate::model::text::secrets;
 
 /// Where feeds go. Answers whether more is welcome.
 pub(crate) type Outlet<'o> = &'o dyn Fn(Feed) -> bool;
@@ -227,6 +229,7 @@ impl<'o> Emitter<'o> {
             (Sending::ReplaceMore, true) => (Mode::ReplaceEnd, Sending::Append),
         };
         self.batch.mode = mode;
+        mask_edits(&mut self.batch);
         let records = self.batch.tally.records();
         if self.batch.is_empty() && records == self.records_sent {
             return;
@@ -260,6 +263,11 @@ impl<'o> Emitter<'o> {
             self.flush(false);
         }
     }
+}
+
+/// Masks secrets in what is sent, if they are to be masked: one may have come in several records.
+pub(super) fn mask_edits(batch: &mut Batch) {
+    secrets::with_mask(|mask| rewording::batch(batch, &mut |text| mask.text(text)));
 }
 
 /// The text of bytes that are no record, for when they are sent and for when they come again from the disk.

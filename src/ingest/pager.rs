@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use super::emitter::body_of_fault;
+use super::emitter::{body_of_fault, mask_edits};
 use super::files::{Files, Kind};
 use super::joined::of_file;
 use super::rows::unpacked;
-use crate::formats::decoder::feed;
+use crate::formats::decoder::{Place, feed, masked};
 use crate::formats::details::Detailing;
 use crate::formats::json;
 use crate::model::body::{Body, Held, Tree};
@@ -164,7 +164,9 @@ impl Pager {
 
     fn decode(&mut self, record: Record<'_>, path: &Path, kind: Kind) -> Vec<Held> {
         if self.is_fault(record.origin, path, kind) {
-            return vec![body_of_fault(record.bytes, &mut Batch::default()).held];
+            let masked = masked(record.bytes, Place::Passage);
+            let bytes = masked.as_deref().unwrap_or(record.bytes);
+            return vec![body_of_fault(bytes, &mut Batch::default()).held];
         }
         let batch = self.batch(record, path, kind);
         // Of what spans several lines only that is meant which comes from all of them.
@@ -184,6 +186,7 @@ impl Pager {
             feed(&mut *decoder, record, kind.place(path, record.origin.line), &mut batch);
         }
         decoder.finish(&mut batch);
+        mask_edits(&mut batch);
         batch
     }
 
@@ -252,7 +255,8 @@ impl Pager {
         }
         let origin = self.own(origin);
         let (path, kind) = self.files.get(origin.file)?;
-        self.bytes_of(origin, &path, kind)
+        let bytes = self.bytes_of(origin, &path, kind)?;
+        Some(masked(&bytes, kind.place(&path, origin.line)).unwrap_or(bytes))
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {

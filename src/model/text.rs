@@ -8,6 +8,7 @@ mod digits;
 mod hostile;
 pub(crate) mod octets;
 pub mod outlet;
+pub mod secrets;
 mod sequences;
 pub(super) mod stub;
 mod unseen;

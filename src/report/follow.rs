@@ -56,7 +56,8 @@ pub fn write(options: &Options, mode: WatchMode, out: &mut dyn Write) -> Result<
     } else {
         Outcome::of(reading.failure().into_iter().collect())
     };
-    Ok(printer?.end(outcome))
+    printer?;
+    Ok(outcome)
 }
 
 fn write_feed<'o>(

@@ -8,22 +8,19 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::json;
-use super::outcome::Outcome;
 use super::reading::{self, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::reading::runs_of_traces;
-use crate::analysis::secrets::Mask;
 use crate::analysis::{phrases, plans};
 use crate::ingest::{Pager, Target, WatchMode};
 use crate::model::body::Body;
 use crate::model::entry::details::{Details, Of};
-use crate::model::entry::rewording;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::record::Origin;
-use crate::model::text::{Name, Text};
+use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 use crate::model::transcript::Transcript;
@@ -52,8 +49,6 @@ pub struct Options {
     pub follow: Option<WatchMode>,
     /// Which branches.
     pub branch: Choice,
-    /// Keys and tokens are masked.
-    pub redact: bool,
 }
 
 /// Which branches of a session are shown.
@@ -81,8 +76,6 @@ pub(crate) struct Printer<'a> {
     chosen: Option<HashSet<EntryId>>,
     /// Traces that are one row, by the first of them.
     runs: HashMap<EntryId, Vec<EntryId>>,
-    /// What masks keys and tokens, if they are to be masked.
-    mask: Option<Mask>,
 }
 
 impl<'a> Printer<'a> {
@@ -102,7 +95,6 @@ impl<'a> Printer<'a> {
             day: None,
             chosen: None,
             runs: HashMap::new(),
-            mask: options.redact.then(Mask::default),
         }
     }
 
@@ -131,46 +123,6 @@ impl<'a> Printer<'a> {
     /// What is written from here on was not there before: it gets as many colours again.
     pub(crate) fn colour_again(&self) {
         self.colours.go_on();
-    }
-
-    /// How writing ended, with a word on what was masked.
-    pub(crate) fn end(&self, outcome: Outcome) -> Outcome {
-        match &self.mask {
-            Some(mask) => Outcome::Saying(mask.words(), Box::new(outcome)),
-            None => outcome,
-        }
-    }
-
-    /// The entry as it may be written, whole.
-    fn whole(&mut self, entry: &Entry, pager: Option<&mut Pager>) -> Entry {
-        let mut entry = reading::whole(entry, pager);
-        if let Some(mask) = &mut self.mask {
-            rewording::entry(&mut entry, &mut |text: &Text| mask.text(text));
-        }
-        entry
-    }
-
-    /// As [`Printer::whole`], with what its records hold besides, or all of them.
-    fn whole_with_details(
-        &mut self,
-        entry: &Entry,
-        above: Option<Origin>,
-        is_whole: bool,
-        mut pager: Option<&mut Pager>,
-    ) -> (Entry, Vec<(usize, Of, Details)>) {
-        let mut details = reading::details(entry, above, is_whole, pager.as_deref_mut());
-        if let Some(mask) = &mut self.mask {
-            for (_, _, details) in &mut details {
-                rewording::details(details, &mut |text: &Text| mask.text(text));
-            }
-        }
-        (self.whole(entry, pager), details)
-    }
-
-    /// Writes a line. What was not masked as a text of its entry, such as a label, is masked here.
-    fn write_line(&mut self, line: String, out: &mut dyn Write) -> io::Result<()> {
-        let masked = self.mask.as_mut().and_then(|mask| mask.apply(&line));
-        writeln!(out, "{}", masked.unwrap_or(line))
     }
 
     fn is_chosen(&self, id: EntryId) -> bool {
@@ -260,9 +212,8 @@ impl<'a> Printer<'a> {
             return Ok(());
         }
         let Some(entry) = reading.transcript.get(id) else { return Ok(()) };
-        let (entry, details) = self.whole_with_details(entry, None, false, reading.pager.as_mut());
-        let line = json::line(&entry::of(id, &entry, &details, reading))?;
-        self.write_line(line, out)
+        let (entry, details) = whole_with_details(entry, None, false, reading.pager.as_mut());
+        json::write_line(out, &entry::of(id, &entry, &details, reading))
     }
 
     fn print_text(
@@ -276,16 +227,16 @@ impl<'a> Printer<'a> {
         let Reading { transcript, account, pager, .. } = reading;
         let Some(entry) = transcript.get(id) else { return Ok(()) };
         let (entry, details) = if self.options.level < Level::Full {
-            (self.whole(entry, pager.as_mut()), Vec::new())
+            (reading::whole(entry, pager.as_mut()), Vec::new())
         } else {
             let above = transcript.shown_above(id);
-            self.whole_with_details(entry, above, self.options.level == Level::Raw, pager.as_mut())
+            whole_with_details(entry, above, self.options.level == Level::Raw, pager.as_mut())
         };
         let details: Vec<(usize, Arc<Details>)> =
             details.into_iter().map(|(block, _, details)| (block, Arc::new(details))).collect();
         let paper = self.options.paper;
         let spent = spent(&entry, paper.ascii);
-        let earlier = self.earlier_plans(id, transcript, pager.as_mut());
+        let earlier = earlier_plans(id, transcript, pager.as_mut());
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|(block, input)| (*block, input)).collect();
         let run: Vec<&Entry> =
             self.runs.get(&id).into_iter().flatten().filter_map(|id| transcript.get(*id)).collect();
@@ -333,10 +284,10 @@ impl<'a> Printer<'a> {
             let rule = glyphs.line.rule.repeat(2);
             let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
             let line = wrap::fit(&[words], width, glyphs.cut).into();
-            self.write_line(paper.line(&Row { line, ..Row::default() }), out)?;
+            writeln!(out, "{}", paper.line(&Row { line, ..Row::default() }))?;
         }
         for row in rows {
-            self.write_line(paper.line(&row), out)?;
+            writeln!(out, "{}", paper.line(&row))?;
         }
         Ok(())
     }
@@ -347,27 +298,6 @@ impl<'a> Printer<'a> {
         let before = self.day.replace(entry.last_time().unwrap_or(at));
         let is_new = before.is_none_or(|before| !before.is_same_day(at));
         is_new.then(|| format!("{} {}", at.date(), at.zone()))
-    }
-
-    /// Inputs of the plans that those of an entry took the place of, by the place of the block.
-    fn earlier_plans(
-        &self,
-        id: EntryId,
-        transcript: &Transcript,
-        mut pager: Option<&mut Pager>,
-    ) -> Vec<(usize, Body)> {
-        let earlier = plans::earlier(transcript, id).into_iter();
-        let mut earlier: Vec<(usize, Body)> = earlier
-            .map(|(block, _, input)| (block, reading::whole_body(input, pager.as_deref_mut())))
-            .collect();
-        if self.mask.is_some() {
-            // They are counted where they stand themselves.
-            let mut again = Mask::default();
-            for (_, input) in &mut earlier {
-                rewording::body(input, &mut |text| again.text(text));
-            }
-        }
-        earlier
     }
 
     fn turn_line(&mut self, id: EntryId, reading: &Reading) -> Option<String> {
@@ -400,6 +330,23 @@ impl<'a> Printer<'a> {
         };
         lanes.map(line).collect()
     }
+}
+
+/// Inputs of the plans that those of an entry took the place of, by the place of the block.
+fn earlier_plans(id: EntryId, transcript: &Transcript, mut pager: Option<&mut Pager>) -> Vec<(usize, Body)> {
+    let earlier = plans::earlier(transcript, id).into_iter();
+    earlier.map(|(block, _, input)| (block, reading::whole_body(input, pager.as_deref_mut()))).collect()
+}
+
+/// An entry with all of its texts, and what its records hold besides, or all of them.
+fn whole_with_details(
+    entry: &Entry,
+    above: Option<Origin>,
+    is_whole: bool,
+    mut pager: Option<&mut Pager>,
+) -> (Entry, Vec<(usize, Of, Details)>) {
+    let details = reading::details(entry, above, is_whole, pager.as_deref_mut());
+    (reading::whole(entry, pager), details)
 }
 
 /// Cost and tokens of an answer, ready to print.

@@ -41,7 +41,7 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         printer.print(id, &mut reading, out)?;
     }
     printer.print_left_over(&mut reading, out)?;
-    Ok(printer.end(Outcome::of(reading.failure().into_iter().collect())))
+    Ok(Outcome::of(reading.failure().into_iter().collect()))
 }
 
 /// Whether a file is what is written to: it would never end, and nothing is written to sessions.

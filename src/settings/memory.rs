@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::secrets::Mask;
 use crate::app::input::history::History;
 use crate::app::panes::Panes;
 use crate::app::text::Shows;
 use crate::app::text::places::Marks;
 use crate::model::entry::Piece;
 use crate::model::text::Text;
+use crate::model::text::secrets::Mask;
 use crate::model::timestamp::Timestamp;
 use crate::session::news::Seen;
 

@@ -306,7 +306,6 @@ fn no_report_lets_anything_of_a_session_through() {
                 for (level, colour, json) in [(3, true, false), (5, false, false), (4, true, true)] {
                     let paper = Paper { width: 80, colour, ascii: false };
                     let (level, follow, branch) = (Level::of(level), None, printer::Choice::All);
-                    let redact = json;
                     let options = printer::Options {
                         target: target.clone(),
                         joined: Vec::new(),
@@ -316,7 +315,6 @@ fn no_report_lets_anything_of_a_session_through() {
                         json,
                         follow,
                         branch,
-                        redact,
                     };
                     let _ = show::write(&options, &mut out);
                 }

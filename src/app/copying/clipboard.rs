@@ -5,12 +5,12 @@
 pub mod actions;
 
 use super::excerpt::Excerpt;
-use crate::analysis::secrets::Mask;
 use crate::app::input::action::What;
 use crate::app::text::viewport::Focus;
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::text::harmless;
+use crate::model::text::secrets::Mask;
 use crate::session::Session;
 
 /// What becomes of copies before they leave.

@@ -9,7 +9,7 @@ use super::candidates::{Candidate, is_beside};
 use super::glance::{self, Glance};
 use super::ids::goes_on_from_name;
 use crate::formats;
-use crate::formats::decoder::{Format, Pattern, Place};
+use crate::formats::decoder::{Format, Pattern, Place, masked};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
@@ -17,6 +17,7 @@ use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
 use crate::model::found::Found;
 use crate::model::text::Text;
+use crate::model::text::secrets;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
@@ -122,7 +123,7 @@ impl Facts {
             format: format.name(),
             id: Text::clean(&row.id),
             agent: meta.agent.clone().or_else(|| candidate.agent.as_deref().map(Text::clean)),
-            title: row.title.or_else(|| meta.title().cloned()).or_else(|| key.clone()),
+            title: row.title.map(secrets::shown).or_else(|| meta.title().cloned()).or_else(|| key.clone()),
             key,
             cwd: meta.cwd.clone(),
             project: meta.project().cloned(),
@@ -254,5 +255,6 @@ fn listings(index: &Path, format: &dyn Format) -> Option<Vec<Listing>> {
 fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
     let file = regular::open(path).ok()?;
     let is_small = Stamp::of_file(&file).is_ok_and(|stamp| stamp.len <= max as u64);
-    read_range(&file, 0, max).ok().filter(|_| is_small)
+    let bytes = read_range(&file, 0, max).ok().filter(|_| is_small)?;
+    Some(masked(&bytes, Place::File(path)).unwrap_or(bytes))
 }

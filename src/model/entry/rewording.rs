@@ -4,12 +4,25 @@ use std::sync::Arc;
 
 use super::details::Details;
 use crate::model::body::{Body, Held, Image, Tree};
+use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry};
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState};
 
 /// Says what takes the place of a text; nothing if it stays.
 pub(crate) type Reword<'a> = dyn FnMut(&Text) -> Option<Text> + 'a;
+
+/// Replaces the texts of all entries and results in a batch.
+pub(crate) fn batch(batch: &mut Batch, reword: &mut Reword<'_>) {
+    for edit in &mut batch.edits {
+        match edit {
+            Edit::Entry(one) => entry(one, reword),
+            Edit::Result { result: one, .. } => result(one, reword),
+            Edit::State { state: ToolState::Streaming(live), .. } => body(live, reword),
+            _ => {}
+        }
+    }
+}
 
 /// Replaces the texts of an entry. Its keys and names stay: by them it is found.
 pub(crate) fn entry(entry: &mut Entry, reword: &mut Reword<'_>) {

@@ -18,7 +18,7 @@ fn options(level: Level, json: bool) -> Options {
     let target = Target { path: PathBuf::from("a.jsonl"), session: None };
     let paper = Paper { width: 60, colour: false, ascii: false };
     let (joined, branch) = (Vec::new(), Choice::All);
-    Options { target, joined, entry: None, paper, level, json, follow: None, branch, redact: false }
+    Options { target, joined, entry: None, paper, level, json, follow: None, branch }
 }
 
 /// A call that starts a sub-agent, an answer, and then an entry of the sub-agent.

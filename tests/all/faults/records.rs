@@ -222,18 +222,35 @@ fn names_of_stored_outputs_lead_nowhere_else() {
 fn keys_are_masked_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let key = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-    let path = file(folder.path(), &[says("e1", &format!("use {key} twice: {key}")), says("e2", "AFTER")]);
-    for arguments in [
-        &["show", "--redact"][..],
-        &["show", "--redact", "--json"],
-        &["show", "--redact", "--level", "5", "--color", "always"],
+    let hidden = "DATABASE_PASSWORD=hunter2";
+    let with_more = |line: String| line.replacen('{', &format!("{{\"more\":\"{hidden}\","), 1);
+    let lines = [says("e1", &format!("use {key} twice: {key}")), with_more(says("e2", "AFTER"))];
+    let path = file(folder.path(), &lines);
+    for (arguments, quotes) in [
+        (&["show"][..], true),
+        (&["show", "--json"], true),
+        (&["show", "--level", "1"], false),
+        (&["show", "--level", "4"], true),
+        (&["show", "--level", "5", "--color", "always"], true),
+        (&["brief"], false),
+        (&["brief", "--json"], false),
+        (&["brief", "--markdown"], false),
+        (&["stats"], false),
+        (&["doctor"], false),
+        (&["list", "--json"], false),
+        (&["grep", "twice"], true),
+        (&["grep", "--json", "use"], true),
+        (&["check"], false),
     ] {
-        let output = tv(arguments, &path);
+        let output = tv(&[arguments, &["--redact"]].concat(), &path);
         let (shown, said) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-        assert_eq!(output.status.code(), Some(0));
-        assert!(shown.contains("ghp_[masked]") && !shown.contains("0123456789"), "{shown}");
-        assert_eq!(said, "tv: 1 key or token masked; only known shapes are found\n");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?} {said}");
+        assert!(!shown.contains("0123456789") && !shown.contains("hunter2"), "{arguments:?} {shown}");
+        assert!(!quotes || shown.contains("ghp_[masked]"), "{arguments:?} {shown}");
+        assert_eq!(said, "tv: 2 keys or tokens masked; only known shapes are found\n", "{arguments:?}");
     }
+    let sought = tv(&["grep", "--redact", "0123456789"], &path);
+    assert_eq!((sought.status.code(), sought.stdout.len()), (Some(1), 0), "what is masked is not found");
     assert!(String::from_utf8(tv(&["show"], &path).stdout).unwrap().contains(key));
 }

@@ -1,0 +1,342 @@
+//! Keys, tokens and passwords by their known shapes, to be masked where a transcript leaves the machine.
+//!
+//! Invariant: of what is masked only the beginning stays that all of its kind share.
+
+mod shapes;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
+
+use regex::{Captures, Regex, RegexSet};
+
+use self::shapes::{SHAPES, Sure};
+use super::{Text, without_sgr};
+
+/// What stands for a secret.
+const MASK: &str = "[masked]";
+
+/// Which shapes a text may have; no text has most of them, so each is looked for only where it is.
+static ANY: LazyLock<Option<RegexSet>> =
+    LazyLock::new(|| RegexSet::new(SHAPES.iter().map(|shape| pattern(shape.pattern))).ok());
+
+static EACH: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
+
+/// What `--redact` masks, if it was given.
+static REDACTED: OnceLock<Mutex<Mask>> = OnceLock::new();
+
+/// From here on what is read of sessions is masked.
+pub fn redact() {
+    REDACTED.get_or_init(Mutex::default);
+}
+
+/// What is to be said of all that was masked; nothing if nothing was to be.
+pub fn redacted() -> Option<String> {
+    with_mask(|mask| mask.words())
+}
+
+/// Does something with what masks all that is read, if it is to be masked.
+pub(crate) fn with_mask<T>(act: impl FnOnce(&mut Mask) -> T) -> Option<T> {
+    let mask = REDACTED.get()?;
+    Some(act(&mut mask.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// A text of a session as it may be shown.
+pub(crate) fn shown(text: Text) -> Text {
+    with_mask(|mask| mask.text(&text)).flatten().unwrap_or(text)
+}
+
+/// A pattern as the library takes it. Words are those of ASCII: with those of all alphabets it is much slower.
+fn pattern(short: &str) -> String {
+    let (begin, rest) = match short.strip_prefix('<') {
+        Some(rest) => (r"(?:(?:^|[^A-Za-z0-9_-])-?|\\[nrt])", rest),
+        None => ("", short),
+    };
+    begin.to_owned() + &rest.replace(r"\b", r"(?-u:\b)")
+}
+
+/// Masks secrets, and counts them.
+#[derive(Debug, Default)]
+pub(crate) struct Mask {
+    /// Those that were masked so far: one stands in several texts, such as the beginning of what it stands in, and
+    /// there it may be cut off.
+    found: BTreeSet<String>,
+}
+
+impl Mask {
+    /// How many were masked so far, each of them once.
+    pub(crate) fn count(&self) -> usize {
+        let next = self.found.iter().skip(1).map(Some).chain([None]);
+        let is_begin = |(secret, next): &(&String, Option<&String>)| {
+            next.is_some_and(|next| next.starts_with(secret.as_str()))
+        };
+        self.found.iter().zip(next).filter(|pair| !is_begin(pair)).count()
+    }
+
+    /// The text without its secrets; nothing if none was found.
+    pub(crate) fn apply(&mut self, text: &str) -> Option<String> {
+        let mut masked = Cow::Borrowed(text);
+        for at in ANY.as_ref()?.matches(text) {
+            let (Some(shape), Some(cell)) = (SHAPES.get(at), EACH.get(at)) else { continue };
+            let Some(one) = cell.get_or_init(|| Regex::new(&pattern(shape.pattern)).ok()) else { continue };
+            let mut has_found = false;
+            let replaced = one.replace_all(&masked, |found: &Captures<'_>| {
+                let hidden = hidden(&masked, found, shape.sure);
+                let whole = found.get_match().as_str();
+                let Some(hidden) = hidden else { return whole.to_owned() };
+                has_found = true;
+                // A value is the same secret under another name; a token is told by all of it.
+                let before = whole.strip_suffix(hidden).unwrap_or_default();
+                let own = if shape.sure == Sure::AsValue { hidden } else { whole };
+                self.note(own);
+                let end = if hidden.ends_with('@') && before.contains("://") { "@" } else { "" };
+                format!("{before}{MASK}{end}")
+            });
+            if has_found {
+                masked = Cow::Owned(replaced.into_owned());
+            }
+        }
+        match masked {
+            Cow::Owned(masked) => Some(masked),
+            Cow::Borrowed(_) => None,
+        }
+    }
+
+    /// As [`Mask::apply`], for what stands under a name in a record.
+    pub(crate) fn apply_named(&mut self, name: &str, value: &str) -> Option<String> {
+        /// How the names end that say what they name.
+        const NAMES: [&str; 8] = ["word", "wd", "ssphrase", "_pass", "secret", "token", "key", "credentials"];
+        let end = name.get(name.len().saturating_sub(12)..).unwrap_or(name).to_ascii_lowercase();
+        if !NAMES.iter().any(|name| end.ends_with(name)) || value.contains(char::is_whitespace) {
+            return self.apply(value);
+        }
+        let joined = format!("{name}\": \"{value}");
+        let masked = self.apply(&joined)?;
+        masked.strip_prefix(name)?.strip_prefix("\": \"").map(str::to_owned)
+    }
+
+    /// As [`Mask::apply`] for a text of a session. Colours can stand in the midst of a secret, so a text with
+    /// one loses them.
+    pub(crate) fn text(&mut self, text: &Text) -> Option<Text> {
+        self.apply(&without_sgr(text)).map(|masked| Text::clean(&masked))
+    }
+
+    /// What is to be said in the end.
+    pub(crate) fn words(&self) -> String {
+        match self.count() {
+            0 => "nothing masked: no known shape of a key or token was found".to_owned(),
+            1 => "1 key or token masked; only known shapes are found".to_owned(),
+            count => format!("{count} keys or tokens masked; only known shapes are found"),
+        }
+    }
+
+    /// Line ends may be written in several ways, and one copy may be cut off.
+    fn note(&mut self, secret: &str) {
+        let plain = secret.replace("\\n", "").replace("\\r", "");
+        self.found.insert(plain.chars().filter(char::is_ascii_alphanumeric).collect());
+    }
+}
+
+/// What of a match is secret; nothing if it is none.
+fn hidden<'t>(text: &'t str, found: &Captures<'t>, sure: Sure) -> Option<&'t str> {
+    let whole = found.get_match();
+    let stays = found.get(1)?;
+    let hidden = text.get(stays.end()..whole.end())?;
+    let is_secret = match sure {
+        Sure::Yes => true,
+        Sure::WithDigit => hidden.bytes().any(|byte| byte.is_ascii_digit()),
+        Sure::AsValue => {
+            let before = text.get(..stays.start()).unwrap_or_default();
+            is_value(before, stays.as_str(), hidden)
+        }
+    };
+    (is_secret && !hidden.contains(MASK)).then_some(hidden)
+}
+
+/// Whether what stands behind a name like `token` is a secret, or code, a type, a placeholder.
+fn is_value(before: &str, stays: &str, value: &str) -> bool {
+    /// How long a value of a name that ends in `_KEY` alone is at least: such names mean all sorts of things.
+    const LONG: usize = 16;
+    let (name, sign) = stays.split_at(stays.find(['=', ':', '"', '\'', '\\', ' ', '\t', '\n']).unwrap_or(0));
+    let is_quoted = stays.ends_with(['"', '\'', '\\']);
+    let is_joined = sign == "=" || sign.starts_with('=') && is_quoted;
+    let is_environment = !name.contains(|c: char| c.is_ascii_lowercase())
+        && !before.ends_with(|c: char| c.is_ascii_lowercase());
+    let lower = name.to_ascii_lowercase();
+    let is_password = lower.contains("pass") || lower == "_pwd";
+    let has = |of: fn(&u8) -> bool| value.as_bytes().iter().any(of);
+    let has_digit = has(u8::is_ascii_digit);
+    let has_letter = has(u8::is_ascii_alphabetic);
+    let has_sign = value.contains(['!', '@', '#', '%', '^', '*', '+', '=', '~', '?', '$']);
+    let is_code = value.starts_with(['$', '{', '[', '(', '<', '%', '/', '.', '*'])
+        || value.contains(['(', '[', '{'])
+        || value.contains("::")
+        || ["process.", "os.", "env.", "secrets.", "vars.", "config.", "self.", "this."]
+            .iter()
+            .any(|code| value.starts_with(code));
+    let plain = value.trim_end_matches([')', ']', '}', '.', ':']).to_ascii_lowercase();
+    let is_filler = plain.len() < 4
+        || plain.bytes().all(|byte| Some(&byte) == plain.as_bytes().first())
+        || ["your", "example", "placeholder", "xxxx", "****", "redacted", "changeme", "dummy"]
+            .iter()
+            .any(|filler| plain.contains(filler))
+        || ["none", "null", "true", "false", "undefined", "string", "password", "secret", "token", "number"]
+            .contains(&plain.as_str());
+    if is_code || is_filler {
+        return false;
+    }
+    if lower == "_key" || lower == "key" {
+        return is_environment && is_joined && value.len() >= LONG && has_digit && has_letter;
+    }
+    let is_long_and_odd = value.len() >= 8 && value.bytes().filter(u8::is_ascii_uppercase).count() > 2;
+    match (is_joined, is_quoted) {
+        (true, _) if is_environment => !value.contains('.') || has_digit,
+        (true, _) if is_password => {
+            (has_digit && (has_letter || lower != "_pass"))
+                || has_sign
+                || !value.contains([')', '.', '_', ']']) && value.len() == plain.len()
+        }
+        (true, _) => has_digit && has_letter,
+        (false, true) => (has_digit || is_password && (has_sign || is_long_and_odd)) && has_letter,
+        (false, false) => has_digit && has_letter && value.len() >= 8,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::{Mask, SHAPES, pattern};
+    use crate::model::text::Text;
+
+    fn masked(text: &str) -> (Option<String>, usize) {
+        let mut mask = Mask::default();
+        (mask.apply(text), mask.count())
+    }
+
+    #[test]
+    fn every_shape_is_found_and_only_its_beginning_stays() {
+        for shape in SHAPES {
+            Regex::new(&pattern(shape.pattern)).unwrap();
+        }
+        let secret = "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j";
+        let upper = "ABCDEFGHIJKLMNO9";
+        for (before, secret) in [
+            ("sk-ant-", format!("api03-{secret}")),
+            ("sk-proj-", secret.to_owned()),
+            ("sk-", secret.to_owned()),
+            ("ghp_", secret.to_owned()),
+            ("gho_", secret.to_owned()),
+            ("github_pat_", format!("11AAAA_{secret}")),
+            ("glpat-", secret.to_owned()),
+            ("AKIA", upper.to_owned()),
+            ("xoxb-", "123456789012-abcdefghijkl".to_owned()),
+            ("AIza", secret.to_owned()),
+            ("hf_", secret.to_owned()),
+            ("sk_live_", secret.to_owned()),
+            ("npm_", secret.to_owned()),
+            ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl".to_owned()),
+            ("Authorization: Bearer ", secret.to_owned()),
+            ("12345678:", format!("AA{secret}")),
+            ("AWS_SECRET_ACCESS_KEY=", format!("{secret}AAAA")),
+            ("dop_v1_", "0123456789abcdef".repeat(4)),
+            ("dapi", "0123456789abcdef".repeat(2)),
+            ("hvs.", secret.repeat(3)),
+            ("lin_api_", format!("{secret}abcd")),
+            ("ntn_", format!("12345678901{secret}")),
+            ("SK", "0123456789abcdef".repeat(2)),
+            ("shpat_", "0123456789abcdef".repeat(2)),
+            ("figd_", format!("{secret}abcd")),
+            ("sbp_", "01234567".repeat(5)),
+            ("AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0".repeat(3)),
+            ("https://hooks.slack.com/services/", format!("T0AB12CD3/B0AB12CD3/{secret}")),
+            ("https://discord.com/api/webhooks/123456789012345678/", secret.repeat(2)),
+            ("M", format!("{}.Gabcde.{secret}", &secret[..24])),
+            ("crsr_", "0123456789abcdef".repeat(4)),
+            ("dckr_pat_", secret.to_owned()),
+            ("glc_", secret.to_owned()),
+            ("NRAK-", secret.to_owned()),
+            ("tskey-auth-", secret.to_owned()),
+            ("sk_", "0123456789abcdef".repeat(3)),
+            ("NAME_TOKEN=", "abcdwxyz".to_owned()),
+            ("password=", "hunter2".to_owned()),
+            ("password=", "hunter".to_owned()),
+            ("DATABASE_PASSWORD=", "hunter".to_owned()),
+            ("MYSQL_PWD=", "hunter2".to_owned()),
+            ("PGPASSWORD=", "hunter2".to_owned()),
+            ("https://x/y?access_token=", secret.to_owned()),
+            ("client_secret: ", secret.to_owned()),
+            ("X-Api-Key: ", secret.to_owned()),
+            ("curl -u me:", "hunter2".to_owned()),
+            ("login --token ", secret.to_owned()),
+        ] {
+            // Of what has no beginning of its own nothing stays.
+            let (before, secret) = if before == "M" { ("", format!("M{secret}")) } else { (before, secret) };
+            let text = format!("key \"{before}{secret}\" end");
+            assert_eq!(masked(&text), (Some(format!("key \"{before}[masked]\" end")), 1), "{text}");
+        }
+        let pem = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbn\nNza\n-----END OPENSSH PRIVATE KEY-----";
+        assert_eq!(
+            masked(&format!("a\n{pem}\nb")).0.unwrap(),
+            "a\n-----BEGIN OPENSSH PRIVATE KEY-----[masked]\nb"
+        );
+        assert_eq!(masked(pem.split("-----END").next().unwrap()).1, 1, "one that breaks off");
+        assert_eq!(
+            masked("psql postgres://me:hunter2@db/x").0.as_deref(),
+            Some("psql postgres://me:[masked]@db/x")
+        );
+        assert_eq!(masked("curl -H sk-ant-a…").0.as_deref(), Some("curl -H sk-[masked]"));
+    }
+
+    #[test]
+    fn what_only_looks_alike_stays() {
+        for text in [
+            "sk-loading-indicator-dots and sk-learn",
+            "bearer authentication-is-required",
+            "-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----",
+            "https://example.com:8080/a@b",
+            "eyJust.some.words",
+            "AKIAshort task-force-0123456789abcdef0",
+            "a word [masked]",
+            "max_tokens=4096 total_tokens: 123456 token_count=12345678",
+            "password: string; token: Option<String>, secret: Vec<u8>",
+            "const token = await getToken(); password = getpass.getpass()",
+            "connect(password=settings.password, token=tokens[0])",
+            "API_KEY=$API_KEY PASSWORD=${PASSWORD} TOKEN={{ token }} PASSWORD=<your password>",
+            "api_key=os.environ[\"API_KEY1\"] token=process.env.TOKEN1",
+            "API_KEY=your_api_key_1 password=changeme1 secret=xxxxxxxx1",
+            "type=\"password\" name=\"password\" password: \"Password\"",
+            "const STORAGE_KEY = 'limits-of-2024-and-on'; l2_pass=0.95; PWD=/home/me OLDPWD=/x1",
+            "private_key: ed25519::Keypair, next token: refresh-token",
+            "docker run -u 1000:1000 x; git push --token-file y1234567",
+            "gAAAAABo-r8_0123456789abcdefghijABCDEFGHIJ",
+        ] {
+            assert_eq!(masked(text), (None, 0), "{text}");
+        }
+        let once = masked("ghp_0123456789abcdefghij").0.unwrap();
+        assert_eq!(masked(&once), (None, 0), "what is masked is no secret any more");
+    }
+
+    #[test]
+    fn a_secret_counts_once_wherever_it_stands() {
+        let mut mask = Mask::default();
+        for text in [
+            "A=ghp_a1B2c3D4e5F6g7H8…",
+            "A=ghp_a1B2c3D4e5F6g7H8i9J0k1L2 B=sk-ant-api03-0123456789",
+            "again ghp_a1B2c3D4e5F6g7H8i9J0k1L2, sk-ant-api0…",
+        ] {
+            assert!(mask.apply(text).is_some(), "{text}");
+        }
+        assert_eq!(mask.count(), 2);
+        assert!(mask.apply("ghp_z1B2c3D4e5F6g7H8i9J0k1L2").is_some());
+        assert_eq!(mask.count(), 3);
+    }
+
+    #[test]
+    fn colours_hide_no_secret() {
+        let mut mask = Mask::default();
+        let text = Text::output("x \u{1b}[31mghp_\u{1b}[0m0123456789abcdefghij");
+        assert_eq!(mask.text(&text).as_deref(), Some("x ghp_[masked]"));
+        assert_eq!((mask.text(&Text::output("\u{1b}[31mred")), mask.count()), (None, 1));
+    }
+}
