@@ -13,11 +13,15 @@ mod connection;
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 mod guard;
 #[cfg(feature = "sqlite")]
+mod image;
+#[cfg(feature = "sqlite")]
 mod log;
 #[cfg(feature = "sqlite")]
 mod marks;
 #[cfg(feature = "sqlite")]
 mod reader;
+#[cfg(feature = "sqlite")]
+mod vfs;
 #[cfg(not(feature = "sqlite"))]
 mod without;
 

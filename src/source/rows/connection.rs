@@ -4,12 +4,9 @@
 //! read is looked at twice instead: if the database was changed meanwhile, the rows of a statement are thrown away and
 //! asked for again, in a new look.
 //!
-//! | beside it | opened with | because |
-//! | --- | --- | --- |
-//! | no log | `immutable=1` | SQLite opens nothing but the database, whatever its header says |
-//! | a log | no locks, index in memory | SQLite reads the log to its last change, and does without `-shm` |
-//!
-//! Either way it happens in a thread that can change no file.
+//! SQLite is given the pages of the database and those of its log, opened here to be read, and has no other way to files:
+//! nothing beside a database can be made, written or removed, on any system. Besides, it runs in a thread that can change no
+//! file where the kernel knows such a thing.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

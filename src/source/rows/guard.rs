@@ -1,9 +1,8 @@
-//! What the thread that reads a database may not do. SQLite opens the log of a database with the wish to create
-//! it, and as root it gives the log to the owner of the database: the kernel refuses both, and SQLite goes on with
-//! what it may read.
+//! What the thread that reads a database may not do. SQLite has no way to files there (`vfs`); should it find one, the
+//! kernel refuses.
 //!
-//! Invariant: a thread that is bound can read files, and can neither create, write, change nor remove one. Where
-//! the kernel knows no such thing (macOS, the BSDs, a sandbox without it) SQLite's own care must do.
+//! Invariant: a thread that is bound can read files, and can neither create, write, change nor remove one. Some
+//! kernels know no such thing (macOS, the BSDs, a sandbox without it).
 
 use std::collections::BTreeMap;
 

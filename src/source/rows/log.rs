@@ -1,8 +1,9 @@
-//! Whether SQLite will find all of a log of changes: it reads up to the first frame that is not sound, and says
-//! nothing of what comes after.
+//! A log of changes: pages that wait to be moved into the database. It counts up to the first frame that is not sound;
+//! whether a change is lost behind that is another question.
 //!
 //! Invariant: reads only what is there, in one pass; a writer may append meanwhile.
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use crate::source::stamp::{read_at, read_range};
@@ -39,6 +40,53 @@ impl Header {
     /// Whether frames were written after these salts.
     pub(crate) fn has_salts(&self, salts: [u8; 8]) -> bool {
         self.salts == salts
+    }
+}
+
+/// So many frames are read at once.
+const AT_ONCE: usize = 64;
+
+/// What a log changes, up to the last change that was completed.
+pub(crate) struct Changes {
+    /// Bytes of a page.
+    pub(crate) page: usize,
+    /// How many pages the database has.
+    pub(crate) pages: u32,
+    /// Where in the log the newest state of a page is, by its number, counted from 1.
+    pub(crate) newest: HashMap<u32, u64>,
+}
+
+impl Changes {
+    /// Reads a log; `None` if no change in it was completed.
+    pub(crate) fn of(file: &File) -> Option<Self> {
+        let header = Header::of(&read_range(file, 0, HEADER).ok()?)?;
+        let mut changes = Self { page: header.frame - FRAME, pages: 0, newest: HashMap::new() };
+        let mut buffer = vec![0; header.frame * AT_ONCE];
+        let (mut sums, mut pending, mut at) = (header.sums, Vec::new(), HEADER as u64);
+        'frames: loop {
+            let read = read_at(file, &mut buffer, at).ok()?;
+            for frame in buffer.get(..read)?.chunks_exact(header.frame) {
+                let number = word(frame, 0, u32::from_be_bytes)?;
+                sums = summed(sums, frame.get(..8)?, header.order);
+                sums = summed(sums, frame.get(FRAME..)?, header.order);
+                let is_sound =
+                    frame.get(8..16) == Some(&header.salts) && written_sums(frame, 16) == Some(sums);
+                if !is_sound || number == 0 {
+                    break 'frames;
+                }
+                pending.push((number, at + FRAME as u64));
+                at += header.frame as u64;
+                let pages = word(frame, 4, u32::from_be_bytes)?;
+                if pages != 0 {
+                    changes.newest.extend(pending.drain(..));
+                    changes.pages = pages;
+                }
+            }
+            if read < buffer.len() {
+                break;
+            }
+        }
+        (changes.pages != 0).then_some(changes)
     }
 }
 

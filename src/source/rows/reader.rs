@@ -6,9 +6,10 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, ToSql};
+use rusqlite::{Connection, Error, ErrorCode, ToSql};
 
-use super::{Cell, Failure};
+use super::image::Image;
+use super::{Cell, Failure, vfs};
 
 /// The rows of a statement, each of some cells.
 pub(crate) type Rows = Vec<Vec<Cell>>;
@@ -32,8 +33,8 @@ impl Reader {
     pub(crate) fn start(path: &Path, has_log: bool) -> Result<Self, Failure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
-        let path = path.to_owned();
-        let serve = move || serve(&path, has_log, &asked, &answer);
+        let image = Image::open(path, has_log).map_err(|error| Failure::of(&error))?;
+        let serve = move || serve(image, &asked, &answer);
         let thread = thread::Builder::new().name("database".to_owned()).spawn(serve);
         let thread = thread.map_err(|error| Failure::Unreadable(error.to_string()))?;
         Ok(Self { questions: Some(questions), answers, thread: Some(thread) })
@@ -56,15 +57,10 @@ impl Drop for Reader {
     }
 }
 
-fn serve(
-    path: &Path,
-    has_log: bool,
-    asked: &Receiver<Vec<Question>>,
-    answer: &Sender<Vec<Result<Rows, Failure>>>,
-) {
+fn serve(image: Image, asked: &Receiver<Vec<Question>>, answer: &Sender<Vec<Result<Rows, Failure>>>) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
-    let connection = connect(path, has_log).map_err(|error| failure(&error));
+    let connection = connect(image).map_err(|error| failure(&error));
     for questions in asked {
         let (mut answers, mut bytes) = (Vec::new(), 0);
         for (sql, parameters) in questions {
@@ -85,21 +81,10 @@ fn serve(
 }
 
 /// The database is another's and may be hostile.
-fn connect(path: &Path, has_log: bool) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    let mode = if has_log { "mode=ro&vfs=unix-none" } else { "mode=ro&immutable=1" };
-    let connection = Connection::open_with_flags(uri(path, mode), flags)?;
+fn connect(image: Image) -> rusqlite::Result<Connection> {
+    let connection = vfs::connect(image)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    if has_log {
-        // Before anything is read: keeps the index of the log in memory. There are no locks, so it
-        // excludes nobody.
-        connection.pragma_update(None, "locking_mode", "exclusive")?;
-    }
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -4096)?;
@@ -125,22 +110,6 @@ fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Rows,
         }
         _ => failure(&error),
     })
-}
-
-/// The path as a URI, so that nothing in it is taken for a parameter.
-fn uri(path: &Path, query: &str) -> String {
-    use std::os::unix::ffi::OsStrExt;
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut uri = "file://".to_owned();
-    for byte in absolute.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' | b'~' => {
-                uri.push(char::from(*byte));
-            }
-            other => uri.push_str(&format!("%{other:02x}")),
-        }
-    }
-    format!("{uri}?{query}")
 }
 
 fn cell(value: ValueRef<'_>) -> Cell {
