@@ -23,8 +23,12 @@ fn complaint(line: &str, own: &[&Path]) -> bool {
     let has_failed = call.rsplit_once("= ").is_some_and(|(_, end)| end.starts_with("-1"));
     let names =
         |folder: &Path| ["\"", "<"].iter().any(|sign| call.contains(&format!("{sign}{}/", folder.display())));
-    let is_own =
-        own.iter().any(|folder| names(folder) || call.contains(&format!("\"{}\"", folder.display())));
+    // By its name, or as the open folder in which a name is looked up.
+    let is_itself = |folder: &Path| {
+        let folder = folder.display();
+        call.contains(&format!("\"{folder}\"")) || call.contains(&format!("<{folder}>"))
+    };
+    let is_own = own.iter().any(|folder| names(folder) || is_itself(folder));
     let is_device = ["/dev", "/proc"].iter().any(|folder| names(Path::new(folder)));
     let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC"].iter().any(|flag| call.contains(flag));
     match name {
@@ -56,6 +60,7 @@ fn complaints_are_about_changes() {
         "1 flock(3, LOCK_EX) = 0",
         "1 socket(AF_INET, SOCK_STREAM, 0) = 3",
         "1 fchmod(3, 0600) = 0",
+        r#"1 mkdirat(13</owner>, "b", 0700) = 0"#,
         r#"1 utimensat(AT_FDCWD, "/a/b", NULL, 0) = 0"#,
     ] {
         assert!(complaint(line, &own), "{line}");
@@ -63,6 +68,8 @@ fn complaints_are_about_changes() {
     for line in [
         r#"1 openat(AT_FDCWD, "/a/b", O_RDONLY|O_CLOEXEC) = 3"#,
         r#"1 openat(AT_FDCWD, "/own/b", O_WRONLY|O_CREAT, 0644) = 3"#,
+        r#"1 mkdirat(13</own>, "b", 0700) = 0"#,
+        r#"1 renameat(13</own/b>, ".c", 13</own/b>, "c") = 0"#,
         r#"1 openat(AT_FDCWD, "/dev/tty", O_RDWR) = 3"#,
         "1 fcntl(3, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_SET}) = 0",
         r#"1 unlink("/a/b") = -1 ENOENT (No such file or directory)"#,
