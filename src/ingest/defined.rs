@@ -8,6 +8,7 @@ use crate::formats::decoder::Pattern;
 use crate::formats::definition::BUILT_IN;
 use crate::formats::definition::draft;
 use crate::formats::definition::head::{self, Overlay};
+use crate::formats::definition::mistakes::Mistake;
 use crate::formats::definition::read::{is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
 use crate::formats::json::{self, Json};
@@ -66,24 +67,30 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
                 ));
             }
             Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
-            Err(mistakes) => {
-                complaints
-                    .extend(mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())));
-            }
+            Err(mistakes) => complaints.extend(first_mistakes(&path, &mistakes)),
         }
     }
     let mut overlays: Vec<&'static Overlay> = Vec::new();
     for (path, text) in added {
         match overlay(&text, path.clone(), &definitions) {
             Ok(overlay) => overlays.push(Box::leak(Box::new(overlay))),
-            Err(mistakes) => {
-                complaints
-                    .extend(mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())));
-            }
+            Err(mistakes) => complaints.extend(first_mistakes(&path, &mistakes)),
         }
     }
     choose(Choice { own: definitions, overlays, only });
     complaints
+}
+
+/// So many mistakes of a definition does every command name.
+const MISTAKES: usize = 8;
+
+fn first_mistakes(path: &Path, mistakes: &[Mistake]) -> Vec<String> {
+    let mut first: Vec<String> =
+        mistakes.iter().take(MISTAKES).map(|mistake| format!("{}:{mistake}", path.display())).collect();
+    if mistakes.len() > MISTAKES {
+        first.push(format!("{0}: more is wrong with it: `tv formats check {0}`", path.display()));
+    }
+    first
 }
 
 /// The name that a definition gives itself, and what is wrong with it.

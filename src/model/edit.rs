@@ -158,6 +158,8 @@ pub struct Batch {
     pub(crate) is_of_other_file: bool,
     origin: Origin,
     slot: u16,
+    /// Bytes of the bodies that were made of the record.
+    made: usize,
 }
 
 /// Characters of the name of a kind.
@@ -172,6 +174,12 @@ impl Batch {
     pub(crate) fn begin_record(&mut self, origin: Origin) {
         self.origin = origin;
         self.slot = 0;
+        self.made = 0;
+    }
+
+    /// How many bytes the bodies have that were made of the record so far.
+    pub(crate) fn made(&self) -> usize {
+        self.made
     }
 
     /// The record that is being decoded.
@@ -207,6 +215,7 @@ impl Batch {
 
     /// A body that is a tree. `headline` is its stub, `bytes` its size in the file.
     pub fn tree(&mut self, headline: &Text, bytes: usize, tree: impl FnOnce() -> Tree) -> Body {
+        self.made = self.made.saturating_add(bytes);
         let held = if self.stubs_only { Held::Away } else { Held::Tree(Arc::new(tree())) };
         Body {
             stub: headline.clone(),
@@ -224,6 +233,7 @@ impl Batch {
         if self.is_counted {
             return self.tree(&Text::default(), size, || Tree::Null);
         }
+        self.made = self.made.saturating_add(size);
         let newlines = raw.newlines();
         let lines = newlines + usize::from(size > 0 && !raw.ends_line());
         let is_short = size <= STUB_BYTES && newlines == 0 && !raw.whole().contains('\u{1b}');

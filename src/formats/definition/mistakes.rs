@@ -13,12 +13,29 @@ pub struct Mistake {
     pub what: String,
 }
 
-impl Mistake {
-    /// At a byte of a text.
-    pub(super) fn at(text: &str, byte: usize, what: String) -> Self {
-        let before = text.get(..byte).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1, what }
+/// A text, and where its lines begin.
+pub(super) struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { text, starts }
+    }
+
+    /// The line of a byte, counted from 1.
+    pub(super) fn line(&self, byte: usize) -> usize {
+        self.starts.partition_point(|start| *start <= byte)
+    }
+
+    /// A mistake at a byte.
+    pub(super) fn mistake(&self, byte: usize, what: String) -> Mistake {
+        let line = self.line(byte);
+        let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let before = self.text.get(start..byte).unwrap_or_default();
+        Mistake { line, column: before.chars().count() + 1, what }
     }
 }
 

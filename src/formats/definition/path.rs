@@ -84,6 +84,13 @@ enum Step {
     Source,
 }
 
+/// No path is longer, in bytes.
+const LONGEST: usize = 1024;
+/// No path has more steps, and none more alternatives. A step is a call within the one before.
+const STEPS: usize = 64;
+/// Each turns a text into a longer one: a few of them are no more than a few times as long.
+const SOURCES: usize = 2;
+
 /// The suffixes, for whoever wrote another one.
 const SUFFIXES: &str = ":json :s :ms :us :ns :utc :local :first_line :inside(TAG) :outside(TAG) :tagged(TAG) \
      :without(TAG) :after(TEXT) :below(TEXT) :head(TEXT) :foot(TEXT) :not(TEXT) :deep(NAME) :under(NAME) :number :times(FACTOR) :unquoted :source :print :each";
@@ -94,7 +101,14 @@ impl Path {
         if text.trim().is_empty() {
             return Err("a path is empty; `.` is the value itself, `=''` an empty text".to_owned());
         }
-        parts(text).into_iter().map(choice).collect::<Result<_, _>>().map(Self)
+        if text.len() > LONGEST {
+            return Err(format!("a path of {} bytes; it has at most {LONGEST}", text.len()));
+        }
+        let parts = parts(text);
+        if parts.len() > STEPS {
+            return Err(format!("a path of {} alternatives; it has at most {STEPS}", parts.len()));
+        }
+        parts.into_iter().map(choice).collect::<Result<_, _>>().map(Self)
     }
 
     /// All of these, one after the other.
@@ -457,6 +471,12 @@ fn choice(text: &str) -> Result<Choice, String> {
     }
     while !rest.is_empty() {
         rest = step(rest, text, &mut steps)?;
+        if steps.len() > STEPS {
+            return Err(format!("a path has at most {STEPS} steps"));
+        }
+    }
+    if steps.iter().filter(|step| **step == Step::Source).count() > SOURCES {
+        return Err(format!("`:source` stands in a path at most {SOURCES} times"));
     }
     Ok(Choice::Steps { from_record, steps })
 }

@@ -17,7 +17,7 @@ pub use self::head::{head, is_overlay, overlay};
 use self::rules::Defaults;
 use self::table::Reader;
 use super::kinds::{FACTS, Fact};
-use super::mistakes::Mistake;
+use super::mistakes::{Lines, Mistake};
 use super::rule::{Around, Common, Definition, Detect, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -29,6 +29,9 @@ const SHAPES: [(&str, Shape); 4] = [
     ("array", Shape::Document),
     ("database", Shape::Rows),
 ];
+
+/// No name of a format is longer: it is a column of tables.
+const NAME: usize = 64;
 
 /// Reads a definition; or what is wrong with it.
 pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
@@ -44,7 +47,7 @@ pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake
 
 fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
     let at = error.span().map_or(0, |span| span.start);
-    Mistake::at(text, at, format!("no TOML: {}", error.message()))
+    Lines::of(text).mistake(at, format!("no TOML: {}", error.message()))
 }
 
 fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>) -> Option<Definition> {
@@ -135,6 +138,11 @@ fn name(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Option<&'stat
         && (name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)))
     {
         reader.mistake(span.clone(), "`name` is made of letters, digits, `-`, `_` and `.`".to_owned());
+    }
+    if let Some((name, span)) = &name
+        && name.len() > NAME
+    {
+        reader.mistake(span.clone(), format!("`name` has at most {NAME} characters"));
     }
     if name.is_none() {
         reader.mistake(0..0, "`name` is missing, such as name = \"my-agent\"".to_owned());

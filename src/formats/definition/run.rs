@@ -13,6 +13,7 @@ mod once;
 mod runs;
 mod so_far;
 mod unsaid;
+mod work;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -27,6 +28,7 @@ use self::kept::{AllKept, Versions};
 use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
+use self::work::{LOOK, RULE, Work};
 use super::kinds::{self, Fact};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
@@ -87,6 +89,8 @@ pub(super) struct Run {
     state: State,
     /// What stands behind all other records, unless they say it.
     unsaid: Unsaid,
+    /// What was made of the record so far.
+    work: Work,
 }
 
 /// Calls of a lane that have no results yet.
@@ -139,6 +143,7 @@ impl Run {
             files: Asked::default(),
             state: State::default(),
             unsaid: Unsaid::default(),
+            work: Work::default(),
         }
     }
 
@@ -211,8 +216,13 @@ impl Run {
             if (is_taken && !rule.also) || !rule.is_for(kind) || !rule.when.holds(site.scope) {
                 continue;
             }
+            if !self.goes_on(RULE, site.scope, out) {
+                break;
+            }
             rule.taken.fetch_add(1, Ordering::Relaxed);
+            let edits = out.edits.len();
             let became = self.rule(rule, site, out);
+            self.work.add(out.edits.len().saturating_sub(edits) * LOOK);
             if fate != Some(Fate::Shown) {
                 fate = Some(became);
             }
@@ -534,6 +544,7 @@ impl Decoder for Run {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        self.work.begin();
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
         }

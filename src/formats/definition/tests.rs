@@ -1,3 +1,4 @@
+mod hostile;
 mod unknown;
 
 use std::path::Path as FilePath;

@@ -42,7 +42,63 @@ pub fn define(data: &[u8]) {
         assert!(batch.tally.records() > before, "a record was lost");
     }
     laws::assert_conserved(&batch.tally);
+    assert!(definition.name.len() <= 64, "a name is a column of tables");
+    assert!(batch.edits.len() < 50_000, "{} edits of {} records", batch.edits.len(), SAMPLES.len());
     laws::assert_clean_within(&[batch]);
+}
+
+/// Pieces of definitions, of which bytes choose some, each many times over.
+const PIECES: [&str; 32] = [
+    "name = \"h\"\n",
+    "\n[[record]]\n",
+    "also = true\n",
+    "entry = { role = \"user\" }\n",
+    "records = \"$\"\n",
+    "records = [\"$\", \".\", \"message.content\"]\n",
+    "again = \"replace\"\n",
+    "skip = \"no\"\n",
+    "when = { type = [\"user\", \"tool\"] }\n",
+    "block = ",
+    "[{ each = \"$.message.content[]\", block = ",
+    "[{ text = \"content|message.content[].text\" }]",
+    "}]",
+    "usage = [{ each = \"a.b.c[]\", input = \"n\" }]\n",
+    "result = [{ of = \"of\", each = \"$\", text = \"output\" }]\n",
+    "lane = { name = [\"id\", \"type\"] }\n",
+    "rewind = { to = \"id\" }\n",
+    "text = \"",
+    "a.",
+    "[]",
+    "|",
+    ":source",
+    ":json",
+    ":each",
+    ":under(a)",
+    ":tagged(u)",
+    "[a.b=c]",
+    "\"\n",
+    "session = { first = [\"title\"], facts = { a = \"a\" } }\n",
+    "roots = [\"~/*/*.x\"]\n",
+    "beside = \"{dir}{name}\"\n",
+    "\u{1f980}\u{301}",
+];
+
+/// How often a piece may stand there.
+const TIMES: [usize; 8] = [1, 1, 1, 2, 8, 70, 1_100, 20_000];
+
+/// Such a definition has mistakes, or reads what it is given at once.
+pub fn hostile(data: &[u8]) {
+    let mut text = String::new();
+    for pair in data.chunks(2) {
+        let (piece, times) = (usize::from(pair[0]), pair.get(1).copied().unwrap_or(0));
+        let piece = PIECES.get(piece % PIECES.len()).expect("one of them");
+        let times = TIMES.get(usize::from(times) % TIMES.len()).expect("one of them");
+        if text.len() + piece.len() * times > 1 << 20 {
+            break;
+        }
+        text.push_str(&piece.repeat(*times));
+    }
+    define(text.as_bytes());
 }
 
 /// Bytes through one of the definitions, as through any decoder.

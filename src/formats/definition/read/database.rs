@@ -104,7 +104,7 @@ fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Vec<ColumnTest> {
         let columns = table.strings(reader, name).into_iter();
         tests.extend(columns.map(|(column, _)| ColumnTest::of(column, wanted.clone())));
     }
-    for (name, value) in table.rest() {
+    for (name, value) in table.rest(reader) {
         let values = literals(reader, &name, value);
         tests.push(ColumnTest::of(&name, Wanted::OneOf(values)));
     }

@@ -66,7 +66,7 @@ fn class(reader: &mut Reader<'_>, mut fields: Fields<'_>, code: &[&str]) -> Clas
     }
     class.code = fields.strings(reader, "code").into_iter().map(|(name, _)| leak(name)).collect();
     for (name, span, known) in found {
-        if code.contains(&name.as_str()) || class.code.contains(&leak(&name)) {
+        if code.contains(&name.as_str()) || class.code.contains(&name.as_str()) {
             reader.mistake(span, format!("`{name}` is read by code, which no list changes"));
         } else if class.known.insert(leak(&name), known).is_some() {
             reader.mistake(span, format!("`{name}` stands in two lists"));

@@ -8,7 +8,7 @@ use crate::formats::roots::{Holds, Root};
 /// databases all that is not named `.json` or `.jsonl` is one.
 pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
-    for value in table.values("roots") {
+    for value in table.values(reader, "roots") {
         if let Some(fields) = Fields::of(value) {
             roots.extend(folder(reader, fields));
             continue;

@@ -24,6 +24,9 @@ pub(super) struct Defaults<'t> {
     pub(super) main: Vec<&'static str>,
 }
 
+/// No rule reads more of what was spent.
+const USAGES: usize = 16;
+
 /// Fields that a default can give.
 const DEFAULTS: [&str; 6] = ["key", "parent", "at", "ended", "model", "lane"];
 
@@ -70,6 +73,9 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     }
     for usage in table.tables(reader, "usage") {
         rule.usages.push(self::usage(reader, usage));
+    }
+    if rule.usages.len() > USAGES {
+        reader.mistake(span.clone(), format!("a rule has at most {USAGES} tables `usage`"));
     }
     rule.mark = table.table(reader, "mark").and_then(|mark| self::mark(reader, mark, "kind"));
     for state in table.tables(reader, "state") {

@@ -5,15 +5,24 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::formats::definition::mistakes::Mistake;
+use crate::formats::definition::mistakes::{Lines, Mistake};
 use crate::formats::definition::path::Path;
 
 pub(super) type Span = Range<usize>;
 
+/// So many mistakes are told; what is behind them is counted.
+const MISTAKES: usize = 100;
+/// No list and no table has more members.
+const MEMBERS: usize = 1000;
+/// No text is longer, in bytes.
+const TEXT: usize = 1024;
+
 /// Collects mistakes.
 pub(super) struct Reader<'t> {
-    text: &'t str,
+    lines: Lines<'t>,
     mistakes: Vec<Mistake>,
+    /// Mistakes that are not told.
+    more: usize,
 }
 
 /// A table, and what was asked of it.
@@ -25,20 +34,39 @@ pub(super) struct Fields<'t> {
 
 impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, mistakes: Vec::new() }
+        Self { lines: Lines::of(text), mistakes: Vec::new(), more: 0 }
     }
 
     pub(super) fn mistake(&mut self, at: Span, what: String) {
-        self.mistakes.push(Mistake::at(self.text, at.start, what));
+        if self.mistakes.len() < MISTAKES {
+            self.mistakes.push(self.lines.mistake(at.start, what));
+        } else {
+            self.more += 1;
+        }
     }
 
     /// The line of a place.
     pub(super) fn line(&self, at: &Span) -> usize {
-        Mistake::at(self.text, at.start, String::new()).line
+        self.lines.line(at.start)
+    }
+
+    /// Whether a list or a table has no more members than one may have.
+    pub(super) fn expect_few(&mut self, name: &str, members: usize, span: Span) -> bool {
+        let is_few = members <= MEMBERS;
+        if !is_few {
+            self.mistake(
+                span,
+                format!("`{name}` has {members} members; a list or a table has at most {MEMBERS}"),
+            );
+        }
+        is_few
     }
 
     pub(super) fn finish(mut self) -> Vec<Mistake> {
         self.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        if let (more @ 1.., Some(last)) = (self.more, self.mistakes.last_mut()) {
+            last.what.push_str(&format!(" (and {more} more mistakes)"));
+        }
         self.mistakes
     }
 
@@ -48,11 +76,18 @@ impl<'t> Reader<'t> {
         name: &str,
         value: &'v Spanned<DeValue<'_>>,
     ) -> Option<(&'v str, Span)> {
-        let text = value.get_ref().as_str();
-        if text.is_none() {
+        let Some(text) = value.get_ref().as_str() else {
             self.wrong(name, value, "a text");
+            return None;
+        };
+        if text.len() > TEXT {
+            self.mistake(
+                value.span(),
+                format!("`{name}` has {} bytes; a text has at most {TEXT}", text.len()),
+            );
+            return None;
         }
-        text.map(|text| (text, value.span()))
+        Some((text, value.span()))
     }
 
     fn wrong(&mut self, name: &str, value: &Spanned<DeValue<'_>>, right: &str) {
@@ -65,6 +100,9 @@ impl<'t> Reader<'t> {
         if let Some(items) =
             value.get_ref().as_array().filter(|items| items.iter().all(|item| item.get_ref().is_str()))
         {
+            if !self.expect_few(name, items.len(), value.span()) {
+                return None;
+            }
             let paths: Option<Vec<Path>> = items.iter().map(|item| self.path_of(name, item)).collect();
             return paths.map(Path::all);
         }
@@ -136,13 +174,18 @@ impl<'t> Fields<'t> {
 
     /// A text, or a list of them.
     pub(super) fn strings(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<(&'t str, Span)> {
-        self.values(name).into_iter().filter_map(|value| reader.text_of(name, value)).collect()
+        self.values(reader, name).into_iter().filter_map(|value| reader.text_of(name, value)).collect()
     }
 
     /// A value, or a list of them.
-    pub(super) fn values(&mut self, name: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
+    pub(super) fn values(
+        &mut self,
+        reader: &mut Reader<'_>,
+        name: &'static str,
+    ) -> Vec<&'t Spanned<DeValue<'t>>> {
         let Some(value) = self.take(name) else { return Vec::new() };
-        value.get_ref().as_array().map_or_else(|| vec![value], |items| items.iter().collect())
+        let Some(items) = value.get_ref().as_array() else { return vec![value] };
+        if reader.expect_few(name, items.len(), value.span()) { items.iter().collect() } else { Vec::new() }
     }
 
     pub(super) fn path(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Option<Path> {
@@ -157,7 +200,7 @@ impl<'t> Fields<'t> {
     /// A table, or a list of them.
     pub(super) fn tables(&mut self, reader: &mut Reader<'_>, name: &'static str) -> Vec<Self> {
         let mut tables = Vec::new();
-        for value in self.values(name) {
+        for value in self.values(reader, name) {
             match value.get_ref().as_table() {
                 Some(table) => tables.push(Self { table, span: value.span(), asked: Vec::new() }),
                 None => reader.wrong(name, value, "a table, such as { … },"),
@@ -167,9 +210,11 @@ impl<'t> Fields<'t> {
     }
 
     /// All fields that nobody asked for, as names and their values; those of tables within by their path.
-    pub(super) fn rest(self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+    pub(super) fn rest(self, reader: &mut Reader<'_>) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
-        let free = self.table.iter().filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name));
+        let Some(table) = self.small(reader) else { return rest };
+        let is_free = |key: &str| !table.asked.contains(&key);
+        let free = table.table.iter().filter(|(key, _)| is_free(key.get_ref()));
         for (key, value) in free {
             flatten(key.get_ref().to_string(), value, &mut rest);
         }
@@ -187,9 +232,15 @@ impl<'t> Fields<'t> {
         members.collect()
     }
 
+    /// The table, unless it has more members than a table may have.
+    fn small(self, reader: &mut Reader<'_>) -> Option<Self> {
+        reader.expect_few("this table", self.table.len(), self.span()).then_some(self)
+    }
+
     /// All members, which are tables.
     pub(super) fn tables_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Self)> {
-        self.by_name(|name, value| {
+        let Some(table) = self.small(reader) else { return Vec::new() };
+        table.by_name(|name, value| {
             let table = Self::of(value);
             if table.is_none() {
                 reader.wrong(name, value, "a table, such as { … },");
@@ -200,30 +251,36 @@ impl<'t> Fields<'t> {
 
     /// All members, which are paths.
     pub(super) fn paths_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, Path)> {
-        self.by_name(|name, value| reader.path_of(name, value))
+        let Some(table) = self.small(reader) else { return Vec::new() };
+        table.by_name(|name, value| reader.path_of(name, value))
     }
 
     /// All members, which are texts.
     pub(super) fn strings_by_name(self, reader: &mut Reader<'_>) -> Vec<(String, Span, String)> {
-        self.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
+        let Some(table) = self.small(reader) else { return Vec::new() };
+        table.by_name(|name, value| reader.text_of(name, value).map(|(text, _)| text.to_owned()))
     }
 
     /// As [`Self::rest`], with values that are paths.
     pub(super) fn paths(self, reader: &mut Reader<'_>) -> Vec<(String, Path)> {
-        let rest = self.rest().into_iter();
+        let rest = self.rest(reader).into_iter();
         rest.filter_map(|(name, value)| reader.path_of(&name, value).map(|path| (name, path))).collect()
     }
 
     /// Complains of what nobody asked for.
     pub(super) fn finish(self, reader: &mut Reader<'_>) {
+        let known = self.asked.join(", ");
         for (key, _) in
             self.table.iter().filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
         {
-            let known = self.asked.join(", ");
-            reader.mistake(key.span(), format!("`{}` is not known here; known are {known}", key.get_ref()));
+            let name: String = key.get_ref().chars().take(NAME).collect();
+            reader.mistake(key.span(), format!("`{name}` is not known here; known are {known}"));
         }
     }
 }
+
+/// So much of a name is told.
+const NAME: usize = 80;
 
 fn flatten<'t>(
     name: String,

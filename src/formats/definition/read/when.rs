@@ -12,7 +12,7 @@ use crate::formats::definition::when::{Literal, Test, Want, When};
 pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut Vec<String>) -> When {
     let mut when = When::default();
     for (name, is_there) in [("has", true), ("lacks", false)] {
-        for value in table.values(name) {
+        for value in table.values(reader, name) {
             if let Some(path) = reader.path_of(name, value) {
                 words.push(format!("{name} {}", value.get_ref().as_str().unwrap_or_default()));
                 when.all.push(Test { path, want: if is_there { Want::There } else { Want::Missing } });
@@ -20,7 +20,7 @@ pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut 
         }
     }
     if let Some(starts) = table.table(reader, "starts") {
-        for (name, value) in starts.rest() {
+        for (name, value) in starts.rest(reader) {
             let marks: Vec<Box<str>> =
                 literals(reader, &name, value).iter().map(|one| one.word().into()).collect();
             words.push(format!("{name} begins with {}", marks.join(" or ")));
@@ -30,7 +30,7 @@ pub(super) fn tests(reader: &mut Reader<'_>, mut table: Fields<'_>, words: &mut 
     if let Some(none) = table.table(reader, "not") {
         when.none = tests(reader, none, &mut Vec::new()).all;
     }
-    for (name, value) in table.rest() {
+    for (name, value) in table.rest(reader) {
         let literals = literals(reader, &name, value);
         let list = literals.iter().map(Literal::word).collect::<Vec<_>>().join(" or ");
         words.push(format!("{name} {list}"));
@@ -52,6 +52,7 @@ pub(super) fn literals(reader: &mut Reader<'_>, name: &str, value: &Spanned<DeVa
         _ => None,
     };
     let values: Option<Vec<Literal>> = match value.get_ref().as_array() {
+        Some(items) if !reader.expect_few(name, items.len(), value.span()) => return Vec::new(),
         Some(items) => items.iter().map(one).collect(),
         None => one(value).map(|one| vec![one]),
     };

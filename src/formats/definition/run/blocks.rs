@@ -1,5 +1,6 @@
 //! Blocks, calls and results of a record.
 
+use super::work::LOOK;
 use super::{Head, OPEN, Run, line};
 use crate::formats::anthropic::{self, Content};
 use crate::formats::definition::path::{Path, Scope};
@@ -31,10 +32,12 @@ impl Run {
     ) {
         let (blocks, results) = made;
         match &rule.each {
-            None if rule.when.holds(scope) => self.one(rule, head, scope, (blocks, results), out),
+            None if self.goes_on(LOOK, scope, out) && rule.when.holds(scope) => {
+                self.one(rule, head, scope, (blocks, results), out);
+            }
             None => {}
             Some(each) => each.elements(scope, &mut |found| {
-                if rule.when.holds(found) {
+                if self.goes_on(LOOK, found, out) && rule.when.holds(found) {
                     self.one(rule, head, found, (&mut *blocks, &mut *results), out);
                 }
             }),
@@ -184,8 +187,10 @@ impl Run {
         match &rule.each {
             None => results.extend(self.result(rule, head, (scope, number), out)),
             Some(each) => each.elements(scope, &mut |found| {
-                let number = results.len();
-                results.extend(self.result(rule, head, (found, number), out));
+                if self.goes_on(LOOK, found, out) {
+                    let number = results.len();
+                    results.extend(self.result(rule, head, (found, number), out));
+                }
             }),
         }
     }

@@ -1,5 +1,6 @@
 //! Records within records.
 
+use super::work::LOOK;
 use super::{Run, Site, show_within};
 use crate::formats::decoder::Input;
 use crate::formats::definition::path::{Path, Scope};
@@ -31,7 +32,12 @@ impl Run {
         let before = if replace { std::mem::take(&mut self.kept).list } else { Vec::new() };
         let from = out.edits.len();
         let (mut number, mut is_shown) = (0, false);
+        self.work.weigh(site.scope.record);
+        let cost = LOOK + self.definition.rules.len() + self.definition.facts.len();
         path.each(site.scope, &mut |found| {
+            if !self.goes_on(cost, site.scope, out) {
+                return;
+            }
             let scope = Scope { record: found.here, ..found };
             let place = number_within(site, number);
             let within = Site { scope, number: Some(&place), depth: site.depth + 1, ..site };
