@@ -6,6 +6,7 @@
 
 pub mod judge;
 pub mod parse;
+pub(crate) mod patterns;
 mod print;
 
 use crate::model::timestamp::{Clock, Timestamp};

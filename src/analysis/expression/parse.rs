@@ -5,13 +5,12 @@
 
 use regex::RegexBuilder;
 
+use super::patterns::compile;
 use super::{Compare, Expr, Fill, STATES, Speaker, State, TIMES, TOKENS, Term, When};
 use crate::model::timestamp::{Clock, Timestamp};
 
 /// Deeper parentheses were not typed by a reader.
 const DEEPEST: usize = 32;
-/// Patterns that become larger than this are not worth the wait.
-const LARGEST_PATTERN: usize = 1 << 22;
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -208,7 +207,7 @@ impl Reader {
             end += 1;
         }
         let pattern: String = self.chars.iter().take(end).skip(self.at + 1).collect();
-        let built = RegexBuilder::new(&pattern).size_limit(LARGEST_PATTERN).build();
+        let built = compile(&mut RegexBuilder::new(&pattern), &pattern);
         if pattern.is_empty() || built.is_err() {
             let what =
                 if pattern.is_empty() { "nothing is between the slashes" } else { "no regular expression" };

@@ -8,14 +8,12 @@ use regex::{Regex, RegexBuilder};
 use super::literal_prefilter::{LiteralPrefilter, without_width};
 use super::scope::{self, Scope};
 use crate::analysis::expression::parse::Mistake;
+use crate::analysis::expression::patterns::compile;
 use crate::model::body::{Body, Held, Tree};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::Origin;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::ToolResult;
-
-/// Patterns that become larger than this are not worth the wait.
-const LARGEST_PATTERN: usize = 1 << 22;
 
 /// All text of a block.
 #[derive(Clone, Debug)]
@@ -55,12 +53,7 @@ pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
 /// As [`pattern`], with or without regard to case.
 pub(crate) fn pattern_in_case(typed: &str, is_literal: bool, ignores_case: bool) -> Option<Regex> {
     let source = if is_literal { literal(typed) } else { typed.to_owned() };
-    RegexBuilder::new(&source)
-        .case_insensitive(ignores_case)
-        .multi_line(true)
-        .size_limit(LARGEST_PATTERN)
-        .build()
-        .ok()
+    compile(RegexBuilder::new(&source).case_insensitive(ignores_case).multi_line(true), &source).ok()
 }
 
 /// A longer text is sought as it is.

@@ -1,0 +1,100 @@
+//! Regular expressions that a reader typed: which of them are searched for.
+//!
+//! Invariant: a search takes time by the text alone. A pattern adds a factor, which is bounded here.
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
+
+/// Patterns that become larger than this are not worth the wait.
+const LARGEST_PATTERN: usize = 1 << 22;
+/// Nor are those that repeat so many characters: each of them may be a way to go on at every byte of a text.
+const MOST_REPEATED: usize = 1000;
+/// So much is remembered of the ways to go on, which is what makes a search fast.
+const REMEMBERED: usize = 1 << 24;
+
+/// Compiles a pattern that is not too large to search for.
+pub(crate) fn compile(builder: &mut RegexBuilder, source: &str) -> Result<Regex, regex::Error> {
+    if regex_syntax::parse(source).is_ok_and(|pattern| repeated(&pattern) > MOST_REPEATED) {
+        return Err(regex::Error::CompiledTooBig(LARGEST_PATTERN));
+    }
+    builder.size_limit(LARGEST_PATTERN).dfa_size_limit(REMEMBERED).build()
+}
+
+/// How many characters are repeated so and so often, each as often as it is.
+fn repeated(pattern: &Hir) -> usize {
+    match pattern.kind() {
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1));
+            let times = usize::try_from(times).unwrap_or(usize::MAX);
+            if times > 1 {
+                characters(&repetition.sub).saturating_mul(times)
+            } else {
+                repeated(&repetition.sub)
+            }
+        }
+        HirKind::Capture(capture) => repeated(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated(part)))
+        }
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => 0,
+    }
+}
+
+/// How many characters it has in all, each as often as it is repeated.
+fn characters(pattern: &Hir) -> usize {
+    match pattern.kind() {
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min.saturating_add(1)).max(1);
+            characters(&repetition.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Capture(capture) => characters(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(characters(part)))
+        }
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(_) => 1,
+        HirKind::Empty | HirKind::Look(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use regex::RegexBuilder;
+
+    use super::compile;
+
+    #[test]
+    fn what_repeats_without_measure_is_not_compiled_and_all_else_is_searched_for_in_time() {
+        let text = ["a".repeat(20_000), "ab".repeat(10_000), "aab a_b word\n".repeat(2_000)];
+        for refused in [
+            "a.{2000}b",
+            "(a|ab){1001}",
+            "(.{1,40}){1,40}z",
+            "((a{1,100}){1,100}){1,100}",
+            "a{4294967295}",
+            r"(\w{3}\s){500}",
+            "(?:a{0,500}){0,500}b",
+        ] {
+            assert!(compile(&mut RegexBuilder::new(refused), refused).is_err(), "{refused}");
+        }
+        let begun = Instant::now();
+        for pattern in [
+            "a.{990}z",
+            "(a+)+z",
+            "(a|a)*z",
+            "(.*)*z",
+            "(.+){50}z",
+            "a{1000}z",
+            "(a|b|ab)*z",
+            r"\w{30}z",
+            "x|y{3}|(foo.{0,200}bar)",
+            r"^\s*$",
+        ] {
+            let pattern = compile(&mut RegexBuilder::new(pattern), pattern).expect(pattern);
+            assert!(text.iter().all(|text| !pattern.is_match(text)), "{pattern}");
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+}
