@@ -220,8 +220,10 @@ fn plan_folder(target: &Target, asked: Asked) -> Result<(Plan, Verdicts), OpenEr
         return plan_asking(&Target { path: file, session: None }, asked);
     }
     let file = newest_session_file(path).ok_or_else(|| {
-        let what = "no session file in this folder or up to three folders below";
-        OpenError(format!("{}: {what}; name a file", path.display()))
+        unread_below(path).unwrap_or_else(|| {
+            let what = "no session file in this folder or up to three folders below";
+            OpenError(format!("{}: {what}; name a file", path.display()))
+        })
     })?;
     plan_asking(&Target { path: file, session: None }, asked)
 }
@@ -270,6 +272,15 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
         json::parse(&String::from_utf8_lossy(&bytes)).is_ok_and(|session| session.get("parentID").is_null())
     };
     files.iter().find(is_main).or_else(|| files.first()).and_then(|file| stem(file))
+}
+
+/// What in a folder may be a session and cannot be looked at.
+fn unread_below(folder: &Path) -> Option<OpenError> {
+    let found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
+    let files = found.files.iter().filter(|file| probe::may_hold_a_session(file));
+    let unread = files.filter_map(|file| read_head(file).err().map(|error| cannot_open(file, &error)));
+    let closed = found.closed.iter().map(|closed| refusal(&closed.path, &why_closed(closed)));
+    unread.chain(closed).next()
 }
 
 /// The newest file under a folder that an agent wrote; of a session and its companions the session.

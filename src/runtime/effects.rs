@@ -22,6 +22,7 @@ use crate::fleet::{self, Fleet};
 use crate::ingest::find::{Search, locate};
 use crate::ingest::{self, Session, Target};
 use crate::model::text::Text;
+use crate::source::regular;
 use crate::terminal;
 
 impl Viewer {
@@ -203,9 +204,16 @@ impl Viewer {
         if opened.target.is_stdin() {
             return self.app.reader.screen.say("what comes through a pipe cannot be read as one with others");
         }
+        let other = Target::parse(path);
+        // It may never end, and all others would be waited for with it.
+        let kind = other.path.metadata().ok().map(|metadata| metadata.file_type());
+        if let Some(what) = kind.filter(|kind| !kind.is_dir()).and_then(regular::other_than_file) {
+            let words = format!("{}: {what} cannot be read as one with others", other.path.display());
+            return self.app.reader.screen.say(Text::clean(&words).to_string());
+        }
         let target = opened.target.clone();
         let mut joined = opened.joined.clone();
-        joined.push(Target::parse(path));
+        joined.push(other);
         self.join(&target, joined);
     }
 
@@ -223,8 +231,9 @@ impl Viewer {
                 Err(error) => failures.push(Text::clean(&error.to_string()).to_string()),
             }
         }
-        let session = ingest::open(target).ok().map(|first| first.join(others));
-        let joined = session.filter(Session::is_joined);
+        let first = ingest::open(target);
+        failures.extend(first.as_ref().err().map(|error| Text::clean(&error.to_string()).to_string()));
+        let joined = first.ok().map(|first| first.join(others)).filter(Session::is_joined);
         let is_joined = joined.is_some();
         if let Some(session) = joined {
             self.keeper.put_away(&mut self.app.reader);

@@ -139,7 +139,11 @@ pub enum Failure {
 impl Failure {
     /// Why the files of a database cannot be read.
     pub(crate) fn of(error: &io::Error) -> Self {
-        if is_absence(error) { Self::Gone } else { Self::Unreadable(error.to_string()) }
+        match error.kind() {
+            _ if is_absence(error) => Self::Gone,
+            io::ErrorKind::PermissionDenied => Self::Unreadable("no permission to read it".to_owned()),
+            _ => Self::Unreadable(error.to_string()),
+        }
     }
 
     /// What it is, in a few words.
