@@ -205,3 +205,94 @@ fn five_growing_sessions_are_read_in_turn_with_few_open_files() {
     console.send("Q");
     assert_eq!(console.wait_for_exit(), 0);
 }
+
+#[test]
+fn of_sessions_opened_within_sessions_one_lies_below() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join(".pi/agent/sessions/--work--");
+    fs::create_dir_all(&folder).unwrap();
+    let path = |number: usize| folder.join(format!("2026-03-01_s{number}.jsonl"));
+    for number in 0..8 {
+        let header = format!(
+            r#"{{"type":"session","version":3,"id":"s{number}","timestamp":"2026-03-01T10:00:0{number}.000Z","cwd":"/tmp"}}"#
+        );
+        let texts: String = (2..300)
+            .map(|count| line("assistant", &format!("ANSWER {number} {}", "x".repeat(400)), count))
+            .collect();
+        fs::write(
+            path(number),
+            format!("{header}\n{}{texts}", line("user", &format!("PROMPT{number} it"), 1)),
+        )
+        .unwrap();
+    }
+    let environment = [
+        ("HOME", home.path().to_str().unwrap()),
+        ("PI_CODING_AGENT_DIR", ""),
+        ("PI_CODING_AGENT_SESSION_DIR", ""),
+    ];
+    let mut console = Console::start(&[path(0).to_str().unwrap()], &environment);
+    console.wait_for("ANSWER 0");
+    let alone = handles(console.process());
+    let mut taken = Vec::new();
+    for round in 0..40 {
+        let number = 1 + round % 7;
+        console.send("s");
+        console.wait_for(if round == 0 { "8 sessions" } else { "esc clear" });
+        console.send(&format!("\u{15}PROMPT{number}"));
+        console.wait_for("1 of 8");
+        console.send("\r");
+        console.wait_for(&format!("ANSWER {number}"));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let (files, threads) = handles(console.process());
+        let resident = super::figure(console.process(), "VmRSS:").unwrap_or(0);
+        taken.push((files, threads, resident));
+    }
+    // Another session is as much again, and no more of them whatever was looked at.
+    let limit = (alone.0 * 2 + 6, alone.1 * 2 + 2);
+    assert!(
+        taken.iter().all(|(files, threads, _)| *files <= limit.0 && *threads <= limit.1),
+        "{alone:?}: {taken:?}"
+    );
+    let most =
+        |range: std::ops::Range<usize>| taken[range].iter().map(|(_, _, resident)| *resident).max().unwrap();
+    assert!(most(30..40) < most(5..15) * 3 / 2 + 8_000, "KB: {taken:?}");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+}
+
+#[test]
+fn a_session_that_cannot_be_joined_is_told_and_holds_up_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = session(dir.path());
+    let name = |name: &str| dir.path().join(name);
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, name("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    fs::write(name("bytes"), [0, 255, 0, 1].repeat(500)).unwrap();
+    std::os::unix::fs::symlink("loop", name("loop")).unwrap();
+    let other = name("other.jsonl");
+    fs::write(&other, line("user", "OTHER PROMPT", 3) + &line("assistant", "OTHER ANSWER", 4)).unwrap();
+    let mut console = Console::start(&[path.to_str().unwrap()], &[]);
+    console.wait_for("FIRST ANSWER");
+    let join = |console: &mut Console, other: &Path| console.send(&format!(":join {}\r", other.display()));
+    for (other, words) in [
+        (name("pipe"), "a named pipe cannot be read as one"),
+        (Path::new("/dev/zero").to_owned(), "a device cannot be read as one"),
+        (name("missing"), "no such file"),
+        (name("bytes"), "a binary file"),
+        (name("loop"), "a link that leads back to itself"),
+    ] {
+        join(&mut console, &other);
+        console.wait_for(words);
+    }
+    append(&path, &line("assistant", "GOES ON", 5));
+    console.wait_for("GOES ON");
+    join(&mut console, &other);
+    console.wait_for("OTHER ANSWER");
+    // One of them goes, and the other one is followed.
+    fs::remove_file(&other).unwrap();
+    console.wait_for("the file is gone");
+    append(&path, &line("assistant", "STILL GOES ON", 6));
+    console.wait_for("STILL GOES ON");
+    console.send("Q");
+    assert_eq!(console.wait_for_exit(), 0);
+}
