@@ -30,7 +30,7 @@ use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
 use self::naming::{named, session, slip, with_entry};
-pub use self::opening::{own_prices, replace_prices};
+pub use self::opening::take_settings;
 use self::opening::{read_settings, view, view_of};
 pub use self::surroundings::Surroundings;
 use self::top::TopArgs;

@@ -11,8 +11,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tv::analysis::money::prices;
-use tv::cli::{Config, Surroundings, charset, completions, define, own_prices, redacts, replace_prices};
+use tv::cli::{Config, Surroundings, charset, completions, define, redacts, take_settings};
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
@@ -37,30 +36,21 @@ fn main() -> ExitCode {
     if redacts(std::env::args_os()) {
         secrets::redact();
     }
-    let defined = define(std::env::args_os());
     let mut surroundings = Surroundings::read();
-    match defined {
-        Ok(complaints) => surroundings.passed_over.extend(complaints),
-        Err(mistakes) => {
-            say(&mistakes, charset(std::env::args_os(), &surroundings));
-            return ExitCode::from(FAILED);
-        }
-    }
-    surroundings.zone.clone().install();
-    surroundings.passed_over.extend(replace_prices(&surroundings));
-    let passed_over = surroundings.passed_over.clone();
-    prices::install(own_prices(&surroundings));
     let charset = charset(std::env::args_os(), &surroundings);
+    let defined = define(std::env::args_os(), std::mem::take(&mut surroundings.definitions));
+    surroundings.zone.clone().install();
+    surroundings.passed_over.extend(take_settings(&surroundings));
+    surroundings.passed_over.extend(defined.as_ref().ok().into_iter().flatten().cloned());
+    for sentence in &surroundings.passed_over {
+        say(sentence, charset);
+    }
+    if let Err(mistakes) = defined {
+        say(&mistakes, charset);
+        return ExitCode::from(FAILED);
+    }
     match Config::resolve(std::env::args_os(), surroundings) {
-        Ok(config) => {
-            // The viewer has a line of its own for that.
-            if !matches!(config, Config::View(_)) {
-                for sentence in passed_over {
-                    say(&sentence, charset);
-                }
-            }
-            run(&config, charset).unwrap_or_else(|error| end(&error, charset))
-        }
+        Ok(config) => run(&config, charset).unwrap_or_else(|error| end(&error, charset)),
         Err(wrong) => {
             // If even this cannot be printed, the exit code still says so.
             let _ = if wrong.use_stderr() { refuse(&wrong, charset) } else { wrong.print() };

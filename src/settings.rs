@@ -101,6 +101,11 @@ pub fn parse(text: &str) -> Settings {
     reading.finish()
 }
 
+/// So many complaints about one file are told; what is behind them is counted.
+const COMPLAINTS: usize = 16;
+/// One action has no more sequences of keys.
+const SEQUENCES: usize = 16;
+
 const KEYS_WANTED: &str = "keys are written like \"x\", \"ctrl-n\" or \"g g\"";
 
 struct Reading<'t> {
@@ -196,8 +201,11 @@ impl Reading<'_> {
             DeValue::Array(names) => names.iter().collect(),
             _ => vec![value],
         };
+        if let Some(name) = names.get(SEQUENCES) {
+            self.complain(name.span().start, "an action has at most 16 sequences of keys");
+        }
         let mut sequences = Vec::new();
-        for name in names {
+        for name in names.into_iter().take(SEQUENCES) {
             match name.get_ref().as_str().and_then(parse_keys) {
                 Some(keys) => sequences.push(keys),
                 None => self.complain(name.span().start, KEYS_WANTED),
@@ -232,9 +240,15 @@ impl Reading<'_> {
 
     fn finish(mut self) -> Settings {
         self.complaints.sort();
-        let sentences =
-            self.complaints.iter().map(|(at, what)| format!("{}: {what}", place_of(self.text, *at)));
-        self.settings.complaints = sentences.collect();
+        let more = self.complaints.len().saturating_sub(COMPLAINTS);
+        for (number, (at, what)) in self.complaints.iter().take(COMPLAINTS).enumerate() {
+            let more = if more > 0 && number + 1 == COMPLAINTS {
+                format!(" (and {more} more)")
+            } else {
+                String::new()
+            };
+            self.settings.complaints.push(format!("{}: {what}{more}", place_of(self.text, *at)));
+        }
         self.settings
     }
 

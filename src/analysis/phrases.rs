@@ -13,6 +13,14 @@ use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
 
+/// `12 sessions`; with more of them that are not among these, `12 of 30 sessions`.
+pub(crate) fn sessions(listed: u64, more: usize) -> String {
+    match more {
+        0 => count(listed, "session"),
+        more => format!("{listed} of {} sessions", listed + more as u64),
+    }
+}
+
 /// `1 needs you`, `3 need you`.
 pub(crate) fn needing(count: u64, whom: &str) -> String {
     format!("{count} {} {whom}", if count == 1 { "needs" } else { "need" })

@@ -169,6 +169,8 @@ pub enum News {
     Refused(Vec<Text>),
     /// What lies among the sessions and cannot be read: all that cannot be now. Of it what was written to lately has a row.
     Unreadable(Vec<Found>),
+    /// How many more sessions there are of the time that is shown: they are too many to be followed.
+    More(usize),
     /// All that is there now was looked for and read.
     Complete,
 }

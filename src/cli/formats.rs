@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::naming::named;
-use super::surroundings::{Surroundings, definitions};
+use super::surroundings::Surroundings;
 use crate::ingest::defined;
 use crate::ingest::{OpenError, Target};
 use crate::report::formats::Options;
-
-/// Larger files are no definitions.
-const LARGEST: u64 = 1 << 20;
+use crate::runtime::config::settings_file;
 
 /// What to do with formats.
 #[derive(Debug, Subcommand)]
@@ -40,8 +38,10 @@ pub(super) enum FormatsCommand {
 
 /// Takes the reader's definitions: those in the folder of settings, and the format that `--format` names. It is done
 /// before anything else, because it decides which formats there are. Gives back what is wrong with those in the folder.
-pub fn define(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, String> {
-    let mut own = definitions();
+pub fn define(
+    arguments: impl IntoIterator<Item = OsString>,
+    mut own: Vec<(PathBuf, String)>,
+) -> Result<Vec<String>, String> {
     let asked = asked(arguments);
     let mut only = None;
     if let Some((typed, is_checked)) = asked {
@@ -50,7 +50,7 @@ pub fn define(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<Strin
         if is_file || is_checked {
             let path = PathBuf::from(&typed);
             let text = read(&path)?;
-            match defined::name_of(&path, &text) {
+            match defined::name_of(&path, &text, &own) {
                 Ok(name) => only = Some(name.to_owned()),
                 // What is checked is told in the report.
                 Err(_) if is_checked => only = None,
@@ -93,11 +93,7 @@ fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let size = path.metadata().map_or(0, |metadata| metadata.len());
-    if size > LARGEST {
-        return Err(format!("{}: too large for a definition", path.display()));
-    }
-    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    settings_file::text(path)?.ok_or_else(|| format!("{}: there is no such file", path.display()))
 }
 
 /// What a report on formats is to say.
@@ -117,7 +113,7 @@ pub(super) fn options(
             let text = read(&definition).map_err(OpenError)?;
             let samples: Result<Vec<Target>, OpenError> =
                 samples.iter().map(|sample| named(sample, &surroundings.environment)).collect();
-            Options::Check { definition: defined::name_of(&definition, &text), samples: samples? }
+            Options::Check { definition: defined::judge(&definition, &text), samples: samples? }
         }
     })
 }

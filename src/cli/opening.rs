@@ -1,7 +1,7 @@
 //! What the viewer is opened with: the session, the reader's settings, the surroundings.
 
 use super::{DEFAULT_LEVEL, LookArgs, Surroundings, watch};
-use crate::analysis::money::prices::{self, Prices};
+use crate::analysis::money::prices;
 use crate::app::copying::clipboard::Copying;
 use crate::app::input::keymap::Keymap;
 use crate::app::text::wrapping::Wrapping;
@@ -10,6 +10,7 @@ use crate::render::colour::Depth;
 use crate::render::row::Level;
 use crate::runtime::config::{Start, TerminalConfig, ThemeChoice, ViewConfig, ViewDefaults, WallChoice};
 use crate::runtime::graphics::Setup;
+use crate::runtime::look;
 use crate::settings::{self, Settings, ViewSettings};
 
 /// The viewer of a session. A database of several ones leaves the choice to the reader; several sessions are
@@ -31,8 +32,10 @@ pub(super) fn view_of(
 }
 
 pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) -> ViewConfig {
-    let (settings, keymap, complaint) = read_settings(&surroundings);
-    let complaints: Vec<String> = surroundings.passed_over.iter().cloned().chain(complaint).collect();
+    let (settings, keymap) = read_settings(&surroundings);
+    let more = surroundings.passed_over.len().saturating_sub(1);
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    let complaint = surroundings.passed_over.first().map(|first| format!("{first}{more}"));
     let terminal = terminal(&surroundings, &settings);
     let state = surroundings.state_folder.clone().filter(|_| settings.state != Some(false));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
@@ -58,7 +61,7 @@ pub(super) fn view(start: Start, look: &LookArgs, surroundings: Surroundings) ->
         notify: settings.notify.unwrap_or_default(),
         keymap,
         state,
-        complaint: (!complaints.is_empty()).then(|| complaints.join("; ")),
+        complaint,
         editor,
         test_panic,
     }
@@ -113,40 +116,30 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
     choice.filter(|choice| !is_auto(choice)).unwrap_or(ThemeChoice::Auto)
 }
 
-/// The prices that the reader set, by the name of the model. The viewer says what is wrong with them.
-pub fn own_prices(surroundings: &Surroundings) -> Vec<(String, Prices)> {
-    let text = surroundings.settings.as_ref().and_then(|(_, text)| text.as_deref().ok());
-    text.map(|text| settings::parse(text).prices).unwrap_or_default()
-}
-
-/// Puts the reader's table of prices in the place of the one of tv, and says why if it cannot be used.
-pub fn replace_prices(surroundings: &Surroundings) -> Option<String> {
-    let (path, text) = surroundings.price_table.as_ref()?;
-    let path = path.display();
-    match text {
-        Err(error) => Some(format!("{path} cannot be read ({error})")),
-        Ok(text) if prices::replace_table(text).is_some() => None,
-        Ok(_) => Some(format!("{path} is no table of prices, which `tv manual money` describes")),
+/// Puts the reader's prices in force, and tells what of the settings cannot be used, a sentence each.
+pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if let Some((path, text)) = &surroundings.price_table {
+        let mistakes = prices::replace_table(text).unwrap_or_else(|why| vec![why]);
+        wrong.extend(mistakes.into_iter().map(|what| format!("{}:{what}", path.display())));
     }
+    let Some((path, text)) = &surroundings.settings else {
+        prices::install(Vec::new());
+        return wrong;
+    };
+    let settings = settings::parse(text);
+    prices::install(settings.prices);
+    wrong.extend(settings.complaints.into_iter().map(|what| format!("{}:{what}", path.display())));
+    let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
+    let theme = settings.theme.filter(|name| name != "auto");
+    let unfit = theme.and_then(|name| look::find(&name, themes.as_deref()).err());
+    wrong.extend(unfit.map(|why| format!("{}: {why}", path.display())));
+    wrong
 }
 
-/// The settings, the keys that follow from them, and one sentence if something is wrong with them.
-pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap, Option<String>) {
-    let Some((path, text)) = &surroundings.settings else {
-        return (Settings::default(), Keymap::default(), None);
-    };
-    let path = path.display();
-    let mut settings = match text {
-        Ok(text) => settings::parse(text),
-        Err(error) => {
-            let complaint = format!("{path} cannot be read ({error})");
-            return (Settings::default(), Keymap::default(), Some(complaint));
-        }
-    };
+/// The settings, and the keys that follow from them.
+pub(super) fn read_settings(surroundings: &Surroundings) -> (Settings, Keymap) {
+    let settings = surroundings.settings.as_ref().map(|(_, text)| settings::parse(text)).unwrap_or_default();
     let (keymap, _) = Keymap::new(settings.preset, &settings.keys);
-    let complaints = std::mem::take(&mut settings.complaints);
-    let more = complaints.len().saturating_sub(1);
-    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-    let complaint = complaints.first().map(|first| format!("{path}:{first}{more}"));
-    (settings, keymap, complaint)
+    (settings, keymap)
 }

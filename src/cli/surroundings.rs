@@ -3,18 +3,14 @@
 //! Invariant: the only reader of the environment.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::find::Environment;
 use crate::model::timestamp::Zone;
 use crate::render::colour::Depth;
 use crate::runtime::clipboard::{Between, Clipboard, programs};
+use crate::runtime::config::settings_file;
 use crate::runtime::graphics;
-
-/// A larger file is none of a time zone.
-const LARGEST_ZONE: u64 = 1 << 20;
 
 /// What the environment and the terminal say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,9 +44,11 @@ pub struct Surroundings {
     /// Where state is kept; `None` if `$TV_STATE` says `off` or there is no home.
     pub state_folder: Option<PathBuf>,
     /// Path and text of the settings file, if there is one.
-    pub settings: Option<(PathBuf, Result<String, String>)>,
+    pub settings: Option<(PathBuf, String)>,
     /// Path and text of the table of prices that replaces the one of tv, if there is one.
-    pub price_table: Option<(PathBuf, Result<String, String>)>,
+    pub price_table: Option<(PathBuf, String)>,
+    /// The reader's own definitions of formats, by name, with their texts.
+    pub definitions: Vec<(PathBuf, String)>,
     /// The time zone: the one that the environment names, or that of the system.
     pub zone: Zone,
     /// What of all this is passed over, a sentence each.
@@ -62,8 +60,16 @@ pub struct Surroundings {
 impl Surroundings {
     /// Reads them.
     pub fn read() -> Self {
-        let settings_folder = settings_folder();
         let mut passed_over = strays();
+        let settings_folder = settings_folder().filter(|folder| {
+            let entered = settings_file::enter(folder);
+            passed_over.extend(entered.as_ref().err().cloned());
+            entered.is_ok()
+        });
+        let folder = settings_folder.as_deref();
+        let settings = file_in(folder, "config.toml", &mut passed_over);
+        let price_table = file_in(folder, "prices.json", &mut passed_over);
+        let definitions = definitions(folder, &mut passed_over);
         let zone = zone().unwrap_or_else(|why| {
             passed_over.push(why);
             Zone::default()
@@ -83,8 +89,9 @@ impl Surroundings {
             columns: columns(),
             colorterm: variable("COLORTERM"),
             terminal: terminal(),
-            settings: settings_folder.as_deref().and_then(|folder| file_in(folder, "config.toml")),
-            price_table: settings_folder.as_deref().and_then(|folder| file_in(folder, "prices.json")),
+            settings,
+            price_table,
+            definitions,
             settings_folder,
             state_folder: state_folder(),
             environment: environment(),
@@ -141,26 +148,27 @@ fn state_folder() -> Option<PathBuf> {
     folder_variable("XDG_STATE_HOME").or_else(home).map(|folder| folder.join("tv"))
 }
 
-/// A file in the folder of the settings, if it is there.
-fn file_in(folder: &Path, name: &str) -> Option<(PathBuf, Result<String, String>)> {
-    let path = folder.join(name);
-    match std::fs::read_to_string(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        text => Some((path, text.map_err(|error| error.to_string()))),
-    }
+/// A file in the folder of the settings, if it is there and can be read.
+fn file_in(folder: Option<&Path>, name: &str, passed_over: &mut Vec<String>) -> Option<(PathBuf, String)> {
+    text_of(folder?.join(name), passed_over)
 }
 
-/// The reader's own definitions of formats, by name. What cannot be read is none.
-pub(super) fn definitions() -> Vec<(PathBuf, String)> {
-    let folder = settings_folder().map(|folder| folder.join("formats"));
-    let files = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    paths.sort();
-    paths
-        .into_iter()
-        .filter_map(|path| std::fs::read_to_string(&path).ok().map(|text| (path, text)))
-        .collect()
+fn text_of(path: PathBuf, passed_over: &mut Vec<String>) -> Option<(PathBuf, String)> {
+    let text = settings_file::text(&path).unwrap_or_else(|why| {
+        passed_over.push(why);
+        None
+    });
+    text.map(|text| (path, text))
+}
+
+/// The reader's own definitions of formats, by name.
+fn definitions(folder: Option<&Path>, passed_over: &mut Vec<String>) -> Vec<(PathBuf, String)> {
+    let files = folder.map_or_else(|| Ok(Vec::new()), |folder| settings_file::files(&folder.join("formats")));
+    let files = files.unwrap_or_else(|why| {
+        passed_over.push(why);
+        Vec::new()
+    });
+    files.into_iter().filter_map(|path| text_of(path, passed_over)).collect()
 }
 
 /// A variable of the environment that is not empty.
@@ -216,13 +224,9 @@ fn zone() -> Result<Zone, String> {
     zone.ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
 }
 
-/// The bytes of a file that may be one of a time zone: not of the current folder, regular, and small.
+/// The bytes of a file that may be one of a time zone: none of the current folder.
 fn zone_file(path: &Path) -> Option<Vec<u8>> {
-    let is_file = path.is_absolute() && path.metadata().is_ok_and(|metadata| metadata.is_file());
-    let mut bytes = Vec::new();
-    let file = is_file.then(|| File::open(path).ok()).flatten()?;
-    file.take(LARGEST_ZONE).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    path.is_absolute().then(|| settings_file::bytes(path).ok().flatten()).flatten()
 }
 
 fn terminal() -> graphics::Environment {

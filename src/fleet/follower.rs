@@ -1,6 +1,7 @@
 //! All sessions on one thread: who is read next, what is watched, and when to look for more.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +53,10 @@ pub(super) struct Follower<'o> {
     rows_of_unreadable: HashMap<Place, SessionRow>,
     /// What an event named and a look found no session in.
     passed: HashSet<PathBuf>,
+    /// Sessions that rest, with a row, and when the last of each was.
+    resting: HashMap<Place, Option<Timestamp>>,
+    /// How many more sessions there are of the time that is shown.
+    more: usize,
     looked: Option<(Instant, Duration)>,
     wants_look: bool,
     polled: Instant,
@@ -91,6 +96,8 @@ impl Follower<'_> {
             unreadable: Vec::new(),
             rows_of_unreadable: HashMap::new(),
             passed: HashSet::new(),
+            resting: HashMap::new(),
+            more: 0,
             looked: None,
             wants_look: true,
             polled: now,
@@ -119,6 +126,7 @@ impl Follower<'_> {
         self.poll();
         let is_busy = self.read()?;
         self.tick()?;
+        self.lay_down();
         if is_busy {
             return Some(());
         }
@@ -134,6 +142,11 @@ impl Follower<'_> {
         let Some(alarms) = self.orders.try_iter().last() else { return };
         let now = self.now();
         self.members.iter_mut().for_each(|member| member.set_alarms(&alarms, now));
+        if !alarms.is_empty() {
+            // What wakes one up may be what rings, and only whoever knows what was there before can tell.
+            self.resting.drain().for_each(|(place, _)| self.lookout.wake(&place));
+            self.wants_look = true;
+        }
         self.options.alarms = alarms;
     }
 
@@ -185,24 +198,53 @@ impl Follower<'_> {
         if let Some(refused) = look.refused {
             self.say(News::Refused(refused))?;
         }
-        for found in look.found {
-            self.members.push(Member::new(found, &self.options.alarms));
+        let mut found = look.found;
+        for found in found.split_off(found.len().min(self.options.most)) {
+            self.lookout.rest(found.place(), found.modified);
         }
+        for found in &found {
+            self.resting.remove(&found.place());
+        }
+        self.members.extend(found.into_iter().map(|found| Member::new(found, &self.options.alarms)));
         self.name_unreadable(look.unreadable, from)?;
-        let mut left = Vec::new();
-        self.members.retain(|member| {
-            let stays = member.last_sign().is_none_or(|at| at >= from);
-            if !stays {
-                left.push(member.found.place());
-            }
-            stays
-        });
-        for place in left {
-            self.lookout.forget(&place);
-            self.say(News::Left(place))?;
+        self.leave_old(from)?;
+        let more = self.lookout.resting(from).saturating_sub(self.resting.len());
+        if std::mem::replace(&mut self.more, more) != more {
+            self.say(News::More(more))?;
         }
         self.looked = Some((Instant::now(), look.took));
         Some(self.watch())
+    }
+
+    /// Follows no more what rests for too long, or is one too many.
+    fn leave_old(&mut self, from: Timestamp) -> Option<()> {
+        let resting = self.resting.values().copied();
+        let mut signs: Vec<Option<Timestamp>> =
+            self.members.iter().map(Member::last_sign).chain(resting).collect();
+        signs.sort_by_key(|at| Reverse(*at));
+        let is_full = signs.len() > self.options.most;
+        let last = signs.get(self.options.most.saturating_sub(1)).filter(|_| is_full);
+        let earliest = last.copied().flatten().map_or(from, |at| at.max(from));
+        let is_old = |last: Option<Timestamp>| last.is_some_and(|at| at < earliest);
+        let mut left: Vec<Place> =
+            self.resting.extract_if(|_, last| is_old(*last)).map(|(place, _)| place).collect();
+        for member in self.members.extract_if(.., |member| is_old(member.last_sign())) {
+            self.lookout.rest(member.found.place(), member.last_sign());
+            left.extend(member.has_row().then(|| member.found.place()));
+        }
+        for place in left {
+            self.say(News::Left(place))?;
+        }
+        Some(())
+    }
+
+    /// Keeps nothing of what rests but when the last of it was: its row is sent, and it is read again when it is written to.
+    fn lay_down(&mut self) {
+        let now = self.now();
+        for member in self.members.extract_if(.., |member| member.rests(now)) {
+            self.lookout.rest(member.found.place(), member.last_sign());
+            self.resting.insert(member.found.place(), member.last_sign());
+        }
     }
 
     /// Looks at what lies beside old sessions, once the end of all others is read.

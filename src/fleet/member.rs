@@ -11,7 +11,7 @@ use crate::analysis::activity::LastWrite;
 use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
-use crate::analysis::wall::{Rang, SessionRow};
+use crate::analysis::wall::{Need, Rang, SessionRow};
 use crate::ingest::{Course, Outlet, Preview, Reader, Target, Unpacked, guarded, is_busy, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
@@ -21,6 +21,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Packer, ToPack};
 use crate::session::{Change, Session};
 use crate::source::rows::Failure;
+use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
 
 /// Bytes of bodies that stay in memory: those of the last words.
@@ -141,7 +142,7 @@ impl<'o> Member<'o> {
             return self.put_off();
         }
         let target = Target::of(self.found.place());
-        self.session.file.last_write = self.found.modified.map(LastWrite::found);
+        self.session.file.last_write = self.written().map(LastWrite::found);
         guarded(outlet, || match open(&target) {
             Ok(session) => {
                 let course = session.course(outlet);
@@ -207,7 +208,7 @@ impl<'o> Member<'o> {
 
     /// Closes files that nobody writes to, as far as they are read.
     fn close(&mut self, now: Timestamp) {
-        let is_live = self.last_sign().is_some_and(|at| now.since(at) <= HELD_MS);
+        let is_live = self.is_live(now);
         let Way::Open(open) = &mut self.way else { return };
         open.preview.iter_mut().for_each(Preview::close);
         if !is_live && let Some(reader) = &mut open.reader {
@@ -284,10 +285,36 @@ impl<'o> Member<'o> {
         });
     }
 
+    /// Whether a row was sent of it.
+    pub(super) fn has_row(&self) -> bool {
+        self.row.is_some()
+    }
+
+    /// Whether its row is all that is needed of it until its file changes.
+    pub(super) fn rests(&self, now: Timestamp) -> bool {
+        let row = self.row.as_ref().filter(|_| !self.is_stale && self.alarms.is_empty());
+        let rests = row.is_some_and(|row| {
+            row.need == Need::Rests && row.is_complete && row.problem.is_none() && !row.ticks(now)
+        });
+        rests && self.found.session.is_none() && self.is_read() && !self.is_live(now)
+    }
+
+    fn is_live(&self, now: Timestamp) -> bool {
+        self.last_sign().is_some_and(|at| now.since(at) <= HELD_MS)
+    }
+
     /// When anything was heard of it last.
     pub(super) fn last_sign(&self) -> Option<Timestamp> {
-        let written = self.session.file.last_write.map(|write| write.at);
-        written.max(self.found.modified)
+        let seen = self.session.file.last_write.filter(|write| write.is_seen);
+        seen.map(|write| write.at).max(self.found.modified)
+    }
+
+    /// When its file was last written, or its row.
+    fn written(&self) -> Option<Timestamp> {
+        match self.found.session {
+            Some(_) => self.found.modified,
+            None => Stamp::of(&self.found.path).ok().map(|stamp| stamp.moment()),
+        }
     }
 
     /// Whether time alone may change how it stands.

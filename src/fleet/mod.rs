@@ -20,7 +20,7 @@ use std::thread::{self, Thread};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use self::follower::Follower;
-pub use self::options::Options;
+pub use self::options::{MOST, Options};
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::News;
 

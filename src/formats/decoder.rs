@@ -489,7 +489,9 @@ fn feed_value(
     place: Place<'_>,
     out: &mut Batch,
 ) {
-    out.format = decoder.format();
+    if out.names.is_none() {
+        out.names = Some(head::kinds_of(decoder.format()));
+    }
     let Some(value) = value else { return feed_odd(decoder, record, place, out) };
     out.begin_record(record.origin);
     let fate = decode(decoder, value, place, out);

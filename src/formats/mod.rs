@@ -31,6 +31,7 @@ pub(crate) mod kimi;
 pub mod openclaw;
 pub(crate) mod opencode;
 pub mod pi;
+pub(crate) mod remarks;
 pub mod roots;
 pub(crate) mod survey;
 pub mod tables;
@@ -43,7 +44,7 @@ mod zeros;
 use std::sync::{LazyLock, OnceLock};
 
 use decoder::{Confidence, Format, Probe, Verdict};
-use definition::head::Overlay;
+use definition::read::Overlay;
 use definition::rule::Definition;
 use definition::{BUILT_IN, head, read};
 use roots::Root;
@@ -90,7 +91,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The reader's own definitions.
-fn own() -> impl Iterator<Item = &'static &'static Definition> {
+pub(crate) fn own() -> impl Iterator<Item = &'static &'static Definition> {
     CHOICE.get().into_iter().flat_map(|choice| &choice.own)
 }
 
@@ -214,8 +215,7 @@ pub fn detect(probe: &Probe<'_>, asked: Asked) -> Detection {
 
 /// Finds the format of a text that is no JSON, by its beginning.
 pub(crate) fn detect_text(text: &str, asked: Asked) -> Option<Detection> {
-    // No definition reads text.
-    let mut readers = decoders().filter(is_tried);
+    let mut readers = tried();
     let (format, verdict) = readers.find_map(|format| Some((format, format.sniff_text(text)?)))?;
     let verdict_of = |other: &'static dyn Format| {
         let is_found = other.name() == format.name();

@@ -11,7 +11,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// A folder under which an agent keeps sessions.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Root {
     /// Variables that move it, each with what lies below its value. The first one that is set wins.
     pub(crate) variables: &'static [(&'static str, &'static str)],

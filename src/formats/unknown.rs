@@ -14,11 +14,10 @@
 
 use std::borrow::Cow;
 
-use super::definition::head;
-use super::definition::kinds::{Known, label};
+use super::definition::kinds::{self, Known, label};
 use super::json::Json;
 use crate::model::edit::Batch;
-use crate::model::entry::{BlockKind, Entry, Piece, Raw};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
@@ -93,12 +92,14 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
     match kind.known(out) {
         Some(known) => {
             known.emit(kind.0, json, out);
-            let said = known.text(kind.0, json);
-            let is_note = matches!(known, Known::Note(_)) && said.is_some();
             // Of what is known only what it says is shown, or the object that is named: the model was sent no more.
-            let (judged, said) = match said {
-                Some(said) if is_note => (Judged::Text, Some(said)),
-                _ => (Judged::Trace, text_of(json, 0).map(Cow::into_owned)),
+            let (judged, said) = match (known, known.text(kind.0, json)) {
+                (Known::Setting(_), Some(said)) => {
+                    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+                    return BlockKind::Break(Break::Setting(Text::clean(&said)));
+                }
+                (_, Some(said)) => (Judged::Text, Some(said)),
+                (_, None) => (Judged::Trace, text_of(json, 0).map(Cow::into_owned)),
             };
             let inner = json.get(label(kind.0));
             aside(kind.title(), if inner.is_object() { inner } else { json }, (judged, said), out)
@@ -159,7 +160,7 @@ fn aside(
 impl Kind<'_> {
     /// What the format or its reader says of it.
     fn known(self, out: &Batch) -> Option<&'static Known> {
-        head::known(out.format, self.0, self.1)
+        kinds::of(out).get(self.0, self.1)
     }
 
     /// A kind that is known, in plain words.

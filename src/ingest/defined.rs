@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering;
 use crate::formats::decoder::Pattern;
 use crate::formats::definition::BUILT_IN;
 use crate::formats::definition::draft;
-use crate::formats::definition::head::{self, Overlay};
+use crate::formats::definition::head;
 use crate::formats::definition::mistakes::Mistake;
-use crate::formats::definition::read::{is_overlay, overlay, read};
+use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, Rule};
 use crate::formats::json::{self, Json};
-use crate::formats::{Choice, DEFINITIONS, choose, named, registry};
+use crate::formats::{self, Choice, DEFINITIONS, choose, is_built_in, named, registry, remarks};
 use crate::ingest::find::Environment;
 use crate::ingest::open;
 use crate::ingest::target::OpenError;
@@ -50,31 +50,14 @@ pub struct Known {
 /// tried. Gives back what is wrong with them, a sentence each; the others count.
 pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
     let mut complaints = Vec::new();
-    let mut definitions: Vec<&'static Definition> = Vec::new();
     // Overlays add to formats of which none is used before all are read.
     let (added, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, text)| is_overlay(text));
-    for (path, text) in own {
-        match read(&text, Some(path.clone())) {
-            Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
-                // What was asked for stands for what is installed by the same name.
-                if only.as_deref() == Some(definition.name) {
-                    continue;
-                }
-                complaints.push(format!(
-                    "{}: another definition is named {}, too",
-                    path.display(),
-                    definition.name
-                ));
-            }
-            Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
-            Err(mistakes) => complaints.extend(first_mistakes(&path, &mistakes)),
-        }
-    }
+    let definitions = definitions(&own, only.as_deref(), &mut complaints);
     let mut overlays: Vec<&'static Overlay> = Vec::new();
     for (path, text) in added {
-        match overlay(&text, path.clone(), &definitions) {
+        match overlay_of(&path, &text, &definitions) {
             Ok(overlay) => overlays.push(Box::leak(Box::new(overlay))),
-            Err(mistakes) => complaints.extend(first_mistakes(&path, &mistakes)),
+            Err(mistakes) => complaints.extend(first(&path, mistakes)),
         }
     }
     choose(Choice { own: definitions, overlays, only });
@@ -84,24 +67,83 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
 /// So many mistakes of a definition does every command name.
 const MISTAKES: usize = 8;
 
-fn first_mistakes(path: &Path, mistakes: &[Mistake]) -> Vec<String> {
-    let mut first: Vec<String> =
-        mistakes.iter().take(MISTAKES).map(|mistake| format!("{}:{mistake}", path.display())).collect();
+fn first(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
     if mistakes.len() > MISTAKES {
-        first.push(format!("{0}: more is wrong with it: `tv formats check {0}`", path.display()));
+        mistakes.truncate(MISTAKES);
+        mistakes.push(format!("{0}: more is wrong with it: `tv formats check {0}`", path.display()));
     }
-    first
+    mistakes
 }
 
-/// The name that a definition gives itself, and what is wrong with it.
-pub(crate) fn name_of(path: &Path, text: &str) -> Result<&'static str, Vec<String>> {
-    let complain = |mistake| format!("{}:{mistake}", path.display());
-    let name = if is_overlay(text) {
-        overlay(text, path.to_owned(), &[]).map(|overlay| overlay.extends)
-    } else {
-        read(text, None).map(|definition| definition.name)
+/// The definitions among these files, and what is wrong with the others.
+fn definitions(
+    files: &[(PathBuf, String)],
+    only: Option<&str>,
+    complaints: &mut Vec<String>,
+) -> Vec<&'static Definition> {
+    let mut definitions: Vec<&'static Definition> = Vec::new();
+    for (path, text) in files.iter().filter(|(_, text)| !is_overlay(text)) {
+        match read(text, Some(path.clone())) {
+            // What was asked for stands for what is installed by the same name.
+            Ok(definition) if definitions.iter().any(|known| known.name == definition.name) => {
+                let what =
+                    format!("{}: another definition is named {}, too", path.display(), definition.name);
+                complaints.extend((only != Some(definition.name)).then_some(what));
+            }
+            Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
+            Err(mistakes) => complaints.extend(first(path, complaints_of(path, mistakes))),
+        }
+    }
+    definitions
+}
+
+fn complaints_of(path: &Path, mistakes: Vec<Mistake>) -> Vec<String> {
+    mistakes.into_iter().map(|mistake| format!("{}:{mistake}", path.display())).collect()
+}
+
+fn overlay_of(path: &Path, text: &str, own: &[&'static Definition]) -> Result<Overlay, Vec<String>> {
+    let kinds = |name: &str| {
+        let is_defined = own.iter().any(|known| known.name == name);
+        let fixed = || head::of(name).map(|head| Some(&head.kinds));
+        let built_in = || is_built_in(name).then_some(None);
+        if is_defined { Some(None) } else { fixed().or_else(built_in) }
     };
-    name.map_err(|mistakes| mistakes.into_iter().map(complain).collect())
+    let names = || {
+        let mut all: Vec<&str> = formats::names().chain(own.iter().map(|known| known.name)).collect();
+        all.retain(|name| *name != "generic");
+        all.sort_unstable();
+        all.dedup();
+        all
+    };
+    let base = Base { kinds: &kinds, names: &names };
+    overlay(text, path.to_owned(), &base).map_err(|mistakes| complaints_of(path, mistakes))
+}
+
+/// The name that a definition gives itself, or that of the format which it adds to; and what is wrong with it. `files` are
+/// the reader's others, which nobody has taken yet.
+pub(crate) fn name_of(
+    path: &Path,
+    text: &str,
+    files: &[(PathBuf, String)],
+) -> Result<&'static str, Vec<String>> {
+    if is_overlay(text) {
+        let own = definitions(files, None, &mut Vec::new());
+        return overlay_of(path, text, &own).map(|overlay| overlay.extends);
+    }
+    read(text, None).map(|definition| definition.name).map_err(|mistakes| complaints_of(path, mistakes))
+}
+
+/// What of a definition or an overlay, which was taken, changes nothing; or what is wrong with it.
+pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String>), Vec<String>> {
+    if !is_overlay(text) {
+        return Ok((name_of(path, text, &[])?, Vec::new()));
+    }
+    let own: Vec<_> = formats::own().copied().collect();
+    let overlay = overlay_of(path, text, &own)?;
+    let format = named(overlay.extends);
+    let remarks = format.map(|format| remarks::remarks(&overlay, format, head::own_kinds(overlay.extends)));
+    let placed = |remark| format!("{}:{remark}", path.display());
+    Ok((overlay.extends, remarks.unwrap_or_default().into_iter().map(placed).collect()))
 }
 
 /// The text of a format that comes with the program.
@@ -121,7 +163,7 @@ const SAID: &str = "text|message.content|content|message|summary|prompt|body|out
 /// Lines of an overlay that name kinds which a format does not know, by their names in the tally, each with whether it has
 /// a text. Kinds that no list of the format can name are left out.
 pub(crate) fn naming(format: &str, kinds: impl Iterator<Item = (String, Judged)>) -> Option<String> {
-    let known = head::kinds_of(format)?;
+    let known = head::kinds_of(format);
     let mut classes: BTreeMap<&str, (Vec<String>, Vec<String>)> = BTreeMap::new();
     for (kind, judged) in kinds {
         let Some((label, name)) = kind.split_once('/') else { continue };
@@ -174,7 +216,7 @@ pub(crate) fn definition_of(name: &str) -> Option<&'static Definition> {
 
 /// Whether the program itself has a format with the name of a reader's own definition.
 pub(crate) fn is_replaced(name: &str) -> bool {
-    crate::formats::is_built_in(name)
+    is_built_in(name)
 }
 
 /// All formats.
@@ -182,7 +224,7 @@ pub(crate) fn known(environment: &Environment) -> Vec<Known> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
     registry()
         .map(|format| {
-            let roots = crate::formats::roots(format);
+            let roots = formats::roots(format);
             let below = roots.filter_map(|root| Some((root.place(environment)?, root.holds)));
             let patterns =
                 below.flat_map(|(at, holds)| holds.iter().map(move |holds| Pattern(holds.pattern(&at))));

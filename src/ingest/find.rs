@@ -22,8 +22,10 @@ mod preview;
 mod unread;
 mod watch;
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::iter::Peekable;
+use std::path::PathBuf;
 use std::vec;
 
 pub use self::candidates::Search;
@@ -42,11 +44,16 @@ use crate::formats::{self, names};
 use crate::model::found::Found;
 use crate::model::timestamp::Timestamp;
 
+/// By time, the newest first, then by what names it.
+type Order = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
+
 /// Sessions, newest first, and among them what cannot be read. Each is read when it is asked for.
 pub struct Sessions {
     failures: vec::IntoIter<OpenError>,
+    /// In the order in which their files were written: none of them is newer than that.
     candidates: Peekable<vec::IntoIter<Candidate>>,
-    unreadable: Peekable<vec::IntoIter<Found>>,
+    /// Sessions that were read, until no candidate can be newer.
+    known: BTreeMap<Order, Found>,
     format: Option<String>,
     facts: Facts,
 }
@@ -55,19 +62,26 @@ pub struct Sessions {
 pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     let mut databases = Databases::default();
     let (candidates, failures) = candidates::collect(search, &mut databases);
-    Sessions {
+    let mut sessions = Sessions {
         failures: failures.into_iter(),
         candidates: candidates.into_iter().peekable(),
-        unreadable: databases.unreadable.into_iter().peekable(),
+        known: BTreeMap::new(),
         format: search.format.clone(),
         facts: Facts::new(now),
-    }
+    };
+    databases.unreadable.into_iter().for_each(|found| sessions.add(found));
+    sessions
 }
 
 impl Sessions {
     /// How many files were opened so far.
     pub fn files_opened(&self) -> usize {
         self.facts.files_opened()
+    }
+
+    fn add(&mut self, found: Found) {
+        let key = (Reverse(found.modified), found.path.clone(), found.session.clone());
+        self.known.insert(key, found);
     }
 }
 
@@ -79,13 +93,16 @@ impl Iterator for Sessions {
             return Some(Err(failure));
         }
         loop {
-            let newest = self.candidates.peek().map(|candidate| candidate.modified);
-            let found = match self.unreadable.next_if(|found| newest.is_none_or(|at| found.modified >= at)) {
-                Some(found) => Some(found),
-                None => self.facts.read(self.candidates.next()?),
-            };
-            let is_wanted = |found: &Found| self.format.as_ref().is_none_or(|format| found.format == format);
-            if let Some(found) = found.filter(is_wanted) {
+            let newest = self.known.values().next().map(|found| found.modified);
+            let may_be_newer = |candidate: &Candidate| newest.is_none_or(|at| candidate.modified > at);
+            if let Some(candidate) = self.candidates.next_if(may_be_newer) {
+                if let Some(found) = self.facts.read(candidate) {
+                    self.add(found);
+                }
+                continue;
+            }
+            let (_, found) = self.known.pop_first()?;
+            if self.format.as_ref().is_none_or(|format| found.format == format) {
                 return Some(Ok(found));
             }
         }

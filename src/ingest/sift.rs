@@ -53,6 +53,8 @@ pub type Sieve<'s> = &'s (dyn Fn(&[u8]) -> Vec<Range<usize>> + Sync);
 pub enum Sifted {
     /// Nothing of them may hold what is sought.
     Nothing,
+    /// Nor may anything here, and the first one begins unlike a file of records.
+    Strange,
     /// Something may, and it can only be read as a whole: these files of it, or all that it has.
     Whole(Option<Vec<PathBuf>>),
     /// These lines may.
@@ -91,7 +93,7 @@ pub(crate) fn sift(
     let pieces: BTreeSet<&str> = format.map_or_else(of_all, |format| format.pieces().into_iter().collect());
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
-    let mut is_whole = false;
+    let (mut is_whole, mut is_strange) = (false, false);
     let beside = format.map(|format| companions(path, format)).unwrap_or_default();
     let own = std::iter::once(path.to_owned()).chain(beside).chain(agents.iter().cloned());
     let own: Vec<PathBuf> = own.collect();
@@ -107,6 +109,7 @@ pub(crate) fn sift(
         };
         match found {
             Found::Something => is_whole = true,
+            Found::Strange => is_strange |= file == path,
             Found::Lines(lines) if lines.is_empty() => {}
             Found::Lines(lines) => {
                 // Which entries are in a file that lies elsewhere is known once all was read.
@@ -117,6 +120,7 @@ pub(crate) fn sift(
     }
     Ok(match (is_whole, picked.is_empty()) {
         (true, _) => Sifted::Whole(Some(own)),
+        (false, true) if is_strange => Sifted::Strange,
         (false, true) => Sifted::Nothing,
         (false, false) => Sifted::Lines(picked),
     })
@@ -158,6 +162,8 @@ fn is_of_lines(path: &Path) -> bool {
 
 enum Found {
     Lines(Vec<PickedLine>),
+    /// No line, and it begins unlike a file of records.
+    Strange,
     /// Something whose place means nothing: in an archive, or in pieces over several records.
     Something,
 }
@@ -182,7 +188,12 @@ fn sift_file(file: &File, len: u64, sieve: Sieve<'_>, pieces: Pieces<'_>) -> io:
     let before = if is_last { 0 } else { first.count + count_in(file, first.counted..middle)? };
     let mut lines = first.lines;
     lines.extend(second.lines.into_iter().map(|line| PickedLine { line: line.line + before, ..line }));
-    Ok(Found::Lines(lines))
+    Ok(if lines.is_empty() && first.is_strange { Found::Strange } else { Found::Lines(lines) })
+}
+
+fn begins_strangely(text: &[u8]) -> bool {
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).trim_ascii_start();
+    text.first().is_some_and(|byte| !b"{[".contains(byte))
 }
 
 /// Where the first line behind a place begins.
@@ -210,6 +221,8 @@ struct Part {
     counted: u64,
     /// How the file that begins here is compressed: then nothing else is known of it.
     packing: Option<Packing>,
+    /// Whether the file begins here, and unlike one of records. Of an empty one nobody knows.
+    is_strange: bool,
     /// Whether texts may stand in it in pieces: then no line tells that there is nothing.
     grows: bool,
 }
@@ -280,6 +293,7 @@ fn sift_part(file: &File, part: Range<u64>, sieve: Sieve<'_>, pieces: Pieces<'_>
         let text = room.get(..held + read).unwrap_or_default();
         if at == 0 && held == 0 {
             found.packing = Packing::of(text);
+            found.is_strange = begins_strangely(text);
         }
         let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
         let whole = if is_end { text.len() } else { memrchr(b'\n', text).map_or(0, |end| end + 1) };

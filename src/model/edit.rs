@@ -5,6 +5,7 @@
 //! added. Streams, late results, rewritten files and replayed history are all the same mechanism; a replacement of
 //! the whole session drops what it does not name.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -152,8 +153,8 @@ pub struct Batch {
     pub(crate) is_counted: bool,
     /// Bodies stand nowhere else: they came through a pipe and cannot be read again.
     pub(crate) is_piped: bool,
-    /// The format of the decoder that fills it.
-    pub(crate) format: &'static str,
+    /// What the format of the records calls things, of a type that only formats know.
+    pub(crate) names: Option<&'static (dyn Any + Send + Sync)>,
     /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
     pub(crate) is_of_other_file: bool,
     origin: Origin,
@@ -163,7 +164,7 @@ pub struct Batch {
 }
 
 /// Characters of the name of a kind.
-const KIND_CHARS: usize = 120;
+pub(crate) const KIND_CHARS: usize = 120;
 /// Characters that a stub shows.
 const STUB_CHARS: usize = 160;
 /// Texts up to this size in bytes are their own stub.

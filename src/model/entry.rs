@@ -401,6 +401,8 @@ pub enum Break {
         trigger: Text,
         /// Whether only old tool outputs were dropped; it is not counted as a compaction.
         partial: bool,
+        /// How long it took, in ms, if recorded.
+        took: Option<u64>,
     },
     /// The agent left a branch and says what happened on it.
     Branch(Text),

@@ -42,7 +42,8 @@ pub struct Found {
     pub model: Option<Text>,
     /// When its first entry was made.
     pub started: Option<Timestamp>,
-    /// When something was last written to it.
+    /// When the last of what its end tells was, at most when its file was written: a copy is written later. Of one whose
+    /// end tells no time, when its file was written.
     pub modified: Option<Timestamp>,
     /// Length of its file in bytes.
     pub size: Option<u64>,

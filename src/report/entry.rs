@@ -135,6 +135,7 @@ struct CompactionLine<'a> {
     tokens_after: Option<u64>,
     trigger: Option<&'a str>,
     partial: bool,
+    duration_ms: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -283,11 +284,12 @@ fn break_line(line: &Break) -> BreakLine<'_> {
         Break::Waiting(text) => ("waiting", own(text)),
     };
     let compaction = match line {
-        Break::Compaction { before, after, trigger, partial } => Some(CompactionLine {
+        Break::Compaction { before, after, trigger, partial, took } => Some(CompactionLine {
             tokens_before: *before,
             tokens_after: *after,
             trigger: not_empty(trigger),
             partial: *partial,
+            duration_ms: *took,
         }),
         _ => None,
     };

@@ -25,8 +25,8 @@ pub enum Options {
     List(Environment),
     /// What is wrong with a definition, and what it makes of samples.
     Check {
-        /// The definition's name, or what is wrong with it.
-        definition: Result<&'static str, Vec<String>>,
+        /// The definition's name and what of it changes nothing, or what is wrong with it.
+        definition: Result<(&'static str, Vec<String>), Vec<String>>,
         /// Files to read by it.
         samples: Vec<Target>,
     },
@@ -46,7 +46,9 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             }
             return Ok(Outcome::Found);
         }
-        Options::Check { definition: Ok(name), samples } => return check(name, samples, out),
+        Options::Check { definition: Ok((name, remarks)), samples } => {
+            return check((name, remarks.as_slice()), samples, out);
+        }
         Options::Show(text) => write!(out, "{text}")?,
         Options::Draft(samples) => write!(out, "{}", Text::clean(&defined::draft(samples)?))?,
     }
@@ -78,7 +80,11 @@ fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome, ReportError> {
+fn check(
+    (name, remarks): (&str, &[String]),
+    samples: &[Target],
+    out: &mut dyn Write,
+) -> Result<Outcome, ReportError> {
     let mut failures: Vec<OpenError> = Vec::new();
     let mut readings = Vec::new();
     for sample in samples {
@@ -88,8 +94,12 @@ fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome,
         }
     }
     writeln!(out, "{name}: no mistakes")?;
+    for remark in remarks {
+        writeln!(out, "{}", Text::clean(remark))?;
+    }
+    let mut is_odd = !remarks.is_empty();
     if readings.is_empty() {
-        return Ok(Outcome::of(failures));
+        return Ok(if failures.is_empty() && is_odd { Outcome::Found } else { Outcome::of(failures) });
     }
     let rules = defined::rules(name);
     if !rules.is_empty() {
@@ -100,7 +110,6 @@ fn check(name: &str, samples: &[Target], out: &mut dyn Write) -> Result<Outcome,
         let line = format!("{:>8}  line {:<4} {words}", rule.taken, rule.line);
         writeln!(out, "{}", Text::clean(&line))?;
     }
-    let mut is_odd = false;
     // By what a record is recognised need not be shown.
     let tested: HashSet<&str> = rules
         .iter()

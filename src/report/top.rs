@@ -131,12 +131,14 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
     let fleet = Fleet::start(fleet::Options {
         search: options.search.clone(),
         recent_ms: options.recent_ms,
+        most: fleet::MOST,
         watch: options.watch,
         alarms: Vec::new(),
         clock: now,
     });
     let mut rows: HashMap<Place, SessionRow> = HashMap::new();
     let mut missed = Missed::default();
+    let mut more = 0;
     while !stop.load(Ordering::Relaxed) {
         let news = match fleet.news.recv_timeout(PATIENCE) {
             Ok(news) => news,
@@ -153,8 +155,9 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
                 missed.refused = all.iter().map(|why| OpenError(why.to_string())).collect();
             }
             News::Unreadable(all) => missed.unreadable = all,
+            News::More(count) => more = count,
             News::Complete if is_stream => {}
-            News::Complete => return end(options, rows, missed, now(), out),
+            News::Complete => return end(options, rows, more, missed, now(), out),
             News::Rang(_) => {}
         }
     }
@@ -177,6 +180,7 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 fn end(
     options: &Options,
     rows: HashMap<Place, SessionRow>,
+    more: usize,
     missed: Missed,
     now: Timestamp,
     out: &mut dyn Write,
@@ -188,9 +192,19 @@ fn end(
             json::write_line(out, &line(row))?;
         }
     } else {
-        write_table(options, &rows, &missed, now, out)?;
+        write_table(options, &rows, more, &missed, now, out)?;
     }
-    Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
+    let otherwise = match more {
+        0 => Outcome::Complete,
+        more => Outcome::Saying(
+            format!(
+                "{} not shown: a shorter --since, or names, say which are wanted",
+                figures::count(more as u64, "older session")
+            ),
+            Box::new(Outcome::Complete),
+        ),
+    };
+    Ok(Outcome::of_many(missed, options.strict, otherwise))
 }
 
 // === JSON ===
@@ -243,6 +257,7 @@ fn line(row: &SessionRow) -> Line<'_> {
 fn write_table(
     options: &Options,
     rows: &[SessionRow],
+    more: usize,
     missed: &Missed,
     now: Timestamp,
     out: &mut dyn Write,
@@ -267,18 +282,18 @@ fn write_table(
         });
         writeln!(out, "{}", line_of(paper, Span::styled(mark, Style::new().fg(Color::Yellow)), cells))?;
     }
-    writeln!(out, "\n{}", sum(rows))
+    writeln!(out, "\n{}", sum(rows, more))
 }
 
 /// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`: which of their requests are copies only the
 /// ledger knows.
-fn sum(rows: &[SessionRow]) -> String {
+fn sum(rows: &[SessionRow], more: usize) -> String {
     let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
     let cost = SessionRow::sum(rows.iter()).as_ref().and_then(phrases::cost);
     let cost = cost.map(|cost| format!("rows add up to {cost}"));
     let parts = [
-        Some(figures::count(rows.len() as u64, "session")),
+        Some(phrases::sessions(rows.len() as u64, more)),
         (needing > 0).then(|| phrases::needing(needing as u64, "somebody")),
         (working > 0).then(|| format!("{working} at work")),
         cost,

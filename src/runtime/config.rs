@@ -1,5 +1,7 @@
 //! The viewer's configuration, with everything resolved.
 
+pub(crate) mod settings_file;
+
 use std::path::PathBuf;
 
 use super::clipboard::Clipboard;

@@ -114,6 +114,7 @@ impl Viewer {
         self.fleet = Some(Fleet::start(fleet::Options {
             search: Search { format: choice.format.clone(), ..session_discovery::search(&self.config) },
             recent_ms: choice.recent_ms,
+            most: fleet::MOST,
             watch: self.config.watch,
             alarms: wall.wishes.iter().map(|wish| wish.expr.clone()).collect(),
             clock: now,

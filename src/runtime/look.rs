@@ -1,9 +1,8 @@
 //! The colours in force: by name, from a file, or by what the terminal says of its background.
 
-use std::fs;
 use std::path::Path;
 
-use super::config::{ThemeChoice, ViewConfig};
+use super::config::{ThemeChoice, ViewConfig, settings_file};
 use crate::app::reader::Reader;
 use crate::render::theme::Theme;
 use crate::report::themes::Listed;
@@ -41,7 +40,7 @@ pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
 
 /// The theme with a name, as the terminal can show it.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
-    let theme = if config.terminal.no_color { Theme::mono() } else { find(name, config)? };
+    let theme = if config.terminal.no_color { Theme::mono() } else { find(name, config.themes.as_deref())? };
     Ok(theme
         .with_depth(config.terminal.depth)
         .with_ascii(config.terminal.ascii)
@@ -61,16 +60,15 @@ pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     }
 }
 
-fn find(name: &str, config: &ViewConfig) -> Result<Theme, String> {
+/// The theme with a name, of tv or in a folder of the reader's; or why there is none.
+pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Theme, String> {
     if let Some(theme) = themes::known(name) {
         return Ok(theme);
     }
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', '.']);
-    let path = config.themes.as_ref().filter(|_| is_plain).map(|folder| folder.join(format!("{name}.toml")));
-    let Some(path) = path.filter(|path| path.exists()) else {
-        return Err(format!("no theme is called {name}"));
-    };
-    read(&path, name).map_err(|why| format!("{}:{why}", path.display()))
+    let path = themes.filter(|_| is_plain).map(|folder| folder.join(format!("{name}.toml")));
+    let theme = path.map(|path| read(&path, name)).transpose()?.flatten();
+    theme.ok_or_else(|| format!("no theme is called {name}"))
 }
 
 /// All themes: those of the program, and those in the reader's settings folder.
@@ -80,27 +78,33 @@ pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
         Listed { name: name.to_owned(), from: "comes with tv".to_owned(), theme }
     };
     let mut all: Vec<Listed> = themes::names().map(of_tv).collect();
-    let entries = settings_folder.and_then(|folder| fs::read_dir(folder.join("themes")).ok());
-    let mut files: Vec<_> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
-    files.sort();
+    let folder = settings_folder.map(|folder| folder.join("themes"));
+    let files = folder.as_deref().map_or_else(|| Ok(Vec::new()), settings_file::files);
+    let files = files.unwrap_or_else(|why| {
+        let from = "themes of your own".to_owned();
+        all.push(Listed { name: "…".to_owned(), from, theme: Err(why) });
+        Vec::new()
+    });
     for path in files {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         let is_taken = themes::known(name).is_some();
-        let theme =
-            if is_taken { Err("never used, one of tv has this name".to_owned()) } else { read(&path, name) };
+        let theme = if is_taken {
+            Err("never used, one of tv has this name".to_owned())
+        } else {
+            read(&path, name).and_then(|theme| theme.ok_or_else(|| "it is gone".to_owned()))
+        };
         all.push(Listed { name: name.to_owned(), from: path.display().to_string(), theme });
     }
     all
 }
 
-/// Reads a theme file of the reader; with `line:column: what` if something in it is wrong.
-fn read(path: &Path, name: &str) -> Result<Theme, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+/// Reads a theme file of the reader, if there is one; what is wrong with it comes with its place.
+fn read(path: &Path, name: &str) -> Result<Option<Theme>, String> {
+    let Some(text) = settings_file::text(path)? else { return Ok(None) };
     let file = themes::parse(name, &text);
     match file.complaints.into_iter().next() {
-        Some(complaint) => Err(complaint),
-        None => Ok(file.theme),
+        Some(complaint) => Err(format!("{}:{complaint}", path.display())),
+        None => Ok(Some(file.theme)),
     }
 }
 

@@ -3,15 +3,14 @@
 //! Invariant: best effort. A file is replaced as a whole or not at all; what another program has written
 //! meanwhile is read again first; what cannot be understood is reported and stays as it is.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+mod folder;
+
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock};
-
+use self::folder::{Folder, HABITS, Place, SESSIONS};
 use super::clock::now;
 use crate::app::input::history::{Histories, History};
 use crate::app::reader::Reader;
@@ -27,26 +26,12 @@ use crate::settings::memory::{self, Arrangement, Habits, Memory, Subject};
 const MOST_SESSIONS: usize = 500;
 /// Sessions that were not looked at for so long are forgotten.
 const OLDEST: Duration = Duration::from_secs(180 * 24 * 60 * 60);
-/// A larger file is none of ours.
-const LARGEST: u64 = 1 << 20;
-/// So often another program is waited for, each time for a while.
-const TRIES: u32 = 100;
-const PATIENCE: Duration = Duration::from_millis(10);
-
-/// The file of the reader's habits.
-const HABITS: &str = "reader.json";
-/// The folder of the sessions' files.
-const SESSIONS: &str = "sessions";
-/// The file by which programs keep each other out of a folder.
-const LOCK: &str = "lock";
-/// What was read is nobody else's business.
-const FOLDER: Mode = Mode::RWXU;
-const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// The state folder, and the session in it that is looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Keeper {
-    folder: Option<PathBuf>,
+    /// Nothing is kept without one.
+    place: Option<Place>,
     subject: Option<Subject>,
     /// The marks as they were last read or written.
     known: Marks,
@@ -57,13 +42,9 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// A keeper of this folder; without one nothing is kept.
-    pub fn new(folder: Option<PathBuf>) -> Self {
-        if let Some(folder) = &folder {
-            close_to_others(folder);
-            close_to_others(&folder.join(SESSIONS));
-        }
-        Self { folder, ..Self::default() }
+    /// A keeper of this folder of a reader with this home; without a folder nothing is kept.
+    pub fn new(folder: Option<PathBuf>, home: Option<&Path>) -> Self {
+        Self { place: folder.map(|folder| Place::new(&folder, home)), ..Self::default() }
     }
 
     // === as the viewer asks for it ===
@@ -148,21 +129,39 @@ impl Keeper {
 
     // === the files ===
 
+    /// A folder that is there, or with `makes` is made. One that is none for tv is told of once: from then on nothing is
+    /// kept.
+    fn folder(&mut self, name: Option<&str>, makes: bool) -> Result<Option<Folder>, String> {
+        let Some(place) = &self.place else { return Ok(None) };
+        let folder = if makes { place.make(name) } else { place.open(name) };
+        folder.map_err(|problem| {
+            if problem.is_refusal {
+                self.place = None;
+            }
+            problem.why
+        })
+    }
+
     /// What is kept of the reader's habits.
-    pub(crate) fn habits(&self) -> Result<Habits, String> {
-        let Some(folder) = &self.folder else { return Ok(Habits::default()) };
-        read(&folder.join(HABITS), memory::habits_of).map(Option::unwrap_or_default)
+    pub(crate) fn habits(&mut self) -> Result<Habits, String> {
+        let Some(folder) = self.folder(None, false)? else { return Ok(Habits::default()) };
+        folder.read(HABITS, memory::habits_of).map(Option::unwrap_or_default)
     }
 
     /// Keeps the lines that were typed, searches and filters, and the widths of the panes.
-    pub(crate) fn keep_habits(&self, typed: (&History, &History), widths: Arrangement) -> Result<(), String> {
+    pub(crate) fn keep_habits(
+        &mut self,
+        typed: (&History, &History),
+        widths: Arrangement,
+    ) -> Result<(), String> {
         let has_typed = !typed.0.fresh().is_empty() || !typed.1.fresh().is_empty();
-        let is_fresh = has_typed || widths != self.widths;
-        let Some(folder) = self.folder.as_ref().filter(|_| is_fresh) else { return Ok(()) };
-        let path = folder.join(HABITS);
-        let _lock = lock(folder)?;
-        let habits = read(&path, memory::habits_of)?.unwrap_or_default();
-        replace(&path, &memory::habits_text(&habits.and(typed, self.widths, widths)))
+        if !has_typed && widths == self.widths {
+            return Ok(());
+        }
+        let Some(folder) = self.folder(None, true)? else { return Ok(()) };
+        let _lock = folder.lock()?;
+        let habits = folder.read(HABITS, memory::habits_of)?.unwrap_or_default();
+        folder.replace(HABITS, &memory::habits_text(&habits.and(typed, self.widths, widths)))
     }
 
     /// What is kept of the session that is opened now; `None` for one of which nothing can be kept.
@@ -170,23 +169,24 @@ impl Keeper {
         self.known = Marks::default();
         self.is_forgotten = false;
         self.subject = subject;
-        let Some((path, subject)) = self.file() else { return Ok(Memory::default()) };
-        let memory = read(&path, |text| memory::session_of(text, subject))?.unwrap_or_default();
+        let Some((folder, subject)) = self.sessions(false)? else { return Ok(Memory::default()) };
+        let read = folder.read(&subject.file_name(), |text| memory::session_of(text, &subject))?;
+        let memory = read.unwrap_or_default();
         self.known.clone_from(&memory.marks);
         Ok(memory)
     }
 
     /// Keeps what is known of the session; gives the marks, those of other programs among them.
     pub fn keep(&mut self, memory: Memory) -> Result<Marks, String> {
-        let Some((path, subject)) = self.file() else { return Ok(memory.marks) };
-        let folder = path.parent().unwrap_or(&path);
-        let _lock = lock(folder)?;
-        let theirs = read(&path, |text| memory::session_of(text, subject))?;
+        let Some((folder, subject)) = self.sessions(true)? else { return Ok(memory.marks) };
+        let name = subject.file_name();
+        let _lock = folder.lock()?;
+        let theirs = folder.read(&name, |text| memory::session_of(text, &subject))?;
         let is_new = theirs.is_none();
         let memory = memory.onto(&self.known, theirs.unwrap_or_default());
-        replace(&path, &memory::session_text(&memory, subject))?;
+        folder.replace(&name, &memory::session_text(&memory, &subject))?;
         if is_new {
-            trim(folder);
+            trim(&folder);
         }
         self.known.clone_from(&memory.marks);
         Ok(memory.marks)
@@ -195,17 +195,14 @@ impl Keeper {
     /// Deletes what is kept of the session, whatever the file holds. Answers whether there was anything.
     pub fn forget(&mut self) -> Result<bool, String> {
         self.known = Marks::default();
-        let Some((path, _)) = self.file() else { return Ok(false) };
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(failure(&path, &error)),
-        }
+        let Some((folder, subject)) = self.sessions(false)? else { return Ok(false) };
+        folder.forget(&subject.file_name())
     }
 
-    fn file(&self) -> Option<(PathBuf, &Subject)> {
-        let subject = self.subject.as_ref()?;
-        Some((self.folder.as_ref()?.join(SESSIONS).join(subject.file_name()), subject))
+    /// The folder of the sessions, and which of them is looked at.
+    fn sessions(&mut self, makes: bool) -> Result<Option<(Folder, Subject)>, String> {
+        let Some(subject) = self.subject.clone() else { return Ok(None) };
+        Ok(self.folder(Some(SESSIONS), makes)?.map(|folder| (folder, subject)))
     }
 }
 
@@ -230,103 +227,15 @@ fn unkept(why: &str) -> String {
     format!("not kept for the next time: {why}")
 }
 
-fn failure(path: &Path, error: &io::Error) -> String {
-    format!("{}: {error}", path.display())
-}
-
-/// Reads a file, if there is one.
-fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<Option<T>, String> {
-    let file = match open(path, OFlags::RDONLY) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failure(path, &error)),
-    };
-    let mut bytes = Vec::new();
-    file.take(LARGEST).read_to_end(&mut bytes).map_err(|error| failure(path, &error))?;
-    let parsed = parse(&String::from_utf8_lossy(&bytes));
-    parsed.map(Some).map_err(|what| format!("{} {what}; it is left as it is", path.display()))
-}
-
-/// Writes a file beside the old one, and puts it in its place.
-fn replace(path: &Path, text: &str) -> Result<(), String> {
-    let folder = path.parent().unwrap_or(path);
-    let write = || {
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_data()?;
-        file.persist(path).map_err(|error| error.error)
-    };
-    write().map(drop).map_err(|error| failure(path, &error))
-}
-
-/// Makes the folder, for its owner only, and keeps other programs out of it until the file is dropped. One
-/// that takes too long is not waited for.
-fn lock(folder: &Path) -> Result<File, String> {
-    let made = DirBuilder::new().recursive(true).mode(FOLDER.bits()).create(folder);
-    made.map_err(|error| failure(folder, &error))?;
-    let path = folder.join(LOCK);
-    let file = open(&path, OFlags::WRONLY | OFlags::CREATE).map_err(|error| failure(&path, &error))?;
-    for _ in 0..TRIES {
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK) {
-            break;
-        }
-        thread::sleep(PATIENCE);
-    }
-    Ok(file)
-}
-
-/// Opens a file of the state folder, for its owner only. It is a file that was made here: no link, no pipe.
-fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, FILE).map(File::from).map_err(|error| match error {
-        rustix::io::Errno::LOOP => io::Error::other("it is a link, which is not followed"),
-        error => error.into(),
-    })?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    keep_private(&file, FILE);
-    Ok(file)
-}
-
-/// Takes from others what they may do. Whether others may have done so.
-fn keep_private(file: &File, mode: Mode) -> bool {
-    let is_open = file.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
-    // What belongs to somebody else is theirs to close.
-    is_open && fchmod(file, mode).is_ok()
-}
-
-/// Keeps others out of a folder that was open to them, and of the files in it.
-fn close_to_others(folder: &Path) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(opened) = rustix::fs::open(folder, flags, Mode::empty()) else { return };
-    if !keep_private(&File::from(opened), FOLDER) {
-        return;
-    }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_ours = |name: &str| name == HABITS || name == LOCK || memory::is_file_name(name);
-        if entry.file_name().to_str().is_some_and(is_ours) {
-            let _ = open(&entry.path(), OFlags::RDONLY);
-        }
-    }
-}
-
 /// Deletes the files of sessions that were not looked at for long.
-fn trim(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let dated = |entry: fs::DirEntry| {
-        let is_ours = entry.file_name().to_str().is_some_and(memory::is_file_name);
-        let modified = entry.metadata().ok()?.modified().ok()?;
-        is_ours.then(|| (modified, entry.path()))
-    };
-    let mut files: Vec<(SystemTime, PathBuf)> = entries.flatten().filter_map(dated).collect();
-    files.sort_unstable();
+fn trim(folder: &Folder) {
+    let files = folder.sessions();
     // The newest one was written just now.
-    let Some((now, _)) = files.last().cloned() else { return };
+    let Some((now, _)) = files.last() else { return };
     let superfluous = files.len().saturating_sub(MOST_SESSIONS);
-    for (number, (modified, path)) in files.iter().enumerate() {
+    for (number, (modified, name)) in files.iter().enumerate() {
         if number < superfluous || now.duration_since(*modified).is_ok_and(|age| age > OLDEST) {
-            let _ = fs::remove_file(path);
+            let _ = folder.remove(name);
         }
     }
 }
@@ -334,7 +243,7 @@ fn trim(folder: &Path) {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;
     use std::time::Duration;
 
@@ -350,7 +259,7 @@ mod tests {
     }
 
     fn keeper(folder: &Path, name: &str) -> (Keeper, Memory) {
-        let mut keeper = Keeper::new(Some(folder.join("tv")));
+        let mut keeper = Keeper::new(Some(folder.join("tv")), None);
         let memory = keeper.recall(Some(subject(name))).unwrap();
         (keeper, memory)
     }
@@ -427,14 +336,23 @@ mod tests {
         assert_eq!(mode(&file), 0o600);
     }
 
+    /// A folder as tv makes it.
+    fn own_folder(path: &Path) {
+        fs::create_dir_all(path).unwrap();
+        fs::set_permissions(path, PermissionsExt::from_mode(0o700)).unwrap();
+    }
+
+    const WIDTHS: Arrangement = Arrangement { outline: Some(7), inspector: None, intents: None };
+
     #[test]
     fn no_link_in_the_folder_is_followed() {
         let dir = tempfile::tempdir().unwrap();
         let victim = dir.path().join("victim");
         let tv = dir.path().join("tv");
-        fs::create_dir_all(tv.join("sessions")).unwrap();
+        own_folder(&tv);
+        own_folder(&tv.join("sessions"));
         for name in ["lock", "reader.json", "sessions/lock"] {
-            std::os::unix::fs::symlink(&victim, tv.join(name)).unwrap();
+            symlink(&victim, tv.join(name)).unwrap();
         }
         let (mut keeper, memory) = keeper(dir.path(), "s");
         let why = keeper.keep(memory.clone()).unwrap_err();
@@ -443,9 +361,101 @@ mod tests {
         fs::write(&victim, "{}").unwrap();
         let before = mode(&victim);
         assert!(keeper.keep(memory).is_err() && keeper.habits().is_err());
-        let widths = Arrangement { outline: Some(7), inspector: None, intents: None };
-        assert!(keeper.keep_habits((&History::default(), &History::default()), widths).is_err());
+        assert!(keeper.keep_habits((&History::default(), &History::default()), WIDTHS).is_err());
         assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (before, "{}"));
+    }
+
+    /// Everything that is kept of a session and of habits; what went wrong.
+    fn keep_all(keeper: &mut Keeper) -> Vec<String> {
+        let mut memory = Memory::default();
+        let mut wrong: Vec<String> = keeper.habits().err().into_iter().collect();
+        wrong.extend(keeper.recall(Some(subject("s"))).err());
+        mark(&mut memory, 'a', "e1");
+        wrong.extend(keeper.keep(memory).err());
+        wrong.extend(keeper.keep_habits((&History::default(), &History::default()), WIDTHS).err());
+        wrong
+    }
+
+    #[test]
+    fn a_link_at_any_level_below_the_home_leaves_what_it_leads_to_alone() {
+        for level in
+            ["home/.local", "home/.local/state", "home/.local/state/tv", "home/.local/state/tv/sessions"]
+        {
+            for is_dangling in [false, true] {
+                let dir = tempfile::tempdir().unwrap();
+                let (victim, link) = (dir.path().join("victim"), dir.path().join(level));
+                if !is_dangling {
+                    fs::create_dir_all(victim.join("state/tv/sessions")).unwrap();
+                    // What tv would take for its own.
+                    fs::write(victim.join("lock"), "").unwrap();
+                    for path in [&victim, &victim.join("lock")] {
+                        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+                    }
+                }
+                own_folder(link.parent().unwrap());
+                symlink(&victim, &link).unwrap();
+                let home = dir.path().join("home");
+                let mut keeper = Keeper::new(Some(home.join(".local/state/tv")), Some(&home));
+                let wrong = keep_all(&mut keeper);
+                let [why] = wrong.as_slice() else { panic!("{level}: not one sentence: {wrong:?}") };
+                assert!(why.contains("a link, which is not followed"), "{why}");
+                if is_dangling {
+                    assert!(!victim.exists(), "{level}");
+                    continue;
+                }
+                assert_eq!((mode(&victim), mode(&victim.join("lock"))), (0o755, 0o755), "{level}");
+                let names: Vec<_> =
+                    fs::read_dir(&victim).unwrap().flatten().map(|entry| entry.file_name()).collect();
+                assert_eq!(names.len(), 2, "{level}: {names:?}");
+                assert_eq!(fs::read_dir(victim.join("state/tv/sessions")).unwrap().count(), 0, "{level}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_home_and_the_folder_that_a_variable_names_may_be_links() {
+        let dir = tempfile::tempdir().unwrap();
+        own_folder(&dir.path().join("real"));
+        symlink(dir.path().join("real"), dir.path().join("home")).unwrap();
+        let home = dir.path().join("home");
+        for state in [home.join(".local/state/tv"), home.join("tv")] {
+            let named = (!state.starts_with(home.join(".local"))).then_some(dir.path().join("other"));
+            let mut keeper = Keeper::new(Some(state.clone()), named.as_deref().or(Some(&home)));
+            assert_eq!(keep_all(&mut keeper), Vec::<String>::new());
+            assert_eq!((mode(&state), mode(&state.join("sessions"))), (0o700, 0o700));
+            assert!(state.join("reader.json").is_file());
+        }
+    }
+
+    #[test]
+    fn a_folder_that_tv_did_not_make_keeps_its_mode() {
+        for level in ["tv", "tv/sessions"] {
+            let dir = tempfile::tempdir().unwrap();
+            let folder = dir.path().join(level);
+            own_folder(folder.parent().unwrap());
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("notes.txt"), "of somebody else").unwrap();
+            fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).unwrap();
+            let wrong = keep_all(&mut Keeper::new(Some(dir.path().join("tv")), None));
+            let [why] = wrong.as_slice() else { panic!("{level}: not one sentence: {wrong:?}") };
+            assert!(why.contains("was not made by tv"), "{why}");
+            assert_eq!(mode(&folder), 0o755, "{level}");
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "{level}");
+        }
+    }
+
+    #[test]
+    fn a_second_name_of_another_file_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tv, victim) = (dir.path().join("tv"), dir.path().join("victim"));
+        own_folder(&tv);
+        fs::write(&victim, "{}").unwrap();
+        fs::set_permissions(&victim, PermissionsExt::from_mode(0o644)).unwrap();
+        for name in ["lock", "reader.json"] {
+            fs::hard_link(&victim, tv.join(name)).unwrap();
+        }
+        keep_all(&mut Keeper::new(Some(tv), None));
+        assert_eq!((mode(&victim), fs::read_to_string(&victim).unwrap().as_str()), (0o644, "{}"));
     }
 
     #[test]
@@ -473,7 +483,7 @@ mod tests {
         let path = file_of(dir.path(), "s");
         for strange in ["{\"schema\": \"tv.state/9\"}", "half a fi", ""] {
             fs::write(&path, strange).unwrap();
-            let mut keeper = Keeper::new(Some(dir.path().join("tv")));
+            let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
             let why = keeper.recall(Some(subject("s"))).unwrap_err();
             assert!(why.contains("left as it is"), "{why}");
             assert!(keeper.keep(memory.clone()).is_err());
@@ -489,10 +499,10 @@ mod tests {
     fn a_folder_that_cannot_be_written_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("tv"), "a file in its place").unwrap();
-        let mut keeper = Keeper::new(Some(dir.path().join("tv")));
+        let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
         let _ = keeper.recall(Some(subject("s")));
         assert!(keeper.keep(Memory::default()).is_err());
-        let mut nowhere = Keeper::new(None);
+        let mut nowhere = Keeper::new(None, None);
         assert_eq!(nowhere.recall(Some(subject("s"))), Ok(Memory::default()));
         assert!(nowhere.keep(Memory::default()).is_ok() && nowhere.habits().is_ok());
     }
@@ -501,7 +511,8 @@ mod tests {
     fn old_files_go_and_foreign_ones_stay() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("tv/sessions");
-        fs::create_dir_all(&folder).unwrap();
+        own_folder(&dir.path().join("tv"));
+        own_folder(&folder);
         let now = fs::metadata(&folder).unwrap().modified().unwrap();
         let write = |name: &str, age: Duration| {
             let file = File::create(folder.join(name)).unwrap();
@@ -524,7 +535,7 @@ mod tests {
     #[test]
     fn typed_lines_of_several_programs_are_joined() {
         let dir = tempfile::tempdir().unwrap();
-        let keeper = Keeper::new(Some(dir.path().join("tv")));
+        let mut keeper = Keeper::new(Some(dir.path().join("tv")), None);
         let (mut one, mut two) = (History::default(), History::default());
         one.keep("herring");
         two.keep("lantern");

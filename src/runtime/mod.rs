@@ -158,7 +158,7 @@ impl Viewer {
         let screen = Screen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
-        let mut keeper = Keeper::new(config.state.clone());
+        let mut keeper = Keeper::new(config.state.clone(), config.environment.home.as_deref());
         keeper.recall_habits(&mut app.history, &mut app.reader);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
             app.reader.screen.say(complaint);

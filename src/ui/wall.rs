@@ -142,7 +142,7 @@ fn paint_header(wall: &Wall, screen: &Screen, area: Rect, buffer: &mut Buffer) {
     }
     let cost = SessionRow::sum(wall.rows()).as_ref().and_then(phrases::cost);
     let hour = Cost::sum(wall.rows().filter_map(|row| row.hour.as_ref()));
-    let mut parts: Vec<Span<'static>> = vec![Span::styled(figures::count(all, "session"), theme.dim)];
+    let mut parts: Vec<Span<'static>> = vec![Span::styled(phrases::sessions(all, wall.more), theme.dim)];
     if needing > 0 {
         parts.push(Span::styled(phrases::needing(needing, "you"), theme.warn));
     }

@@ -226,7 +226,10 @@ fn a_thread_that_names_nobody_who_started_it_is_listed() {
         objects(&tv(home.path(), arguments).1).iter().map(|one| id(one).clone()).collect::<Vec<_>>()
     };
     assert_eq!(ids(&["list", "--json"], |one| &one["id"]), [json!(thread)]);
-    assert_eq!(ids(&["top", "--once", "--json"], |one| &one["session"]["id"]), [json!(thread)]);
+    assert_eq!(
+        ids(&["top", "--once", "--json", "--since", EVER], |one| &one["session"]["id"]),
+        [json!(thread)]
+    );
 }
 
 #[test]

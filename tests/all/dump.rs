@@ -186,9 +186,10 @@ fn image(image: &Image) -> String {
 
 fn line(line: &Break) -> String {
     match line {
-        Break::Compaction { before, after, trigger, partial } => {
+        Break::Compaction { before, after, trigger, partial, took } => {
             let partly = if *partial { " partial" } else { "" };
-            format!("compaction{partly} {trigger:?} before={before:?} after={after:?}")
+            let took = took.map(|ms| format!(" took={ms}")).unwrap_or_default();
+            format!("compaction{partly} {trigger:?} before={before:?} after={after:?}{took}")
         }
         Break::Branch(text) => format!("branch {:?}", short(text)),
         Break::Interrupted(text) => format!("interrupted {:?}", short(text)),

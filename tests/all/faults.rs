@@ -9,6 +9,7 @@ mod overlays;
 mod records;
 mod references;
 mod screen;
+mod settings;
 mod several;
 mod sizes;
 #[cfg(feature = "sqlite")]

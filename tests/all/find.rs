@@ -17,7 +17,7 @@ use tv::model::timestamp::Timestamp;
 use tv::runtime::config::Start;
 
 /// Long after everything that these tests write.
-const LATER: Timestamp = Timestamp(4_000_000_000_000);
+const LATER: Timestamp = Timestamp(5_000_000_000_000);
 
 struct Home(tempfile::TempDir);
 
@@ -66,23 +66,24 @@ fn lines(records: &[Value]) -> String {
     records.iter().map(|record| record.to_string() + "\n").collect()
 }
 
+/// Sessions that tell of a time after that of every file: then the files' own times are the order.
 fn claude(session: &str, prompt: &str) -> String {
     let prompt = json!({"parentUuid": null, "isSidechain": false, "type": "user",
-        "message": {"role": "user", "content": prompt}, "uuid": "u1", "timestamp": "2026-01-31T10:41:07.000Z",
+        "message": {"role": "user", "content": prompt}, "uuid": "u1", "timestamp": "2096-01-31T10:41:07.000Z",
         "sessionId": session, "cwd": "/work", "version": "2.1.0"});
     let answer = json!({"parentUuid": "u1", "isSidechain": false, "type": "assistant", "requestId": "r1",
         "message": {"id": "m1", "type": "message", "role": "assistant", "model": "claude-opus-4-6",
             "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 1, "output_tokens": 2}},
-        "uuid": "a1", "timestamp": "2026-01-31T10:41:09.000Z", "sessionId": session});
+        "uuid": "a1", "timestamp": "2096-01-31T10:41:09.000Z", "sessionId": session});
     lines(&[prompt, answer])
 }
 
 fn pi(session: &str, prompt: &str) -> String {
     lines(&[
-        json!({"type": "session", "version": 3, "id": session, "timestamp": "2026-03-01T08:00:00.000Z", "cwd": "/work"}),
-        json!({"type": "message", "id": "e1", "parentId": null, "timestamp": "2026-03-01T08:00:01.000Z",
+        json!({"type": "session", "version": 3, "id": session, "timestamp": "2096-03-01T08:00:00.000Z", "cwd": "/work"}),
+        json!({"type": "message", "id": "e1", "parentId": null, "timestamp": "2096-03-01T08:00:01.000Z",
             "message": {"role": "user", "content": [{"type": "text", "text": prompt}], "timestamp": 1}}),
-        json!({"type": "message", "id": "e2", "parentId": "e1", "timestamp": "2026-03-01T08:00:02.000Z",
+        json!({"type": "message", "id": "e2", "parentId": "e1", "timestamp": "2096-03-01T08:00:02.000Z",
             "message": {"role": "assistant", "content": [{"type": "text", "text": "Yes."}], "provider": "p",
                 "model": "some-model", "stopReason": "stop", "timestamp": 2}}),
     ])
@@ -179,22 +180,23 @@ fn every_agents_sessions_are_listed_newest_first() {
         ("openclaw", "33cc", "Before"),
         ("openclaw", "11aa", "Long ago"),
         ("openclaw", "44dd", "At work"),
+        ("opencode", "ses_one", "Title of ses_one"),
+        // As old as what they tell.
         ("cline", "1784094124598_rruoq", "Painting"),
         ("cline", "1740000000000", "Sweep"),
-        ("opencode", "ses_one", "Title of ses_one"),
     ];
     assert_eq!(sightings, expected);
     assert!(found.iter().all(|found| found["schema"] == "tv.list/1"));
     let first = &found[0];
     assert_eq!((&first["model"], &first["cwd"]), (&json!("claude-opus-4-6"), &json!("/work")));
-    assert_eq!(first["started"], "2026-01-31T10:41:07.000Z");
+    assert_eq!(first["started"], "2096-01-31T10:41:07.000Z");
     assert!(first["size_bytes"].as_u64().unwrap() > 100 && first["modified"].is_string());
     let live: Vec<&Value> = found.iter().map(|found| &found["live"]).collect();
     let unknown = &Value::Null;
     let (yes, no) = (&json!(true), &json!(false));
-    assert_eq!(live, [unknown, unknown, unknown, yes, no, no, unknown, no, unknown, unknown]);
+    assert_eq!(live, [unknown, unknown, unknown, yes, no, no, unknown, unknown, no, unknown]);
     assert_eq!((&found[3]["key"], &found[6]["agent"]), (&json!("agent:main:main"), &json!("ops")));
-    let opencode = &found[9];
+    let opencode = &found[7];
     assert_eq!((&opencode["cwd"], &opencode["size_bytes"]), (&json!("/gears"), unknown));
 }
 
@@ -471,7 +473,7 @@ fn rows_of_databases_are_sessions_and_what_they_took_over_is_not() {
     );
     assert_eq!(
         (&claw["model"], &claw["started"]),
-        (&json!("some-model"), &json!("2026-03-01T08:00:01.000Z"))
+        (&json!("some-model"), &json!("2096-03-01T08:00:01.000Z"))
     );
     assert_eq!((&opencode["model"], &opencode["cwd"]), (&json!("some-model"), &json!("/gears")));
     for (name, words) in [("11aa", "Hello bot"), ("ses_one", "All oiled"), ("22b", "Reset")] {
@@ -525,7 +527,7 @@ fn a_title_is_the_first_prompt_however_large_an_image_lies_beside_its_words() {
     let home = Home::new();
     let prompt = |uuid: &str, content: Value| {
         json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": uuid, "sessionId": "s",
-            "message": {"role": "user", "content": content}, "timestamp": "2026-01-31T10:41:07.000Z"})
+            "message": {"role": "user", "content": content}, "timestamp": "2096-01-31T10:41:07.000Z"})
     };
     let image = |bytes: usize| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A".repeat(bytes)}});
     let words = json!({"type": "text", "text": "First words"});
@@ -575,7 +577,7 @@ fn a_session_in_a_worktree_is_of_its_project() {
         json!({"parentUuid": null, "isSidechain": false, "type": "assistant", "requestId": format!("r-{session}"),
             "message": {"id": format!("m-{session}"), "type": "message", "role": "assistant", "model": "claude-opus-4-6",
                 "content": [{"type": "text", "text": "Yes."}], "usage": {"input_tokens": 1, "output_tokens": 2}},
-            "uuid": format!("a-{session}"), "timestamp": "2026-01-31T10:41:09.000Z", "sessionId": session, "cwd": cwd})
+            "uuid": format!("a-{session}"), "timestamp": "2096-01-31T10:41:09.000Z", "sessionId": session, "cwd": cwd})
     };
     let state = |session: &str| {
         json!({"type": "worktree-state", "sessionId": session, "worktreeSession": {"originalCwd": "/work/mill",
@@ -584,7 +586,7 @@ fn a_session_in_a_worktree_is_of_its_project() {
     let relocated = json!({"type": "relocated", "relocatedCwd": "/work/trees/wheel", "sessionId": "moved"});
     let prompt = |session: &str, cwd: &str| {
         json!({"parentUuid": null, "isSidechain": false, "type": "user", "uuid": format!("u-{session}"), "cwd": cwd,
-            "message": {"role": "user", "content": "Grind"}, "timestamp": "2026-01-31T10:41:07.000Z", "sessionId": session})
+            "message": {"role": "user", "content": "Grind"}, "timestamp": "2096-01-31T10:41:07.000Z", "sessionId": session})
     };
     let tree = "/work/trees/wheel";
     for (name, records) in [

@@ -65,7 +65,8 @@ pub(crate) fn session_at(path: &Path) -> Found {
 /// Fixtures that hold one JSON value a line.
 pub(crate) fn line_files() -> Vec<PathBuf> {
     let is_lines = |path: &PathBuf| {
-        path.is_file() && path.extension().is_some_and(|e| e != "json" && e != "sql" && e != "md")
+        path.is_file()
+            && path.extension().is_some_and(|e| e != "json" && e != "sql" && e != "md" && e != "txt")
     };
     all().into_iter().filter(is_lines).collect()
 }

@@ -9,6 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
+use tv::analysis::wall::{News, SessionRow};
+use tv::fleet::{Fleet, Options};
+use tv::ingest::WatchMode;
+use tv::ingest::find::{Environment, Search};
 use tv::model::timestamp::Timestamp;
 
 use crate::fixtures::PATIENCE;
@@ -642,6 +646,114 @@ fn more_sessions_than_a_process_may_have_open_files_are_followed() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(is_read && goes_on && is_anew, "{is_read} {goes_on} {is_anew} {:?}", rows.lock().unwrap());
+}
+
+/// A script whose records tell of another time, in files that are written now.
+fn told_at(script: Vec<Step>, at: Timestamp) -> Vec<Step> {
+    let told = |step| match step {
+        Step::Line(path, line) => {
+            let mut record: Value = serde_json::from_str(&line).unwrap();
+            record["timestamp"] = json!(at.to_rfc3339());
+            Step::Line(path, record.to_string())
+        }
+        step => step,
+    };
+    script.into_iter().map(told).collect()
+}
+
+/// A home that was copied or restored today.
+#[test]
+fn what_was_copied_is_as_old_as_what_it_tells() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let winter = Timestamp::parse("2026-01-31T10:41:07.000Z").unwrap();
+    let today = claude(home, 0, End::Prompt);
+    let old = told_at(claude(home, 1, End::Prompt), winter);
+    let mut resumed = told_at(claude(home, 2, End::Question), winter);
+    let more = resumed.pop().unwrap();
+    old.iter().chain(&resumed).chain(&today).for_each(Step::write);
+    let beside = old[0].path().with_extension("").join("subagents/agent-a1b2c3d4.jsonl");
+    fs::create_dir_all(beside.parent().unwrap()).unwrap();
+    fs::copy(old[0].path(), beside).unwrap();
+
+    let listed = tv(home, &["list", "--json"]).output().unwrap();
+    let listed: Vec<Value> =
+        listed.stdout.split(|byte| *byte == b'\n').flat_map(serde_json::from_slice).collect();
+    assert_eq!(listed[0]["path"], json!(today[0].path()));
+    let modified: Vec<&Value> = listed[1..].iter().map(|found| &found["modified"]).collect();
+    assert_eq!(modified, [&json!(winter.to_rfc3339()); 2]);
+
+    let (mut child, rows) = top(home);
+    let wait = |what: &dyn Fn(&HashMap<String, Value>) -> bool| {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE && !what(&rows.lock().unwrap()) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        rows.lock().unwrap().keys().cloned().collect::<Vec<_>>()
+    };
+    let at_first = wait(&|rows| rows.values().any(|row| row["complete"] == true));
+    // One that grows is at work, whatever its clock says.
+    more.write();
+    let grown = wait(&|rows| rows.len() > 1 && rows.values().all(|row| row["complete"] == true));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(at_first, [today[0].address()]);
+    assert_eq!(grown.len(), 2, "{grown:?}");
+    assert!(grown.contains(&more.address()));
+}
+
+/// Of too many sessions the newest have rows. Of those that rest only the row is kept, and what they cost is known again
+/// when they go on.
+#[test]
+fn the_newest_are_followed_and_the_others_are_counted() {
+    const HOUR_MS: i64 = 3_600_000;
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let mut scripts: Vec<Vec<Step>> = (0..5)
+        .map(|hours| {
+            told_at(claude(home, hours, End::Model), Timestamp(now().0 - (2 + hours as i64) * HOUR_MS))
+        })
+        .collect();
+    let more: Vec<Step> =
+        [0, 4].into_iter().flat_map(|number| claude(home, number, End::Prompt).pop()).collect();
+    scripts.iter_mut().flatten().for_each(|step| step.write());
+    let places: Vec<PathBuf> = scripts.iter().map(|script| script[0].path().to_owned()).collect();
+    let environment = Environment { home: Some(home.to_owned()), ..Environment::default() };
+    let fleet = Fleet::start(Options {
+        search: Search { environment, ..Search::default() },
+        recent_ms: 24 * 3_600_000,
+        most: 3,
+        watch: WatchMode::Native,
+        alarms: Vec::new(),
+        clock: now,
+    });
+    let (mut rows, mut others) = (HashMap::new(), 0);
+    let mut wait = |what: &dyn Fn(&HashMap<PathBuf, SessionRow>, usize, bool) -> bool| {
+        let begun = Instant::now();
+        let mut is_complete = false;
+        while begun.elapsed() < PATIENCE && !what(&rows, others, is_complete) {
+            match fleet.news.recv_timeout(Duration::from_millis(50)) {
+                Ok(News::Row(row)) => drop(rows.insert(row.place.path.clone(), *row)),
+                Ok(News::Left(place)) => drop(rows.remove(&place.path)),
+                Ok(News::More(count)) => others = count,
+                Ok(News::Complete) => is_complete = true,
+                _ => {}
+            }
+        }
+        (rows.clone(), others)
+    };
+    let (first, count) = wait(&|_, _, is_complete| is_complete);
+    assert_eq!((first.len(), count), (3, 2));
+    assert!(places[..3].iter().all(|path| first.contains_key(path)));
+    let costs =
+        |rows: &HashMap<PathBuf, SessionRow>| rows.get(&places[0]).and_then(|row| row.cost.clone()?.usd);
+    more.iter().for_each(Step::write);
+    let goes_on = |rows: &HashMap<PathBuf, SessionRow>, _, _| {
+        rows.contains_key(&places[4]) && costs(rows) > costs(&first) && !rows.contains_key(&places[2])
+    };
+    let (second, count) = wait(&goes_on);
+    assert!(goes_on(&second, count, true), "{second:?}");
+    assert_eq!((second.len(), count), (3, 2));
 }
 
 #[test]

@@ -464,6 +464,7 @@ fn compacted() -> Break {
         after: Some(9_000),
         trigger: Text::from("auto"),
         partial: false,
+        took: None,
     }
 }
 

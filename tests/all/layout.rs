@@ -120,7 +120,7 @@ fn session() -> Vec<Entry> {
         entry(Role::Assistant, vec![call("Bash", ToolKind::Run, "rm -rf /", map(&[("command", "rm -rf /")]), ToolState::Refused(result(Verdict::Refused, "The user does not want to run this.", 0, "")))]),
         entry(Role::Assistant, vec![call("Bash", ToolKind::Run, "cargo test watch --release", map(&[("command", "cargo test watch --release")]), ToolState::Lost)]),
         entry(Role::Harness, vec![BlockKind::Text(prose("<system-reminder>\nThe file was changed.\n</system-reminder>"))]),
-        entry(Role::Harness, vec![BlockKind::Break(Break::Compaction { before: Some(148_000), after: Some(22_000), trigger: "auto".into(), partial: false })]),
+        entry(Role::Harness, vec![BlockKind::Break(Break::Compaction { before: Some(148_000), after: Some(22_000), trigger: "auto".into(), partial: false, took: None })]),
         entry(Role::Harness, vec![BlockKind::Break(Break::ModelChange("claude-opus-4-6".into()))]),
         entry(Role::Harness, vec![BlockKind::Break(Break::Interrupted("by the user".into()))]),
         entry(Role::Harness, vec![BlockKind::Break(Break::Error("API error 529: the service is overloaded, and this message is long enough to be wrapped on eighty columns".into()))]),

@@ -289,5 +289,5 @@ fn a_table_beside_the_settings_replaces_that_of_tv() {
     assert!(said.contains("days old and do not know claude-opus-4-6"), "{said}");
     let [said, complaint] = doctor("{}");
     assert!(said.contains("prices: litellm"), "{said}");
-    assert!(complaint.contains("prices.json is no table of prices"), "{complaint}");
+    assert!(complaint.contains("prices.json:1: this is no table of prices"), "{complaint}");
 }

@@ -262,6 +262,11 @@ fn a_state_that_cannot_be_kept_is_reported_and_hinders_nothing() {
     let path = session(folder.path());
     let state = folder.path().join("state");
     std::fs::create_dir_all(state.join("tv/sessions")).expect("a folder");
+    // As tv makes it.
+    for folder in ["tv", "tv/sessions"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(state.join(folder), mode).expect("a mode");
+    }
     std::fs::write(state.join("tv/reader.json"), "{\"schema\": \"tv.reader/99\"}").expect("a file");
     let environment = [("TV_STATE", "on"), ("XDG_STATE_HOME", state.to_str().expect("a plain path"))];
     let mut console = Console::start(&[path.to_str().expect("a plain path")], &environment);

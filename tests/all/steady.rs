@@ -186,7 +186,9 @@ impl Emitter {
 fn break_of(n: usize) -> Break {
     let words = Text::from("the tide turns");
     match n % 5 {
-        0 => Break::Compaction { before: Some(9_000), after: None, trigger: words, partial: false },
+        0 => {
+            Break::Compaction { before: Some(9_000), after: None, trigger: words, partial: false, took: None }
+        }
         1 => Break::Branch(words),
         2 => Break::Error(words),
         3 => Break::Interrupted(words),

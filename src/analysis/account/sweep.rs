@@ -153,6 +153,14 @@ fn took(entry: &Entry) -> Option<u64> {
     })
 }
 
+/// How long a compaction took, in ms.
+fn compaction_took(entry: &Entry) -> Option<u64> {
+    entry.blocks.iter().find_map(|block| match &block.kind {
+        BlockKind::Break(Break::Compaction { took, partial: false, .. }) => *took,
+        _ => None,
+    })
+}
+
 /// Calls that took longer than the agent was at work waited for the human.
 fn held(carry: &mut Carry, took: u64) -> Option<Said> {
     let more = carry.worked.saturating_sub(took).min(carry.called);
@@ -270,6 +278,17 @@ impl Emitter<'_> {
             self.carry.until = self.carry.until.map(|until| until.min(at));
         }
         self.carry.last = Some(at);
+        // What an agent says that a compaction took was the model's; between two turns somebody asked for it.
+        let took = compaction_took(entry).filter(|_| sign == Sign::Compaction);
+        let began = took.and_then(|ms| at.0.checked_sub(i64::try_from(ms).ok()?)).map(Timestamp);
+        if let Some(began) = began {
+            let is_between = matches!(self.carry.after, After::Answer | After::Done | After::Failure);
+            let before = if is_between { Sign::Prompt } else { sign };
+            if let Some(class) = class_of(self.carry, before, began) {
+                self.up_to(began, class, None, None);
+            }
+            return self.up_to(at, Class::Model, None, None);
+        }
         let Some(class) = class_of(self.carry, sign, at) else { return };
         // What a model says without a call is one span until it is complete.
         let is_said = class == Class::Model && sign == Sign::Answer;

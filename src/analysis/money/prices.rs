@@ -191,24 +191,84 @@ pub fn install(own: Vec<(String, Prices)>) {
     let _ = OWN.set(own.into_iter().map(with_terms).collect());
 }
 
-/// Puts a table in the place of the one of tv, as [`install`]; `None` if the text is no table.
-pub fn replace_table(text: &str) -> Option<()> {
-    let table = read(text);
-    table.taken().filter(|_| !table.models.is_empty())?;
+/// So many models are named whose prices cannot be used.
+const MISTAKES: usize = 16;
+/// No price is higher: a thousand million USD for a million tokens.
+const HIGHEST: u64 = 1_000_000_000_000_000;
+
+/// Puts a table in the place of the one of tv, as [`install`]. Gives what cannot be used of it with its line; the error
+/// is why nothing of it can.
+pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
+    let json = serde_json::from_str::<Value>(text);
+    let mut json = json.map_err(|error| format!("{}:{}: no JSON ({error})", error.line(), error.column()))?;
+    let (mut mistakes, mut more) = (Vec::new(), 0);
+    if let Some(models) = json.get_mut("models").and_then(Value::as_object_mut) {
+        models.retain(|name, of| match mistake(of) {
+            None => true,
+            Some(what) if mistakes.len() < MISTAKES => {
+                let at = text.find(&format!("\"{name}\"")).and_then(|at| text.get(..at)).unwrap_or_default();
+                let line = at.matches('\n').count() + 1;
+                mistakes.push(format!("{line}: the prices of {name} are not used: {what}"));
+                false
+            }
+            Some(_) => {
+                more += 1;
+                false
+            }
+        });
+    }
+    if more > 0 {
+        mistakes.push(format!("1: prices of {more} more models are not used"));
+    }
+    let table = table_of(&json);
+    if table.models.is_empty() || table.taken().is_none() {
+        let what = "1: this is no table of prices, which `tv help money` describes".to_owned();
+        return Err(mistakes.into_iter().next().unwrap_or(what));
+    }
     let _ = REPLACEMENT.set(table);
-    Some(())
+    Ok(mistakes)
+}
+
+/// Why the prices of a model, or those on other terms in them, cannot be used.
+fn mistake(prices: &Value) -> Option<String> {
+    let is_rate = |member: &str| MEMBERS.contains(&member) || ["search", "window"].contains(&member);
+    let wrong = |(name, value): (&String, &Value)| match value {
+        Value::Object(_) => inner_mistake(value).map(|what| format!("{name}.{what}")),
+        Value::Number(number) if number.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
+        Value::Number(_) => Some(format!("{name} is no whole number from 0 to 10¹⁵")),
+        _ if is_rate(name) => Some(format!("{name} is no number")),
+        _ => None,
+    };
+    let first = prices.as_object().and_then(|members| members.iter().find_map(wrong));
+    first.or_else(|| rates(prices, None).is_none().then(|| "input and output are wanted".to_owned()))
+}
+
+/// The same of what is in them: limits, terms.
+fn inner_mistake(inner: &Value) -> Option<String> {
+    let wrong = |(name, value): (&String, &Value)| match value {
+        Value::Object(_) => inner_mistake(value).map(|what| format!("{name}.{what}")),
+        _ if value.as_u64().is_some_and(|rate| rate <= HIGHEST) => None,
+        _ => Some(format!("{name} is no whole number from 0 to 10¹⁵")),
+    };
+    inner.as_object().and_then(|members| members.iter().find_map(wrong))
 }
 
 /// An unreadable table would leave every model without a price; a test reads it.
 fn read(text: &str) -> Table {
-    let Ok(json) = serde_json::from_str::<Value>(text) else { return Table::default() };
+    serde_json::from_str::<Value>(text).map(|json| table_of(&json)).unwrap_or_default()
+}
+
+fn table_of(json: &Value) -> Table {
     let word = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or("").to_owned();
     let models = json.get("models").and_then(Value::as_object).into_iter().flatten();
     let models: HashMap<String, Prices> =
         models.filter_map(|(name, of)| Some((name.clone(), prices(of)?))).collect();
     let regional = models.iter().map(|(name, prices)| (name.clone(), prices.within_region())).collect();
-    Table { date: word(&json, "date"), source: word(&json, "source"), models, regional }
+    Table { date: word(json, "date"), source: word(json, "source"), models, regional }
 }
+
+/// The rates of a model by name.
+const MEMBERS: [&str; 5] = ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"];
 
 /// Members of a model that are no terms, but are objects as those are.
 const NO_TERMS: [&str; 2] = ["above", "times"];
@@ -244,9 +304,7 @@ fn above(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
 
 /// Rates by name. What is not named costs what it costs otherwise, or as much as input.
 fn rates(json: &Value, otherwise: Option<Rates>) -> Option<Rates> {
-    let [input, output, read, short, long] =
-        ["input", "output", "cache_read", "cache_write_5m", "cache_write_1h"]
-            .map(|name| json.get(name).and_then(Value::as_u64));
+    let [input, output, read, short, long] = MEMBERS.map(|name| json.get(name).and_then(Value::as_u64));
     let base = otherwise.unwrap_or_default();
     let input = input.or(otherwise.map(|_| base[0]))?;
     let output = output.or(otherwise.map(|_| base[1]))?;
@@ -314,7 +372,7 @@ mod tests {
         for text in
             ["", "[]", r#"{"models":{}}"#, r#"{"date":"soon","models":{"a-1":{"input":1,"output":1}}}"#]
         {
-            assert_eq!(replace_table(text), None, "{text}");
+            assert!(replace_table(text).is_err(), "{text}");
         }
     }
 

@@ -43,6 +43,8 @@ pub struct Wall {
     pub refused: Vec<Text>,
     /// What lies among the sessions and cannot be read.
     pub unreadable: Vec<Found>,
+    /// How many sessions of the time that is shown have no row: they are too many to be followed.
+    pub more: usize,
     /// Of how many ms they are.
     pub recent_ms: u64,
     /// First line in sight.
@@ -195,6 +197,7 @@ impl Wall {
         self.rows.clear();
         self.refused.clear();
         self.unreadable.clear();
+        self.more = 0;
         self.is_complete = false;
         self.is_stale = true;
     }
@@ -207,6 +210,7 @@ impl Wall {
             News::Left(place) => drop(self.rows.remove(&place)),
             News::Refused(why) => self.refused = why,
             News::Unreadable(all) => self.unreadable = all,
+            News::More(more) => self.more = more,
             News::Complete => self.is_complete = true,
             News::Rang(_) => {}
         }

@@ -10,10 +10,11 @@ use super::user;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit};
+use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
-use crate::model::text::Text;
+use crate::model::text::{Name, Text};
 
 /// Lists of what the model may use, written at each start.
 const LISTINGS: [&str; 4] =
@@ -58,27 +59,52 @@ fn show(
 ) -> Fate {
     match kind {
         "queued_command" => return user::queued(line, attachment, session, out),
+        "teammate_mailbox" if !attachment.get("messages").items().is_empty() => {
+            return mailbox(line, attachment.get("messages").items(), out);
+        }
         "prompt_snapshot" => {
             return request::snapshot(line, attachment, &mut session.requests.snapshots, out);
         }
         "deferred_tools_record" => return request::further_tools(line, attachment.get("entries"), out),
         _ => {}
     }
-    if matches!(kind, "hook_success" | "hook_system_message") {
+    // What a hook put out for the model is in its content; all else is between the hook and the program.
+    if kind == "hook_success" && attachment.get("content").filled().is_none() {
         return hooks::ended(line, attachment, &mut session.hooks, out);
     }
-    let entry = line.entry(line.id.clone(), Role::Harness, out);
+    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     if !LOUD.contains(&kind) {
+        // That something is still on is said again and again.
+        entry.marks.trace = attachment.get("reminderType").str() == Some("sparse");
         return unknown::record(Kind("attachment.type", kind), line.json, entry, out);
     }
-    let mut entry = entry;
     let title = title(kind, attachment);
-    let body = match text(attachment.get("content")) {
-        Some(text) => out.output(&text),
-        None => out.tree(&named(attachment), attachment.weight(), || attachment.to_tree()),
-    };
+    let body = out.output(&complaint(attachment));
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Raw(Raw { title, body })));
     out.entry(entry);
+    Fate::Shown
+}
+
+/// What members of a team wrote to the agent: the program hands it on with the next request. What is JSON they tell the
+/// program, not each other.
+fn mailbox(line: &Line<'_>, messages: &[Json<'_>], out: &mut Batch) -> Fate {
+    for (number, message) in messages.iter().enumerate() {
+        let text = message.get("text").str_or_empty().trim();
+        let from = message.get("from").filled();
+        let key = if number == 0 { line.id.clone() } else { line.sub_key(&number.to_string()) };
+        let mut entry = line.entry(key, Role::Harness, out);
+        let kind = if text.starts_with('{') {
+            entry.marks.quiet = true;
+            entry.marks.trace = true;
+            let title = Text::clean(&format!("teammate message {}", from.unwrap_or_default()));
+            BlockKind::Raw(Raw { title, body: out.output(text) })
+        } else {
+            entry.from = Some(Box::new(Sender { kind: SenderKind::Peer, name: from.map(Name::clean) }));
+            BlockKind::Text(out.prose(text))
+        };
+        entry.blocks.push(Block { sent: Sent::Whole, ..Batch::block(line.piece(), kind) });
+        out.entry(entry);
+    }
     Fate::Shown
 }
 
@@ -89,15 +115,17 @@ fn title(kind: &str, attachment: &Json<'_>) -> Text {
     Text::stub(&about.map_or_else(|| kind.clone(), |about| format!("{kind}: {about}")), 120)
 }
 
-/// What a tree of names is about.
-fn named(attachment: &Json<'_>) -> Text {
-    let lists = ["addedNames", "addedTypes", "removedNames", "names"];
-    let names = lists.iter().flat_map(|list| attachment.get(list).items()).filter_map(Json::filled);
-    Text::stub(&names.collect::<Vec<_>>().join(" "), 120)
-}
-
-/// Content that is a text or a list of texts.
-fn text(content: &Json<'_>) -> Option<String> {
-    let texts: Option<Vec<&str>> = content.blocks().iter().map(Json::str).collect();
-    texts.map(|texts| texts.join("\n")).filter(|text| !text.trim().is_empty())
+/// Why a hook stood in the way.
+fn complaint(attachment: &Json<'_>) -> String {
+    let said = [
+        attachment.get("content"),
+        attachment.at(&["blockingError", "blockingError"]),
+        attachment.get("message"),
+        attachment.get("stderr"),
+        attachment.get("stdout"),
+        attachment.get("command"),
+    ];
+    let texts =
+        |said: &&Json<'_>| said.blocks().iter().filter_map(Json::filled).collect::<Vec<_>>().join("\n");
+    said.iter().map(texts).find(|text| !text.is_empty()).unwrap_or_default()
 }

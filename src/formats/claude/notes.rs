@@ -4,7 +4,7 @@
 use super::line::Line;
 use super::queue;
 use super::session::Session;
-use super::system::{bookkeeping, show_break, show_text};
+use super::system::{show_break, show_text};
 use crate::formats::anthropic;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit};
@@ -24,16 +24,14 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
         "ai-title" => title(2, json.get("aiTitle"), out),
         "custom-title" => title(3, json.get("customTitle"), out),
         "agent-name" => agent(json.get("agentName"), out),
-        "agent-setting" => changed(line, session, "agent", "agentSetting", out),
-        "mode" => changed(line, session, "mode", "mode", out),
-        "permission-mode" => changed(line, session, "permission mode", "permissionMode", out),
-        "tag" => changed(line, session, "tag", "tag", out),
-        "pr-link" => changed(line, session, "pull request", "prUrl", out),
-        "frame-link" if json.get("title").filled().is_some() => {
-            changed(line, session, "artifact", "title", out)
+        "tag" => {
+            // An empty one takes back the one before.
+            let value = Text::clean(json.get("tag").str_or_empty());
+            out.meta(MetaEdit::Fact { name: "tag", value });
+            Fate::Merged
         }
-        "frame-link" => changed(line, session, "artifact", "frameUrl", out),
-        "bridge-session" => changed(line, session, "bridge session", "bridgeSessionId", out),
+        "pr-link" => once(line, "pull request", &["prUrl"], session, out),
+        "frame-link" => once(line, "artifact", &["title", "frameUrl", "path"], session, out),
         "continued-in" => continued(line, session, out),
         "ended-by-model" => {
             show_break(line, Break::Ended(Text::clean("the model ended the conversation")), false, out)
@@ -43,12 +41,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             let source = names.iter().find_map(|name| json.get(name).filled()).unwrap_or("another machine");
             show_break(line, Break::Resumed(Text::clean(&format!("teleported from {source}"))), false, out)
         }
-        "command_lifecycle" => {
-            let state = json.get("state").filled().or_else(|| json.get("event").filled()).unwrap_or_default();
-            bookkeeping(line, format!("command lifecycle {state}").trim_end(), out)
-        }
         "queue-operation" => queue::decode(line, &mut session.queue, &mut session.lanes, out),
-        "last-prompt" => last_prompt(line, session, out),
         "file-history-snapshot" => snapshot(line, session, out),
         _ => return None,
     };
@@ -110,37 +103,15 @@ fn summary(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     show_text(line, "summary of a conversation", &text, true, out)
 }
 
-/// A setting shows once for each of its values: the lines are appended again with every resume, so
-/// their places say nothing. What a session begins with is no event.
-fn changed(
-    line: &Line<'_>,
-    session: &mut Session,
-    what: &'static str,
-    member: &str,
-    out: &mut Batch,
-) -> Fate {
-    let setting = Text::stub(&format!("{what}: {}", line.json.get(member).str_or_empty()), 200);
-    let begins = matches!(what, "mode" | "permission mode");
-    let is_trace = begins && session.is_new_setting(&Text::from(what));
-    once(line, setting, is_trace, session, out)
-}
-
-/// A copy of the last prompt and the line that the session stands at.
-fn last_prompt(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    let prompt = line.json.get("lastPrompt").filled();
-    let leaf = line.json.get("leafUuid").str_or_empty();
-    let words = prompt
-        .map_or_else(|| format!("the session stands at {leaf}"), |words| format!("last prompt: {words}"));
-    once(line, Text::stub(&words, 200), true, session, out)
-}
-
-fn once(line: &Line<'_>, words: Text, is_trace: bool, session: &mut Session, out: &mut Batch) -> Fate {
+/// What the session made shows once: the lines are written again with every resume, so that their places say nothing.
+fn once(line: &Line<'_>, what: &str, members: &[&str], session: &mut Session, out: &mut Batch) -> Fate {
+    let value = members.iter().find_map(|member| line.json.get(member).filled());
+    let words = Text::stub(&format!("{what}: {}", value.unwrap_or_default()), 200);
     if !session.is_new_setting(&words) {
         return Fate::Merged;
     }
     let mut entry = line.entry(words.clone(), Role::Harness, out);
     entry.marks.quiet = true;
-    entry.marks.trace = is_trace;
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(Break::Setting(words))));
     out.entry(entry);
     Fate::Shown

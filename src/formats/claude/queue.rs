@@ -25,8 +25,10 @@ pub(crate) struct Queue {
     count: usize,
     /// Which of them have these words; some may be gone.
     by_words: HashMap<Piece, VecDeque<usize>>,
-    /// How many are gone of which no line about the queue said so far.
-    unannounced: usize,
+    /// The words of what lines of the queue name by an id.
+    by_id: HashMap<Key, Piece>,
+    /// What is gone of which no line about the queue said so far.
+    unannounced: Vec<Piece>,
     /// What was given to the agent in this turn, by its words: an attachment may still record it.
     given: HashMap<Piece, Key>,
     /// Whether attachments record what is given to the agent.
@@ -46,8 +48,8 @@ impl Queue {
     pub(crate) fn attach(&mut self, line: &Line<'_>, words: Piece, out: &mut Batch) {
         self.has_attachments = true;
         let key = self.given.remove(&words).or_else(|| {
-            let waiting = self.take_with(words)?;
-            self.unannounced += 1;
+            let (waiting, _) = self.take_with(words)?;
+            self.unannounced.push(words);
             Some(waiting.key)
         });
         if let Some(key) = key {
@@ -60,31 +62,41 @@ impl Queue {
         self.given.clear();
     }
 
-    fn add(&mut self, waiting: Waiting, is_said: bool) {
+    fn add(&mut self, waiting: Waiting, id: Option<Key>, is_said: bool) {
         self.by_words.entry(waiting.words).or_default().push_back(self.count);
+        self.by_id.extend(id.map(|id| (id, waiting.words)));
         let of_kind = if is_said { &mut self.said } else { &mut self.notices };
         of_kind.insert(self.count, waiting);
         self.count += 1;
     }
 
-    /// Takes out what has these words.
-    fn take_with(&mut self, words: Piece) -> Option<Waiting> {
-        let places = self.by_words.get_mut(&words)?;
+    /// Takes out what has these words, and whether its user said it.
+    fn take_with(&mut self, words: Piece) -> Option<(Waiting, bool)> {
+        let numbers = self.by_words.get_mut(&words)?;
         let (said, notices) = (&mut self.said, &mut self.notices);
-        let taken = std::iter::from_fn(|| places.pop_front())
-            .find_map(|place| said.remove(&place).or_else(|| notices.remove(&place)));
-        if places.is_empty() {
+        let taken = std::iter::from_fn(|| numbers.pop_front()).find_map(|number| {
+            let own = said.remove(&number).map(|waiting| (waiting, true));
+            own.or_else(|| notices.remove(&number).map(|waiting| (waiting, false)))
+        });
+        if numbers.is_empty() {
             self.by_words.remove(&words);
         }
         taken
     }
 
-    /// Takes out what a line speaks of, and whether its user said it. The line names nothing, but what an attachment
-    /// recorded is gone already, and notices of the program stay longer than what its user said.
-    fn take(&mut self) -> Option<(Waiting, bool)> {
-        if self.unannounced > 0 {
-            self.unannounced -= 1;
+    /// Takes out what a line speaks of, and whether its user said it. What an attachment recorded is gone already. Of a
+    /// line that names nothing it is known that notices of the program stay longer than what its user said.
+    fn take(&mut self, line: &Line<'_>) -> Option<(Waiting, bool)> {
+        let content = line.json.get("content");
+        let named = || self.by_id.get(line.json.get("commandUuid").str_or_empty()).copied();
+        let words = content.filled().map(|_| words_of(content)).or_else(named);
+        let is_gone = |gone: &Piece| words.is_none_or(|words| words == *gone);
+        if let Some(gone) = self.unannounced.iter().position(is_gone) {
+            self.unannounced.remove(gone);
             return None;
+        }
+        if let Some(taken) = words.and_then(|words| self.take_with(words)) {
+            return Some(taken);
         }
         let said = self.said.pop_first().map(|(_, waiting)| (waiting, true));
         said.or_else(|| self.notices.pop_first().map(|(_, waiting)| (waiting, false)))
@@ -106,15 +118,22 @@ pub(crate) fn decode(line: &Line<'_>, queue: &mut Queue, lanes: &mut Lanes, out:
     }
     let mut given = None;
     let what = match operation {
-        "dequeue" | "remove" => {
-            if let Some((one, is_said)) = queue.take() {
+        // It is no prompt of this lane, but the sub-agent's file may be missing: its row stays.
+        "remove" | "absorb" if line.json.get("reason").str() == Some("delivered_to_agent") => {
+            if let Some((one, false)) = queue.take(line) {
                 out.entry(trace(line, one.key, out));
-                if operation == "remove" && is_said && !queue.has_attachments {
+            }
+            "given to a sub-agent"
+        }
+        "dequeue" | "remove" | "absorb" => {
+            if let Some((one, is_said)) = queue.take(line) {
+                out.entry(trace(line, one.key, out));
+                if operation != "dequeue" && is_said && !queue.has_attachments {
                     queue.given.insert(one.words, line.id.clone());
                     given = Some(one.body);
                 }
             }
-            if operation == "remove" { "gone from the queue" } else { "taken from the queue" }
+            if operation == "dequeue" { "taken from the queue" } else { "gone from the queue" }
         }
         "popAll" => {
             for one in queue.take_all() {
@@ -148,7 +167,8 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
             Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. }
         );
     let body = if is_said { out.prose(content.trim()) } else { out.output(content.trim()) };
-    queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, is_said);
+    let id = line.json.get("commandUuid").text();
+    queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, id, is_said);
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
     entry.marks.quiet = true;
     let raw = Raw { title: Text::clean("queued"), body };

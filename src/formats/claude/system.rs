@@ -33,10 +33,6 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             let attempt = json.get("retryAttempt").int().zip(json.get("maxRetries").int());
             requests::failed(line, attempt, api_error(json), &mut session.requests, out)
         }
-        "model_refusal_fallback" => {
-            retract(line, session, out);
-            show_text(line, "another model", content, false, out)
-        }
         "turn_duration" => match json.get("durationMs").count() {
             Some(ms) => note(line, Break::Took(ms), out),
             None => show_raw(line.input, "system/turn_duration", out),
@@ -47,13 +43,10 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
             let is_quiet = matches!(json.get("level").str_or_empty(), "" | "info" | "suggestion");
             show_text(line, "notice", content, is_quiet, out)
         }
-        "away_summary" => show_text(line, "while you were away", content, false, out),
-        "scheduled_task_fire" => show_text(line, "scheduled task", content, false, out),
-        "vcs_state_changed" => show_text(line, "version control", content, true, out),
-        "bridge_status" => show_text(line, "bridge status", content, true, out),
         "" if json.has("message") => prompt(line, out),
         "" => show_text(line, "system", content, true, out),
         other => {
+            retract(line, session, out);
             let entry = line.entry(line.id.clone(), Role::Harness, out);
             unknown::record(Kind("system.subtype", other), json, entry, out)
         }
@@ -91,6 +84,7 @@ pub(crate) fn compaction(metadata: &Json<'_>) -> Break {
         after: count(["postTokens", "post_tokens"]),
         trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: false,
+        took: ["durationMs", "duration_ms"].iter().find_map(|name| metadata.get(name).count()),
     }
 }
 
@@ -102,6 +96,7 @@ fn partial_compaction(metadata: &Json<'_>) -> Break {
         after: before.zip(saved).map(|(before, saved)| before.saturating_sub(saved)),
         trigger: metadata.get("trigger").text().unwrap_or_default(),
         partial: true,
+        took: None,
     }
 }
 
@@ -153,37 +148,44 @@ fn stop_hooks(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     hooks::summary(line, &mut session.hooks, out)
 }
 
-/// Commands that never reach the model are stored here since 2.1, with their output.
+/// Commands that never reach the model are stored here since 2.1, with their output. Newer records name the command
+/// beside what it put out.
 fn local_command(line: &Line<'_>, content: &str, session: &mut Session, out: &mut Batch) -> Fate {
-    match voice_of(content) {
+    let run = line.json.get("commandRun");
+    let command = run.get("command").filled().map(|name| {
+        let words = format!("/{} {}", name.trim_start_matches('/'), run.get("args").str_or_empty());
+        BlockKind::Break(Break::Setting(Text::clean(words.trim_end())))
+    });
+    let (title, text) = match voice_of(content) {
         Voice::Typed(command) => {
             let mut entry = line.entry(line.id.clone(), Role::Harness, out);
             let words = Break::Setting(Text::clean(&command));
             entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(words)));
             session.command = Some(Command::of(&entry));
             out.entry(entry);
-            Fate::Shown
+            return Fate::Shown;
         }
-        Voice::Program(note) if note.is_output() => {
-            let blocks = if note.text.is_empty() {
-                Vec::new()
-            } else {
-                let body = out.output(&note.text);
-                let raw = Raw { title: Text::clean(note.title), body };
-                vec![Batch::block(line.piece(), BlockKind::Raw(raw))]
-            };
-            command::add_output(line, blocks, session.command.take(), out).unwrap_or_else(|blocks| {
-                let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-                entry.blocks = blocks;
-                out.entry(entry);
-                Fate::Shown
-            })
+        Voice::Program(note) if note.is_output() => (note.title, note.text),
+        Voice::Program(note) => return show_text(line, note.title, &note.text, note.quiet, out),
+        Voice::Own { .. } | Voice::Relayed { .. } | Voice::Interrupted(_) if command.is_some() => {
+            (Raw::COMMAND_OUTPUT, content.trim().into())
         }
-        Voice::Program(note) => show_text(line, note.title, &note.text, note.quiet, out),
         Voice::Own { .. } | Voice::Relayed { .. } | Voice::Interrupted(_) => {
-            show_text(line, "command", content, false, out)
+            return show_text(line, "command", content, false, out);
         }
-    }
+    };
+    let output = (!text.is_empty()).then(|| {
+        let raw = Raw { title: Text::clean(title), body: out.output(&text) };
+        Batch::block(line.piece(), BlockKind::Raw(raw))
+    });
+    let output = output.into_iter().collect();
+    command::add_output(line, output, session.command.take(), out).unwrap_or_else(|output| {
+        let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+        entry.blocks.extend(command.map(|command| Batch::block(line.piece(), command)));
+        entry.blocks.extend(output);
+        out.entry(entry);
+        Fate::Shown
+    })
 }
 
 /// A system prompt in a message of its own.

@@ -169,6 +169,7 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
         after: metadata.get("tokensAfter").count(),
         trigger: Text::clean(&facts.join(", ")),
         partial: false,
+        took: None,
     }
 }
 

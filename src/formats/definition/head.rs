@@ -1,39 +1,12 @@
 //! The heads of formats with a decoder in Rust: name, agent, places and kinds are data, in `assets/formats`. And what a
 //! reader adds to a format that is there.
 
-use std::path::PathBuf;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::kinds::{Kinds, Known};
-use super::read;
-use crate::formats::roots::Root;
+use super::kinds::{self, Kinds};
+use super::read::{self, Head, Overlay};
 use crate::formats::{CHOICE, DEFINITIONS};
-
-/// What is known of a format besides how it is read.
-#[derive(Debug)]
-pub struct Head {
-    /// The agent, for people.
-    pub(crate) agent: &'static str,
-    /// What the agent does not record.
-    pub(crate) omits: &'static str,
-    /// Where sessions lie.
-    pub(crate) roots: &'static [Root],
-    /// Kinds that need no code, and the names of those that have it.
-    pub(crate) kinds: Kinds,
-}
-
-/// What a reader adds to a format.
-#[derive(Debug)]
-pub struct Overlay {
-    /// The format.
-    pub(crate) extends: &'static str,
-    /// Its file.
-    pub(crate) file: PathBuf,
-    /// Further places.
-    pub(crate) roots: &'static [Root],
-    /// Further kinds, and other words for kinds that are there.
-    pub(crate) kinds: Kinds,
-}
 
 /// A head that is read when it is first asked for.
 struct Entry {
@@ -82,16 +55,28 @@ pub(crate) fn overlays(format: &str) -> impl Iterator<Item = &'static Overlay> {
     all.filter(move |overlay| overlay.extends == format)
 }
 
-/// The kinds of a format itself.
-pub(crate) fn kinds_of(format: &str) -> Option<&'static Kinds> {
-    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| &known.kinds);
-    of(format).map(|head| &head.kinds).or_else(defined)
+/// The kinds of formats to which the reader added some: what the first of several files says counts.
+static ADDED: LazyLock<HashMap<&'static str, Kinds>> = LazyLock::new(|| {
+    let mut added: HashMap<&'static str, Kinds> = HashMap::new();
+    for overlay in CHOICE.get().into_iter().flat_map(|choice| choice.overlays.iter().rev()) {
+        let before = added.get(overlay.extends).unwrap_or_else(|| own_kinds(overlay.extends));
+        let kinds = before.with(&overlay.kinds);
+        added.insert(overlay.extends, kinds);
+    }
+    added
+});
+
+/// The kinds of a format, with those that the reader added.
+pub(crate) fn kinds_of(format: &str) -> &'static Kinds {
+    ADDED.get(format).unwrap_or_else(|| own_kinds(format))
 }
 
-/// What becomes of a kind: what the reader says of it counts before what the format says.
-pub(crate) fn known(format: &'static str, class: &str, name: &str) -> Option<&'static Known> {
-    let own = overlays(format).find_map(|overlay| overlay.kinds.get(class, name));
-    own.or_else(|| kinds_of(format)?.get(class, name))
+/// The kinds of a format itself. A reader's own definition takes the place of a decoder with its name.
+pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
+    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
+    let own = own.find(|known| known.name == format).map(|known| &known.kinds);
+    let defined = || DEFINITIONS.iter().find(|known| known.name == format).map(|known| &known.kinds);
+    own.or_else(|| of(format).map(|head| &head.kinds)).or_else(defined).unwrap_or(&kinds::NONE)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! `[kinds]`: what records, attachments, subtypes, parts and blocks of a format are called, and what a reader should see of
 //! those for which no code is needed.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::path::{Path, Scope, word_of};
@@ -16,6 +15,8 @@ pub(crate) enum Known {
     Quiet,
     /// A dim row with the text at this path.
     Note(Path),
+    /// A line across the transcript with the text at this path.
+    Setting(Path),
     /// Facts of the session.
     State(Vec<(Fact, Path)>),
     /// Nothing to show, for a reason.
@@ -50,54 +51,92 @@ pub(super) const FACTS: [(&str, Fact); 8] = [
     ("ended", Fact::Ended),
 ];
 
-/// The kinds of a format, by their classes.
+/// The kinds of a format, by their classes in the order of its file.
 #[derive(Debug, Default)]
-pub(crate) struct Kinds(pub(super) HashMap<&'static str, Class>);
+pub(crate) struct Kinds(pub(super) Vec<Class>);
 
 /// The kinds of a class.
-#[derive(Debug, Default)]
-pub(super) struct Class {
-    /// Those that need no code.
-    pub(super) known: HashMap<&'static str, Known>,
-    /// Those that the decoder reads by code.
-    pub(super) code: Vec<&'static str>,
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    /// Where the name stands in a record.
+    pub(crate) name: &'static str,
+    /// A record of the class, with `?` where the name stands; without it the path says all.
+    pub(super) record: Option<&'static str>,
+    /// What becomes of each; a name that ends in `*` is of all that begin so.
+    pub(super) known: HashMap<&'static str, &'static Known>,
+}
+
+/// A format of which no kind is named.
+pub(crate) static NONE: Kinds = Kinds(Vec::new());
+
+/// The kinds of the format whose records are decoded.
+pub(crate) fn of(out: &Batch) -> &'static Kinds {
+    out.names.and_then(|names| names.downcast_ref()).unwrap_or(&NONE)
 }
 
 impl Kinds {
     /// What becomes of a kind, if it is named.
-    pub(crate) fn get(&self, class: &str, name: &str) -> Option<&Known> {
-        self.0.get(class)?.known.get(name)
+    pub(crate) fn get(&self, class: &str, name: &str) -> Option<&'static Known> {
+        self.class(class)?.get(name)
     }
 
-    /// What a record that has no rule is called, and in which class. A class of the format's own goes before the members
-    /// that are common to most, and what is named in some class before what is not.
-    pub(super) fn name<'j>(
-        &self,
-        record: &'j Json<'_>,
-        common: &[&'static str],
-    ) -> Option<(&'static str, Cow<'j, str>)> {
-        let word = |class: &'static str| {
-            let value = class.split('.').fold(record, |value, name| value.get(name));
-            Some((class, word_of(value)?))
-        };
-        let known = self.classes().filter_map(word).find(|(class, name)| self.get(class, name).is_some());
-        let is_code =
-            |class: &str, name: &str| self.0.get(class).is_some_and(|class| class.code.contains(&name));
-        let own = || {
-            let own = self.classes().filter(|class| !common.contains(class)).filter_map(word);
-            own.filter(|(class, name)| !is_code(class, name)).max_by_key(|(class, _)| (class.len(), *class))
-        };
-        known.or_else(own).or_else(|| common.iter().copied().find_map(word))
+    /// A class of this name.
+    pub(crate) fn class(&self, name: &str) -> Option<&Class> {
+        self.0.iter().find(|class| class.name == name)
     }
 
-    /// The names of all classes.
-    pub(crate) fn classes(&self) -> impl Iterator<Item = &'static str> {
-        self.0.keys().copied()
+    /// All classes.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = &Class> {
+        self.0.iter()
     }
 
     /// The class of which [`label`] says this.
     pub(crate) fn class_of(&self, label: &str) -> Option<&'static str> {
-        self.classes().find(|class| self::label(class) == label)
+        self.0.iter().map(|class| class.name).find(|class| self::label(class) == label)
+    }
+
+    /// The same classes, with no name in them.
+    pub(crate) fn bare(&self) -> Self {
+        Self(self.0.iter().map(|class| Class { known: HashMap::new(), ..class.clone() }).collect())
+    }
+
+    /// These, and others that count before them.
+    pub(crate) fn with(&self, others: &Self) -> Self {
+        let mut all = self.0.clone();
+        for other in &others.0 {
+            match all.iter_mut().find(|class| class.name == other.name) {
+                Some(class) => class.known.extend(&other.known),
+                None => all.push(other.clone()),
+            }
+        }
+        Self(all)
+    }
+}
+
+impl Class {
+    /// What becomes of a name: a whole one counts before a beginning, and the longest beginning before others.
+    pub(crate) fn get(&self, name: &str) -> Option<&'static Known> {
+        let begins = || {
+            let all = self.known.iter().filter_map(|(known, what)| Some((known.strip_suffix('*')?, *what)));
+            all.filter(|(beginning, _)| name.starts_with(beginning))
+                .max_by_key(|(beginning, _)| beginning.len())
+        };
+        self.known.get(name).copied().or_else(|| Some(begins()?.1))
+    }
+
+    /// The names.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.known.keys().copied()
+    }
+
+    /// A record of the class, with a name in it.
+    pub(crate) fn record(&self, name: &str) -> String {
+        let name = Json::Str(name.into()).to_source();
+        match self.record {
+            Some(record) => record.replace("\"?\"", &name),
+            None => self.name.rsplit('.').fold(name, |inner, member| format!("{{\"{member}\":{inner}}}")),
+        }
     }
 }
 
@@ -107,9 +146,18 @@ pub(crate) fn label(class: &str) -> &str {
 }
 
 impl Known {
-    /// The text of a note, which the object that names the kind holds, or the record around it.
+    /// Whether it says nothing else.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Quiet, Self::Quiet) => true,
+            (Self::Passed(one), Self::Passed(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// The text of a note or a line, which the object that names the kind holds, or the record around it.
     pub(crate) fn text(&self, class: &str, record: &Json<'_>) -> Option<String> {
-        let Self::Note(path) = self else { return None };
+        let (Self::Note(path) | Self::Setting(path)) = self else { return None };
         let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.as_str().trim().to_owned());
         let text = named_by(class, record).and_then(of).filter(|text| !text.is_empty());
         text.or_else(|| of(record)).filter(|text| !text.is_empty())

@@ -4,6 +4,7 @@
 //! `read` turns the text into a table of rules (`rule`, with `path`), or into `mistakes`; `sniff` and `run` use it.
 //! A definition is a format like all others.
 
+mod chat;
 pub(crate) mod draft;
 pub(crate) mod head;
 pub(crate) mod kinds;
@@ -20,9 +21,10 @@ use std::path::{Path, PathBuf};
 
 use self::rule::Definition;
 use self::run::{Run, place_of};
-use super::decoder::{Decoder, Format, Pattern, Probe, Verdict};
+use super::decoder::{Confidence, Decoder, Format, Pattern, Probe, Verdict};
 use super::roots::{Beside, Named, Root, file_name};
 use super::tables::{Queries, Tables};
+use crate::model::record::Shape;
 
 /// The definitions that come with the program, by their files. A further one is a line here, a folder of fixtures with
 /// its name, a row in the README and a section in the manual's page on formats.
@@ -59,12 +61,6 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
 ];
 
-/// A definition that comes with the program.
-pub(super) fn built_in(name: &str) -> Option<Definition> {
-    let named = BUILT_IN.iter().find(|(file, _)| file.strip_suffix(".toml") == Some(name));
-    read::read(named?.1, None).ok()
-}
-
 impl Format for &'static Definition {
     fn name(&self) -> &'static str {
         self.name
@@ -80,6 +76,14 @@ impl Format for &'static Definition {
 
     fn sniff(&self, probe: &Probe<'_>) -> Verdict {
         sniff::sniff(self, probe)
+    }
+
+    fn sniff_text(&self, text: &str) -> Option<Verdict> {
+        let is_chat = self.chat.as_ref().is_some_and(|chat| chat.begins(text));
+        is_chat.then(|| {
+            let what = format!("{}: messages in plain text", self.agent);
+            Verdict::yes(Confidence::Certain, Shape::Text, what)
+        })
     }
 
     fn aside(&self, probe: &Probe<'_>) -> Option<&'static str> {
@@ -117,8 +121,11 @@ impl Format for &'static Definition {
     }
 
     fn home(&self, path: &Path) -> PathBuf {
-        let above =
-            if self.folders.records.is_some() && self.is_at_home(path) { self.named.max(1) } else { 1 };
+        let above = if self.folders.records.is_some() && self.is_at_home(path) {
+            self.folders.named.max(1)
+        } else {
+            1
+        };
         path.ancestors().nth(above).unwrap_or(path).to_owned()
     }
 
@@ -131,7 +138,7 @@ impl Format for &'static Definition {
     }
 
     fn named<'p>(&self, path: &'p Path) -> Option<Named<'p>> {
-        if self.named == 0 || !self.is_at_home(path) {
+        if self.folders.named == 0 || !self.is_at_home(path) {
             return Named::stem(path);
         }
         // Of the files of a folder the first one is listed.
@@ -142,7 +149,7 @@ impl Format for &'static Definition {
         {
             return None;
         }
-        path.ancestors().nth(self.named).map(|folder| Named::id(file_name(folder)))
+        path.ancestors().nth(self.folders.named).map(|folder| Named::id(file_name(folder)))
     }
 
     fn files(&self, path: &Path, _session: &str) -> Vec<Pattern> {

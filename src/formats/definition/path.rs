@@ -12,7 +12,7 @@ mod turned;
 use std::borrow::Cow;
 
 use self::turned::{beside, deep, inside, outside, tagged, under, unquoted};
-use crate::formats::anthropic;
+use crate::formats::attached::output_text;
 use crate::formats::json::{self, Json, Str};
 use crate::model::entry::Piece;
 use crate::model::text::Text;
@@ -191,7 +191,7 @@ impl Path {
 
     /// The values as one text: several of them one below the other, parts of other kinds as their source.
     pub(super) fn string<R>(&self, scope: Scope<'_>, take: impl FnOnce(&Str<'_>) -> R) -> Option<R> {
-        self.written(scope, anthropic::output_text, take)
+        self.written(scope, output_text, take)
     }
 
     /// As [`Self::string`], without parts that are no text.
@@ -274,7 +274,7 @@ impl Path {
 
 /// A text, or the texts among parts.
 fn prose_of<'j, 'a>(value: &'j Json<'a>) -> Cow<'j, Str<'a>> {
-    let Json::Array(items) = value else { return anthropic::output_text(value) };
+    let Json::Array(items) = value else { return output_text(value) };
     let texts = items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str()));
     Cow::Owned(texts.collect::<Vec<_>>().join("\n").into())
 }

@@ -13,21 +13,24 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-pub use self::head::{head, is_overlay, overlay};
+pub(crate) use self::head::{Base, overlay};
+pub use self::head::{Head, Overlay, head, is_overlay};
 use self::rules::Defaults;
 use self::table::Reader;
+use super::chat::Chat;
 use super::kinds::{FACTS, Fact};
 use super::mistakes::{Lines, Mistake};
-use super::rule::{Around, Common, Definition, Detect, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
+use super::rule::{Around, Definition, Detect, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
 /// The words for shapes.
-const SHAPES: [(&str, Shape); 4] = [
+const SHAPES: [(&str, Shape); 5] = [
     ("lines", Shape::Lines),
     ("document", Shape::Document),
     ("array", Shape::Document),
     ("database", Shape::Rows),
+    ("text", Shape::Text),
 ];
 
 /// No name of a format is longer: it is a column of tables.
@@ -63,13 +66,19 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
                     database = { sessions = \"TABLE\", rows = \"TABLE\", session = \"COLUMN\" }";
         reader.mistake(0..0, what.to_owned());
     }
+    let chat = table.table(reader, "chat").map(|table| chat(reader, table));
+    if shapes.contains(&Shape::Text) != chat.is_some() {
+        let what = "a format with shape = \"text\" says who speaks: chat = { user = [\"user:\"], assistant = \
+                    [\"assistant:\"] }";
+        reader.mistake(0..0, what.to_owned());
+    }
     let roots = places::roots(reader, &mut table, is_database);
     let named = table.integer(reader, "named").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     let mut template =
         |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(text, _)| text.to_owned());
     let instead = template(reader, "instead");
     let beside = template(reader, "beside");
-    let folders = Folders { records: template(reader, "folder"), within: template(reader, "within") };
+    let folders = Folders { records: template(reader, "folder"), within: template(reader, "within"), named };
     let companions =
         table.strings(reader, "companions").into_iter().map(|(text, _)| text.to_owned()).collect();
     let beside_rows = table.table(reader, "rows_beside");
@@ -99,23 +108,19 @@ fn definition(reader: &mut Reader<'_>, root: &DeTable<'_>, file: Option<PathBuf>
         file,
         shapes,
         store,
+        chat,
         folders,
         roots,
-        named,
         around: Around { instead, beside, companions, rows_beside },
         repeats: fields::Fields { common: repeats.leak(), ..fields::NONE },
         detect,
         facts,
         needs: needs(&rules, numbered),
         kinds,
+        unruled: rules::unruled(reader, &defaults),
         rules,
         unique,
         journal,
-        record: Common {
-            lane: defaults.path(reader, "lane"),
-            key: defaults.path(reader, "key"),
-            at: defaults.path(reader, "at"),
-        },
         main: defaults.main,
     })
 }
@@ -178,11 +183,27 @@ fn shapes(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Vec<Shape> 
     for (word, span) in table.strings(reader, "shape") {
         match SHAPES.iter().find(|(known, _)| *known == word) {
             Some((_, shape)) => shapes.push(*shape),
-            None => reader
-                .mistake(span, format!("`{word}` is no shape; shapes are lines, document, array, database")),
+            None => reader.mistake(
+                span,
+                format!("`{word}` is no shape; shapes are lines, document, array, database, text"),
+            ),
         }
     }
     if shapes.is_empty() { vec![Shape::Lines] } else { shapes }
+}
+
+/// Reads `[chat]`.
+fn chat(reader: &mut Reader<'_>, mut table: table::Fields<'_>) -> Chat {
+    let mut voices = Vec::new();
+    for role in ["user", "assistant"] {
+        let lines = table.strings(reader, role);
+        voices.extend(lines.into_iter().map(|(line, _)| (leak(line), role)));
+    }
+    let mut mark = |reader: &mut Reader<'_>, key| table.string(reader, key).map(|(mark, _)| leak(mark));
+    let (sign, thinking) = (mark(reader, "sign"), mark(reader, "thinking"));
+    let (call, result) = (mark(reader, "call"), mark(reader, "result"));
+    table.finish(reader);
+    Chat { voices, sign, thinking, call, result }
 }
 
 fn detect(reader: &mut Reader<'_>, table: &mut table::Fields<'_>) -> Detect {

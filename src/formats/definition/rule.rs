@@ -3,6 +3,7 @@
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::AtomicU64;
 
+use super::chat::Chat;
 use super::kinds::{Fact, Kinds};
 use super::path::Path;
 use super::when::{Literal, When};
@@ -29,11 +30,11 @@ pub struct Definition {
     pub(super) shapes: Vec<Shape>,
     /// The tables of a database that hold them.
     pub(super) store: Option<Store>,
+    /// How sessions are written that are plain text.
+    pub(super) chat: Option<Chat>,
     pub(super) folders: Folders,
     /// Where they lie.
     pub(super) roots: &'static [Root],
-    /// How many folders above its file the name of a session stands; 0 is the file.
-    pub(super) named: usize,
     /// What lies beside it.
     pub(super) around: Around,
     /// Fields that say once more what others say.
@@ -46,26 +47,17 @@ pub struct Definition {
     pub(super) kinds: Kinds,
     /// The rules, in order.
     pub rules: Vec<Rule>,
+    /// What is known of entries of which no rule speaks.
+    pub(super) unruled: EntryRule,
     /// Names of lanes that are the session itself.
     pub(super) main: Vec<&'static str>,
     /// An id that no two records have: one that has it again is the same.
     pub(super) unique: Option<Path>,
-    /// What holds of records that do not say otherwise by their rules.
-    pub(super) record: Common,
     /// What must be known of earlier records.
     pub(super) needs: Needs,
     /// How records change a state of which rules read parts.
     pub(super) journal: Option<Journal>,
 }
-
-/// What holds of records that do not say otherwise by their rules.
-#[derive(Debug)]
-pub(super) struct Common {
-    pub(super) lane: Option<Path>,
-    pub(super) key: Option<Path>,
-    pub(super) at: Option<Path>,
-}
-
 /// What lies beside a session.
 #[derive(Debug)]
 pub(super) struct Around {
@@ -112,6 +104,8 @@ pub(super) struct Folders {
     pub(super) records: Option<String>,
     /// With sessions about the folder that holds it.
     pub(super) within: Option<String>,
+    /// How many folders above its file the name of a session stands; 0 is the file.
+    pub(super) named: usize,
 }
 
 /// How records change a state.

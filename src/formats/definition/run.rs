@@ -17,6 +17,7 @@ mod work;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -29,7 +30,7 @@ use self::once::Once;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
 use self::work::{LOOK, RULE, Work};
-use super::kinds::{self, Fact};
+use super::kinds::{self, Class, Fact};
 use super::path::{Path, Scope, word_of};
 use super::rule::{
     Again, Definition, EntryRule, FactRule, Flag, Kind, LaneRule, MarkKind, MarkRule, RoleRule, Rule, role_of,
@@ -171,7 +172,7 @@ impl Run {
         let kind = self.kind_of(site);
         let begins_lane = |rule: &Rule| rule.lane.is_some() && rule.records.is_some();
         let begins_lane = |rule: &Rule| begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope);
-        let of_lane = || self.definition.record.lane.as_ref().and_then(|lane| lane.word(site.scope));
+        let of_lane = || self.definition.unruled.lane.as_ref().and_then(|lane| lane.word(site.scope));
         kind == Kind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
@@ -248,17 +249,25 @@ impl Run {
         if record.filled().is_some() && !record.is_object() {
             return show_raw(input, "text", out);
         }
-        let (class, name) = self.definition.kinds.name(record, &KINDS).unwrap_or(("type", Cow::Borrowed("")));
-        let at = self.definition.record.at.as_ref().and_then(|path| path.moment(site.scope));
+        // A definition that nobody has installed is known to itself alone.
+        let all = Some(kinds::of(out)).filter(|all| all.classes().next().is_some());
+        let named = all.unwrap_or(&self.definition.kinds).classes().filter_map(|class| {
+            let value = class.name.split('.').fold(record, |value, name| value.get(name));
+            Some((class, word_of(value)?))
+        });
+        let named: Vec<(&Class, Cow<'_, str>)> = named.collect();
+        let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
+        let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
+        // It is no part of another entry, whatever key it has.
+        let Head { at, lane, .. } = self.head(&self.definition.unruled, site, out);
         let at = at.or_else(|| record.get("timestamp").moment());
-        let named = self.definition.record.lane.as_ref().and_then(|path| path.word(site.scope));
-        let lane = self.lane_at(named, site);
         let mut entry = out.new_entry(own_key(site, out), Role::Harness, at);
         entry.lane = lane;
         let from = out.edits.len();
-        let fate = unknown::record(unknown::Kind(class, &name), record, entry, out);
+        let fate = unknown::record(unknown::Kind(class, name), record, entry, out);
         // It is taken back with what stands around it, and others may name it as the place to go back to.
-        let id = self.definition.record.key.as_ref().and_then(|key| self.runs.id(key, site.scope));
+        let key = self.definition.unruled.key.as_ref();
+        let id = key.and_then(|key| self.runs.id(key, site.scope));
         let made = out.edits.get(from..).unwrap_or_default().iter().filter_map(|edit| match edit {
             Edit::Entry(entry) => Some(entry),
             _ => None,
@@ -543,7 +552,16 @@ impl Decoder for Run {
         self.definition.name
     }
 
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        let all = || std::iter::once(0..text.len()).collect();
+        self.definition.chat.as_ref().map_or_else(all, |chat| chat.passages(text))
+    }
+
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        if let (Place::Passage, Some(chat)) = (input.place, &self.definition.chat) {
+            let record = chat.record(input.json.str_or_empty());
+            return self.decode(Input { json: &record, place: Place::Element }, out);
+        }
         self.work.begin();
         if let Some(project) = self.project.take() {
             out.meta(MetaEdit::Cwd(project));
@@ -608,9 +626,6 @@ impl RoleRule {
         path.word(scope).and_then(|word| role_of(&word)).unwrap_or(Role::Harness)
     }
 }
-
-/// Members by which most agents name the kind of a record.
-const KINDS: [&str; 4] = ["type", "kind", "role", "event"];
 
 /// The frame of a document is bookkeeping.
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
@@ -686,6 +701,7 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
                 after: count(&mark.after),
                 trigger,
                 partial: false,
+                took: None,
             };
             let summary = mark.text.as_ref().and_then(|path| path.string(scope, |text| out.prose_of(text)));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);

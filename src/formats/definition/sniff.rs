@@ -13,8 +13,8 @@ pub(super) fn sniff(definition: &Definition, probe: &Probe<'_>) -> Verdict {
     }
     let read = |shape: Shape| match shape {
         Shape::Document => of(definition, shape, probe.elements, probe.header),
-        // It is known by its tables.
-        Shape::Rows => None,
+        // It is known by its tables, or by its lines.
+        Shape::Rows | Shape::Text => None,
         _ => of(definition, shape, probe.lines, None),
     };
     let found =

@@ -241,8 +241,13 @@ impl KimiCliDecoder {
         let Event { kind, payload, at } = event;
         Some(match kind {
             "CompactionBegin" => {
-                let what =
-                    Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+                let what = Break::Compaction {
+                    before: None,
+                    after: None,
+                    trigger: Text::default(),
+                    partial: false,
+                    took: None,
+                };
                 self.agent(lane).line(what, at, out)
             }
             "CompactionEnd" | "MCPLoadingBegin" | "MCPLoadingEnd" => Fate::Merged,

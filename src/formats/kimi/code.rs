@@ -349,6 +349,7 @@ impl Wire {
             after: json.get("tokensAfter").count(),
             trigger: Text::default(),
             partial: false,
+            took: None,
         };
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(what)));
         if let Some(summary) = json.get("summary").filled() {

@@ -269,6 +269,7 @@ pub(crate) fn compaction(line: &Line, record: &Json<'_>, out: &mut Batch) -> Ent
         after: record.get("tokensAfter").count(),
         trigger: trigger.into(),
         partial: false,
+        took: None,
     };
     entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     if let Some(first) = record.get("firstKeptEntryId").filled().map(Text::clean) {

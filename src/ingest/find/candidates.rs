@@ -125,12 +125,17 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// When something was last written beside it, if that is known: what lies beside a file that the reader named is known
-    /// only when that is read.
-    pub(crate) fn written_beside(&self) -> Option<Timestamp> {
-        let format = self.format.filter(|_| self.row.is_none())?;
-        let written = |path: PathBuf| Stamp::of(&path).ok().map(|stamp| stamp.moment());
-        sift::companions(&self.path, format).into_iter().filter_map(written).max()
+    /// What lies beside it, and when each was last written, if that is known: what lies beside a file that the reader named
+    /// is known only when that is read.
+    pub(crate) fn written_beside(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
+        let format = self.format.filter(|_| self.row.is_none());
+        let beside = format.map(|format| sift::companions(&self.path, format)).unwrap_or_default();
+        beside.into_iter().filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp.moment())))
+    }
+
+    /// Its state, as far as that is known without opening it.
+    pub(super) fn stamp(&self) -> (Option<Timestamp>, Option<u64>) {
+        (self.modified, self.size)
     }
 
     /// What names it.

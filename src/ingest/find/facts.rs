@@ -15,6 +15,7 @@ use crate::formats::json::{self, Json};
 use crate::formats::roots::{Listing, file_name};
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
+use crate::model::entry::Entry;
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::text::secrets;
@@ -131,7 +132,7 @@ impl Facts {
             started: first_time(&transcript),
             modified: candidate.modified,
             size: None,
-            live: self.fresh(&candidate, &transcript),
+            live: self.fresh(&candidate, candidate.modified, &transcript),
             unreadable: None,
             path: candidate.path,
         })
@@ -139,6 +140,7 @@ impl Facts {
 
     fn of_file(&mut self, candidate: Candidate, mut glance: Glance) -> Option<Found> {
         let format = glance.format;
+        let shows_end = glance.has_end || glance.is_part;
         let beside = format.beside(&candidate.path);
         // What the beginning says of a run need not hold at its end.
         let says_live = glance.has_end || beside.manifest.is_some();
@@ -176,6 +178,9 @@ impl Facts {
         let is_open = || Registry::of(format, &candidate.path)?.look().map(|_| true);
         let lock = beside.lock.and_then(|path| self.lock(&path)).or_else(is_open);
         let live = live(lock, meta.live.filter(|_| says_live), process);
+        // A file that was copied or restored was written later than its records.
+        let last = last_time(&transcript).filter(|_| shows_end);
+        let modified = candidate.modified.map(|at| last.map_or(at, |last| last.min(at)));
         let place = format.named(&candidate.path);
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
         let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
@@ -192,17 +197,22 @@ impl Facts {
             project: meta.project().cloned(),
             model: meta.model.clone().or(listing.model),
             started: first_time(&transcript),
-            modified: candidate.modified,
+            modified,
             size: candidate.size.filter(|_| !is_part),
-            live: live.or_else(|| self.fresh(&candidate, &transcript)),
+            live: live.or_else(|| self.fresh(&candidate, modified, &transcript)),
             unreadable: None,
             path: candidate.path,
         })
     }
 
     /// What was written to lately is taken for running; what was put aside, or says that it ended, runs no more.
-    fn fresh(&self, candidate: &Candidate, transcript: &Transcript) -> Option<bool> {
-        let is_fresh = candidate.modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
+    fn fresh(
+        &self,
+        candidate: &Candidate,
+        modified: Option<Timestamp>,
+        transcript: &Transcript,
+    ) -> Option<bool> {
+        let is_fresh = modified.is_some_and(|at| self.now.since(at) < FRESH_MS);
         if candidate.is_archive || transcript.has_ended() { Some(false) } else { is_fresh.then_some(true) }
     }
 
@@ -233,6 +243,16 @@ fn unreadable(candidate: Candidate, why: Text) -> Found {
 /// When the first of what was taken in was said: histories that were taken over stand in any order.
 fn first_time(transcript: &Transcript) -> Option<Timestamp> {
     transcript.entries().filter(|entry| !entry.is_beside()).filter_map(|entry| entry.times().min()).min()
+}
+
+/// When the last of it was.
+fn last_time(transcript: &Transcript) -> Option<Timestamp> {
+    transcript.entries().filter_map(Entry::last_time).max()
+}
+
+/// When the last of what a file beside a session tells was, if it tells a time.
+pub(super) fn last_time_beside(path: &Path, format: &'static dyn Format) -> Option<Timestamp> {
+    last_time(&glance::of_companion(path, format)?.transcript())
 }
 
 /// A lock tells best; who claims to run must name a process that does, or name none.

@@ -139,6 +139,13 @@ pub(crate) fn at_file(candidate: &Candidate, stubs_only: bool) -> io::Result<Opt
     Ok(Some(glance))
 }
 
+/// What the beginning and the end of a file of lines beside a session tell.
+pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<Glance> {
+    let mut glance = Glance::nothing(format, path, true);
+    let is_lines = path.extension().is_some_and(|extension| extension == "jsonl");
+    is_lines.then(|| at_lines(path, &mut glance).ok()).flatten().map(|()| glance)
+}
+
 /// The files beside a session that its records ask for.
 pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
     let mut glance = Glance::nothing(format, path, true);

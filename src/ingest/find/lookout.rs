@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::candidates::{Candidate, Databases, Search, collect};
-use super::facts::Facts;
+use super::facts::{Facts, last_time_beside};
 use crate::ingest::target::OpenError;
 use crate::model::found::{Found, Place};
 use crate::model::text::Text;
@@ -22,21 +22,27 @@ use crate::source::stamp::Stamp;
 pub(crate) struct Lookout {
     search: Search,
     databases: Databases,
-    /// Sessions that were given out.
-    given: HashSet<Place>,
+    /// Sessions that were given out, as they were at the last look.
+    given: HashMap<Place, FileStamp>,
     /// Files that cannot be read.
     unreadable: Vec<Found>,
     /// What is no session, or one of another, as it was then.
-    passed: HashMap<Place, (Option<Timestamp>, Option<u64>)>,
+    passed: HashMap<Place, FileStamp>,
+    /// Sessions that rest, as they were then, and when the last of each was.
+    resting: HashMap<Place, (FileStamp, Option<Timestamp>)>,
+    /// Of files beside sessions, when each was written and when the last of what it tells was.
+    beside: HashMap<PathBuf, (Timestamp, Timestamp)>,
     /// What the last look could not look at.
     refused: Vec<OpenError>,
-    /// What the last look passed over, because nothing was written to it lately.
+    /// What the last look passed over, because nothing was said in it lately.
     older: Vec<Candidate>,
     /// All files that may hold a session.
     paths: HashSet<PathBuf>,
     /// The folders in which a session may begin or go on, those that changed last first.
     folders: Vec<PathBuf>,
 }
+
+type FileStamp = (Option<Timestamp>, Option<u64>);
 
 /// What one look came by.
 pub(crate) struct Look {
@@ -56,9 +62,11 @@ impl Lookout {
         Self {
             search,
             databases: Databases::default(),
-            given: HashSet::new(),
+            given: HashMap::new(),
             unreadable: Vec::new(),
             passed: HashMap::new(),
+            resting: HashMap::new(),
+            beside: HashMap::new(),
             refused: Vec::new(),
             older: Vec::new(),
             paths: HashSet::new(),
@@ -85,12 +93,16 @@ impl Lookout {
         let is_news = self.refused != failures;
         self.refused = failures;
         let refused = is_news.then(|| self.refused.iter().map(|OpenError(why)| Text::clean(why)).collect());
-        let is_recent = |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from);
+        let rests = |candidate: &Candidate| {
+            self.resting.get(&candidate.place()).is_some_and(|(stamp, _)| *stamp == candidate.stamp())
+        };
+        let is_recent =
+            |candidate: &Candidate| candidate.modified.is_none_or(|at| at >= from) && !rests(candidate);
         let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
         self.older = older;
         self.paths = recent.iter().map(|candidate| candidate.path.clone()).collect();
+        let found = self.look_at(recent, from, now);
         self.folders = self.folders_of_last_look();
-        let found = self.look_at(recent, now);
         let unreadable = self.unreadable.iter().chain(&self.databases.unreadable).cloned();
         Look { found, unreadable: unreadable.filter(|found| self.is_wanted(found)).collect(), refused, took }
     }
@@ -111,30 +123,72 @@ impl Lookout {
         !self.older.is_empty()
     }
 
-    /// Of what the last look passed over, the sessions beside which something was written at this time or later: a
-    /// sub-agent may work for long while nothing is said in the session that waits for it.
+    /// Of what the last look passed over, the sessions beside which something was said at this time or later: a sub-agent
+    /// may work for long while nothing is said in the session that waits for it.
     pub(crate) fn look_beside(&mut self, from: Timestamp, now: Timestamp) -> Vec<Found> {
         let older = std::mem::take(&mut self.older);
         self.paths.extend(older.iter().map(|candidate| candidate.path.clone()));
-        let recent = older.into_iter().filter_map(|candidate| {
-            let modified = candidate.written_beside().filter(|at| *at >= from)?;
-            Some(Candidate { modified: Some(modified), ..candidate })
+        let mut recent = Vec::new();
+        for candidate in older {
+            let last = self.last_time_beside(&candidate, from);
+            recent.extend(last.map(|at| Candidate { modified: Some(at), ..candidate }));
+        }
+        let mut all = Vec::new();
+        for (candidate, found) in self.read(recent, now) {
+            self.given.insert(candidate.place(), candidate.stamp());
+            all.push(Found { modified: candidate.modified, ..found });
+        }
+        all
+    }
+
+    /// When the last of what lies beside a session was, if it was at this time or later.
+    fn last_time_beside(&mut self, candidate: &Candidate, from: Timestamp) -> Option<Timestamp> {
+        let format = candidate.format?;
+        let written = candidate.written_beside().filter(|(_, at)| *at >= from);
+        let last = written.map(|(path, written)| {
+            let (known_at, last) = self.beside.get(&path).copied().unzip();
+            let last = last.filter(|_| known_at == Some(written));
+            last.unwrap_or_else(|| {
+                let last = last_time_beside(&path, format).map_or(written, |last| last.min(written));
+                self.beside.insert(path, (written, last));
+                last
+            })
         });
-        self.look_at(recent.collect(), now)
+        last.max().filter(|last| *last >= from)
     }
 
     fn is_wanted(&self, found: &Found) -> bool {
         self.search.format.as_ref().is_none_or(|format| found.format == format)
     }
 
-    /// The sessions among these that are news: read on two threads, for the first rows wait for all of them. What cannot
-    /// be read is looked at each time.
-    fn look_at(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<Found> {
-        let stamp = |candidate: &Candidate| (candidate.modified, candidate.size);
+    /// The sessions among these that are news, the newest first. One that grows is at work, whatever times it tells.
+    fn look_at(&mut self, candidates: Vec<Candidate>, from: Timestamp, now: Timestamp) -> Vec<Found> {
+        let mut all = Vec::new();
+        for (candidate, mut found) in self.read(candidates, now) {
+            let (place, stamp) = (candidate.place(), candidate.stamp());
+            let before = self.resting.remove(&place);
+            if before.is_some_and(|((_, size), _)| size != candidate.size) {
+                found.modified = candidate.modified;
+            }
+            if found.modified.is_none_or(|at| at >= from) {
+                self.given.insert(place, stamp);
+                all.push(found);
+            } else {
+                self.resting.insert(place, (stamp, found.modified));
+                self.older.push(candidate);
+            }
+        }
+        all.sort_by_key(|found| Reverse(found.modified));
+        all
+    }
+
+    /// Those of the candidates that are sessions and were not given out: read on two threads, for the first rows wait for
+    /// all of them. What cannot be read is looked at each time.
+    fn read(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<(Candidate, Found)> {
         candidates.retain(|candidate| {
-            let place = candidate.place();
-            let is_known = self.given.contains(&place) || self.passed.get(&place) == Some(&stamp(candidate));
-            !candidate.is_archive && !is_known
+            let (place, stamp) = (candidate.place(), candidate.stamp());
+            let given = self.given.get_mut(&place).map(|given| *given = stamp);
+            !candidate.is_archive && given.is_none() && self.passed.get(&place) != Some(&stamp)
         });
         let halves: Vec<&[Candidate]> = candidates.chunks(candidates.len().div_ceil(2).max(1)).collect();
         let read = on_two_threads(&halves, |half| {
@@ -145,22 +199,31 @@ impl Lookout {
         self.unreadable
             .retain(|found| !places.contains(&found.path) && found.path.symlink_metadata().is_ok());
         let mut all = Vec::new();
-        for (candidate, found) in candidates.iter().zip(read.into_iter().flatten()) {
+        for (candidate, found) in candidates.into_iter().zip(read.into_iter().flatten()) {
             match found.filter(|found| self.is_wanted(found)) {
                 Some(found) if found.unreadable.is_some() => self.unreadable.push(found),
-                Some(found) => {
-                    self.given.insert(candidate.place());
-                    all.push(found);
-                }
-                None => drop(self.passed.insert(candidate.place(), stamp(candidate))),
+                Some(found) => all.push((candidate, found)),
+                None => drop(self.passed.insert(candidate.place(), candidate.stamp())),
             }
         }
         all
     }
 
-    /// A session is no longer of interest; it is given out again when it is written to.
-    pub(crate) fn forget(&mut self, place: &Place) {
-        self.given.remove(place);
+    /// A session is followed no more; it is given out again when it is written to.
+    pub(crate) fn rest(&mut self, place: Place, last: Option<Timestamp>) {
+        if let Some(stamp) = self.given.remove(&place) {
+            self.resting.insert(place, (stamp, last));
+        }
+    }
+
+    /// What rests is given out again by the next look.
+    pub(crate) fn wake(&mut self, place: &Place) {
+        self.resting.remove(place);
+    }
+
+    /// How many sessions rest in which something was said at this time or later.
+    pub(crate) fn resting(&self, from: Timestamp) -> usize {
+        self.resting.values().filter(|(_, last)| last.is_none_or(|at| at >= from)).count()
     }
 
     /// Whether a file was there at the last look, or the database whose log it is.

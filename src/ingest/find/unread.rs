@@ -20,11 +20,6 @@ use crate::model::edit::{Edit, Feed};
 use crate::model::found::Found;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::regular;
-use crate::source::stamp::read_range;
-
-/// So much of a file tells that it is none of records.
-const FIRST_BYTES: usize = 64;
 
 /// A session of which nothing was read yet, and who wrote it, as far as its place or, of a file that the reader named,
 /// its beginning tells; with the files of its sub-agents that do not lie beside it.
@@ -125,7 +120,7 @@ impl Unread {
     /// Whether something was written to it or beside it at this time or later, as far as anybody knows.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
-        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().is_some_and(|at| at >= since)
+        self.0.is_asked || is_since(self.0.modified) || self.0.written_beside().any(|(_, at)| at >= since)
     }
 
     /// What to open.
@@ -138,7 +133,10 @@ impl Unread {
         if self.is_of_many() {
             return Ok(Sifted::Whole(None));
         }
-        sift::sift(&self.0.path, self.1, &self.2, sieve)
+        let sifted = sift::sift(&self.0.path, self.1, &self.2, sieve)?;
+        // Only of what an agent wrote is known how it begins.
+        let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
+        Ok(if sifted == Sifted::Strange && !is_of_agent { Sifted::Nothing } else { sifted })
     }
 
     /// It, if it cannot be read, and why: for what is read in another way than by a [`Reader`].
@@ -148,18 +146,6 @@ impl Unread {
         let place = candidate.place();
         let found = Found::unreadable(place.path, format, Text::clean(why));
         Found { session: place.session, modified: candidate.modified, ..found }
-    }
-
-    /// Whether it begins unlike a file of records though its agent's sessions are such files. Of an empty one nobody knows.
-    pub(crate) fn begins_strangely(&self) -> bool {
-        if self.0.format.is_none() || self.0.row.is_some() {
-            return false;
-        }
-        let Ok(head) = regular::open(&self.0.path).and_then(|file| read_range(&file, 0, FIRST_BYTES)) else {
-            return false;
-        };
-        let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&head).trim_ascii_start();
-        head.first().is_some_and(|byte| !b"{[".contains(byte))
     }
 
     /// The files of its sub-agents, if the reader named it and they are sessions of their own.

@@ -120,7 +120,7 @@ impl Looker {
         facts: &mut Facts,
         send: &mut dyn FnMut(Sighting) -> bool,
     ) -> bool {
-        let stamp = (candidate.modified, candidate.size);
+        let stamp = candidate.stamp();
         let stays = |known: &Known| {
             (known.modified, known.size) == stamp && !known.is_live && known.unreadable.is_none()
         };

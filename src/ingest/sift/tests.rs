@@ -46,7 +46,7 @@ proptest! {
         fs::write(&path, &text).unwrap();
         let found = match sift(&path, None, &[], &with_x).unwrap() {
             Sifted::Lines(mut files) => files.remove(0).lines,
-            Sifted::Nothing => Vec::new(),
+            Sifted::Nothing | Sifted::Strange => Vec::new(),
             Sifted::Whole(_) => panic!("it is a file of lines"),
         };
         let places: Vec<_> = found.iter().map(|line| (line.at, line.len, line.line)).collect();
@@ -101,6 +101,8 @@ fn archives_documents_and_files_without_hits_are_told_apart() {
         (write("d.json", b"{\n\"x\": 1}"), WHOLE),
         (write("e.json", b"{\n\"y\": 1}"), Sifted::Nothing),
         (write("f.jsonl", b""), Sifted::Nothing),
+        (write("g.jsonl", b"\xef\xbb\xbf {\"y\": 1}\n"), Sifted::Nothing),
+        (write("h.jsonl", b"SQLite\n"), Sifted::Strange),
     ] {
         let expected = if expected == WHOLE { Sifted::Whole(Some(vec![path.clone()])) } else { expected };
         assert_eq!(sift(&path, None, &[], &with_x).unwrap(), expected, "{}", path.display());

@@ -21,8 +21,13 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     match what {
-        Break::Compaction { before, after, trigger, partial } => {
-            let words = compaction(*before, *after, trigger, *partial, glyphs.arrow);
+        Break::Compaction { before, after, trigger, partial, took } => {
+            let mut words = compaction(*before, *after, *partial, glyphs.arrow);
+            let notes = [first_line(trigger), took.map(figures::duration).unwrap_or_default()];
+            let notes: Vec<String> = notes.into_iter().filter(|note| !note.trim().is_empty()).collect();
+            if !notes.is_empty() {
+                words.push_str(&format!(" ({})", notes.join(", ")));
+            }
             rule(sheet, &format!("{} {words}", glyphs.compacted), theme.warn, 4);
         }
         Break::Branch(text) => across(sheet, "branch left", text, detail),
@@ -44,8 +49,8 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
     }
 }
 
-/// `compacted 148k → 22k tokens (auto)`
-fn compaction(before: Option<u64>, after: Option<u64>, trigger: &Text, partial: bool, arrow: &str) -> String {
+/// `compacted 148k → 22k tokens`
+fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &str) -> String {
     let mut words = if partial { "old outputs dropped" } else { "compacted" }.to_owned();
     match (before, after) {
         (Some(before), Some(after)) => {
@@ -58,9 +63,6 @@ fn compaction(before: Option<u64>, after: Option<u64>, trigger: &Text, partial: 
         (Some(before), None) => words.push_str(&format!(" from {} tokens", figures::tokens(before))),
         (None, Some(after)) => words.push_str(&format!(" to {} tokens", figures::tokens(after))),
         (None, None) => {}
-    }
-    if !trigger.is_blank() {
-        words.push_str(&format!(" ({})", first_line(trigger)));
     }
     words
 }

@@ -75,8 +75,13 @@ fn every_kind_of_block_has_a_type() {
         let mut entry = out.new_entry(Text::clean("k"), Role::Harness, None);
         let (thought, raw) = (out.prose("hm"), out.prose("?"));
         let image = Image { mime: Text::default(), bytes: None, source: None, origin: out.origin() };
-        let compaction =
-            Break::Compaction { before: Some(9), after: None, trigger: Text::clean("auto"), partial: false };
+        let compaction = Break::Compaction {
+            before: Some(9),
+            after: None,
+            trigger: Text::clean("auto"),
+            partial: false,
+            took: None,
+        };
         let kinds = [
             BlockKind::Thinking(thought),
             BlockKind::Image(image),

@@ -109,8 +109,13 @@ fn partial_compactions_are_breaks_but_no_compactions() {
     let figures = counted(|out| {
         for (key, partial) in [("one", true), ("two", false)] {
             let mut entry = out.new_entry(Text::clean(key), Role::Harness, None);
-            let compaction =
-                Break::Compaction { before: None, after: None, trigger: Text::default(), partial };
+            let compaction = Break::Compaction {
+                before: None,
+                after: None,
+                trigger: Text::default(),
+                partial,
+                took: None,
+            };
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
             out.entry(entry);
         }

@@ -125,8 +125,13 @@ fn batch(number: usize, step: Step) -> Batch {
         }
         Step::Compaction { key } => {
             let mut entry = said(key, Role::Harness);
-            let line =
-                Break::Compaction { before: None, after: None, trigger: Text::default(), partial: false };
+            let line = Break::Compaction {
+                before: None,
+                after: None,
+                trigger: Text::default(),
+                partial: false,
+                took: None,
+            };
             entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(line)));
             out.entry(entry);
         }

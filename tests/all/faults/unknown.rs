@@ -194,7 +194,7 @@ fn a_run_of_traces_is_one_row_with_its_number() {
         "{text}"
     );
     assert!(text.contains("BEFORE") && text.contains("AFTER"), "{text}");
-    assert_eq!(lines(&printed(&["--level", "5"]), "\"quux\""), 3);
+    assert_eq!(lines(&printed(&["--level", "5"]), "      quux"), 3);
     assert_eq!(lines(&printed(&["--level", "4", "--json"]), "type/quux"), 3);
 }
 

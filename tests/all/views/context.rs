@@ -89,7 +89,7 @@ fn answer(key: &str, second: i64, tokens: [u64; 3], fill: impl FnOnce(&mut Entry
 fn session() -> Vec<Edit> {
     let mut compacted = entry("c", Role::Harness, 900);
     let trigger = Text::from("auto");
-    let line = Break::Compaction { before: Some(148_000), after: None, trigger, partial: false };
+    let line = Break::Compaction { before: Some(148_000), after: None, trigger, partial: false, took: None };
     push(&mut compacted, BlockKind::Break(line));
     text(&mut compacted, "The watcher test was flaky; a lock was missing.");
     vec![

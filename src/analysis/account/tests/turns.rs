@@ -170,6 +170,28 @@ fn what_the_agent_was_not_at_work_its_tools_waited_for_the_human() {
 }
 
 #[test]
+fn a_compaction_that_was_asked_for_works_as_long_as_it_took() {
+    let compaction = |took| {
+        let trigger = Text::from("manual");
+        vec![BlockKind::Break(Break::Compaction { before: None, after: None, trigger, partial: false, took })]
+    };
+    let times = |took| {
+        let (_, account) = account_of(|out| {
+            prompt(out, "p1", Some(0));
+            answer(out, "m1", Some(10));
+            entry(out, "c1", Role::Harness, Some(200), compaction(took));
+            prompt(out, "p2", Some(260));
+            answer(out, "m2", Some(265));
+        });
+        let time = account.time(None);
+        [Class::Model, Class::Human, Class::Unknown].map(|class| time.of(class) / 1_000)
+    };
+    assert_eq!(times(Some(40_000)), [10 + 40 + 5, 150 + 60, 0]);
+    assert_eq!(times(Some(900_000)), [10 + 190 + 5, 60, 0], "no longer than since the answer");
+    assert_eq!(times(None), [10 + 5, 60, 190], "nobody knows when it was asked for");
+}
+
+#[test]
 fn after_all_was_said_nobody_works_until_somebody_asks() {
     let done = |out: &mut Batch, key: &str, time: Seconds| {
         let mut entry = out.new_entry(Text::clean(key), Role::Assistant, at(time));
@@ -177,8 +199,13 @@ fn after_all_was_said_nobody_works_until_somebody_asks() {
         entry.blocks = vec![Batch::block(Piece(0), BlockKind::Text(out.prose("done")))];
         out.entry(entry);
     };
-    let compaction =
-        || Break::Compaction { before: None, after: None, trigger: Text::from("auto"), partial: false };
+    let compaction = || Break::Compaction {
+        before: None,
+        after: None,
+        trigger: Text::from("auto"),
+        partial: false,
+        took: None,
+    };
     let (transcript, account) = account_of(|out| {
         prompt(out, "p1", Some(0));
         done(out, "m1", Some(10));

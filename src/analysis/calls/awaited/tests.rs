@@ -56,7 +56,13 @@ impl Fixture {
     fn compaction(&mut self, partial: bool) -> &mut Self {
         self.feed(|out, at| {
             let mut entry = out.new_entry(Key::from(format!("c{}", at.0).as_str()), Role::Harness, Some(at));
-            let line = Break::Compaction { before: None, after: None, trigger: Text::default(), partial };
+            let line = Break::Compaction {
+                before: None,
+                after: None,
+                trigger: Text::default(),
+                partial,
+                took: None,
+            };
             entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(line)));
             out.entry(entry);
         })

@@ -64,7 +64,7 @@ fn result(out: &mut Batch, of: &str, bytes: usize) {
 
 fn compaction(out: &mut Batch, key: &str, before: Option<u64>, after: Option<u64>) -> Entry {
     let mut entry = say(out, key, Role::Harness, 4_000);
-    let line = Break::Compaction { before, after, trigger: Text::default(), partial: false };
+    let line = Break::Compaction { before, after, trigger: Text::default(), partial: false, took: None };
     entry.blocks.insert(0, Batch::block(Piece(9), BlockKind::Break(line)));
     entry
 }

@@ -60,10 +60,10 @@ pub(super) fn snapshot(
     Fate::Shown
 }
 
-/// Shows tools that the model was given later.
+/// Keeps tools that the model may be given later.
 pub(super) fn further_tools(line: &Line<'_>, list: &Json<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);
-    entry.marks.quiet = true;
+    (entry.marks.quiet, entry.marks.trace) = (true, true);
     let kind = tools(list, out);
     entry.blocks.push(Batch::block(line.piece(), kind));
     out.entry(entry);

@@ -97,9 +97,16 @@ fn queue(lines: &[&str]) -> Transcript {
             ("typed", words) => format!(
                 r#"{{"type":"user","uuid":"u{number}","isSidechain":false,"timestamp":"{time}","message":{{"role":"user","content":"{words}"}}}}"#
             ),
-            (operation, words) => format!(
-                r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"{time}","sessionId":"s","content":"{words}"}}"#
-            ),
+            (operation, words) => {
+                let (operation, id) = operation.split_once('@').unwrap_or((operation, ""));
+                let (operation, reason) = match operation {
+                    "delegate" => ("remove", "delivered_to_agent"),
+                    other => (other, ""),
+                };
+                format!(
+                    r#"{{"type":"queue-operation","operation":"{operation}","timestamp":"{time}","sessionId":"s","content":"{words}","commandUuid":"{id}","reason":"{reason}"}}"#
+                )
+            }
         }
     };
     let lines: Vec<String> = lines.iter().enumerate().map(line).collect();
@@ -119,6 +126,17 @@ fn what_the_queue_says_in_any_order_counts_once() {
         (&["enqueue <task-notification>x</task-notification>", "enqueue one", "remove"], &["one"]),
         (&["enqueue one"], &[]),
         (&["remove", "dequeue"], &[]),
+        (&["enqueue one", "enqueue two", "remove two"], &["two"]),
+        (&["enqueue@a one", "enqueue@b two", "absorb@b", "typed one"], &["two", "one"]),
+        (
+            &["enqueue@a one", "enqueue@b two", "given two", "absorb@b", "dequeue", "typed one"],
+            &["two", "one"],
+        ),
+        (
+            &["enqueue@a one", "enqueue@b one", "given one", "remove@a", "dequeue", "typed one"],
+            &["one", "one"],
+        ),
+        (&["enqueue@a one", "enqueue@b two", "delegate@a", "remove"], &["two"]),
     ] {
         let transcript = queue(events);
         assert_eq!(said(&transcript), expected, "{events:?}");

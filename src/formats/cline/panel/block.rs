@@ -176,7 +176,7 @@ fn line(kind: &str, text: &str, payload: &Json<'_>, json: &Json<'_>) -> Option<B
 
 fn compacted(before: &Json<'_>, after: &Json<'_>, trigger: &str) -> Break {
     let (before, after, trigger) = (before.count(), after.count(), Text::clean(trigger));
-    Break::Compaction { before, after, trigger, partial: false }
+    Break::Compaction { before, after, trigger, partial: false, took: None }
 }
 
 /// What a failed try of a request comes to.

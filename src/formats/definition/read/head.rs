@@ -4,12 +4,47 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-use super::table::{Fields, Reader};
+use super::table::{Fields, Reader, Span};
 use super::{kinds, leak, no_toml, places};
-use crate::formats::definition::built_in as built_in_named;
-use crate::formats::definition::head::{self, Head, Overlay};
-use crate::formats::definition::mistakes::Mistake;
-use crate::formats::definition::rule::Definition;
+use crate::formats::definition::kinds::Kinds;
+use crate::formats::definition::mistakes::{Lines, Mistake};
+use crate::formats::roots::Root;
+
+/// What is known of a format besides how it is read.
+#[derive(Debug)]
+pub struct Head {
+    /// The agent, for people.
+    pub(crate) agent: &'static str,
+    /// What the agent does not record.
+    pub(crate) omits: &'static str,
+    /// Where sessions lie.
+    pub(crate) roots: &'static [Root],
+    /// Kinds that need no code.
+    pub(crate) kinds: Kinds,
+}
+
+/// What a reader adds to a format.
+#[derive(Debug)]
+pub struct Overlay {
+    /// The format.
+    pub(crate) extends: &'static str,
+    /// Its file.
+    pub(crate) file: PathBuf,
+    /// Further places.
+    pub(crate) roots: &'static [Root],
+    /// Further kinds, and other words for kinds that are there.
+    pub(crate) kinds: Kinds,
+    /// Their classes and names, each with its place in the file.
+    pub(crate) named: Vec<(&'static str, &'static str, Mistake)>,
+}
+
+/// What there is to add to.
+pub(crate) struct Base<'b> {
+    /// The kinds of a format with this name, as far as an overlay can make up no others.
+    pub(crate) kinds: &'b dyn Fn(&str) -> Option<Option<&'b Kinds>>,
+    /// The names of all formats.
+    pub(crate) names: &'b dyn Fn() -> Vec<&'static str>,
+}
 
 /// Reads a head; or what is wrong with it.
 pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
@@ -20,7 +55,7 @@ pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
     let (name, agent) = (word(&mut reader, "name"), word(&mut reader, "agent"));
     let omits = word(&mut reader, "omits").unwrap_or("");
     let roots = places::roots(&mut reader, &mut table, false);
-    let kinds = kinds::kinds(&mut reader, &mut table, None);
+    let kinds = kinds::kinds(&mut reader, &mut table);
     table.finish(&mut reader);
     if name.is_none() {
         reader.mistake(0..0, "`name` is missing".to_owned());
@@ -38,40 +73,28 @@ pub fn is_overlay(text: &str) -> bool {
 }
 
 /// Reads what a reader adds to a format; or what is wrong with it.
-/// `own` are the reader's own definitions, which nobody has chosen yet.
-pub fn overlay(text: &str, file: PathBuf, own: &[&'static Definition]) -> Result<Overlay, Vec<Mistake>> {
+pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Overlay, Vec<Mistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let mut reader = Reader::new(text);
     let mut table = Fields::root(root.get_ref());
     let extends = table.string(&mut reader, "extends");
-    let built_in;
-    let base = match &extends {
-        None => None,
-        Some((name, _)) => {
-            built_in = built_in_named(name);
-            let chosen = own.iter().find(|known| known.name == *name).map(|known| &known.kinds);
-            let with_head = || head::of(name).map(|head| &head.kinds);
-            chosen.or_else(with_head).or_else(|| built_in.as_ref().map(|known| &known.kinds))
-        }
-    };
-    if let (Some((name, span)), None) = (&extends, base) {
-        let mut names: Vec<&str> =
-            crate::formats::names().chain(own.iter().map(|known| known.name)).collect();
-        names.retain(|name| *name != "generic");
-        names.sort_unstable();
-        reader
-            .mistake(span.clone(), format!("there is no format `{name}`; formats are {}", names.join(", ")));
+    let known = extends.as_ref().and_then(|(name, _)| (base.kinds)(name));
+    if let (Some((name, span)), None) = (&extends, known) {
+        let names = (base.names)().join(", ");
+        reader.mistake(span.clone(), format!("there is no format `{name}`; formats are {names}"));
     }
     let roots = places::roots(&mut reader, &mut table, false);
     // Without a format nothing can be said of its kinds.
-    let kinds = match base {
-        Some(base) => kinds::kinds(&mut reader, &mut table, Some(base)),
-        None => kinds::kinds(&mut reader, &mut table, None),
-    };
+    let (kinds, named) = kinds::added(&mut reader, &mut table, known.flatten());
     table.finish(&mut reader);
+    let lines = Lines::of(text);
+    let place = |(class, name, span): (_, _, Span)| (class, name, lines.mistake(span.start, String::new()));
+    let named = named.into_iter().map(place).collect();
     let mistakes = reader.finish();
     match extends {
-        Some((name, _)) if mistakes.is_empty() => Ok(Overlay { extends: leak(name), file, roots, kinds }),
+        Some((name, _)) if mistakes.is_empty() => {
+            Ok(Overlay { extends: leak(name), file, roots, kinds, named })
+        }
         _ => Err(mistakes),
     }
 }

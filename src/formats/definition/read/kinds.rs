@@ -1,29 +1,60 @@
 //! `[kinds]` of a head, a definition or a reader's overlay.
 
+use std::collections::HashMap;
+
 use super::leak;
 use super::table::{Fields, Reader, Span};
 use crate::formats::definition::kinds::{Class, FACTS, Fact, Kinds, Known};
+use crate::formats::json;
 
 /// Classes that every definition has: members by which most agents name the kind of a record, and that of a block.
 const COMMON: [&str; 5] = ["type", "kind", "role", "event", "block.type"];
 
-/// Those of a definition.
+/// Those of a definition. What its own classes call a record counts before what the common ones do.
 pub(super) fn of_definition(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
-    let mut kinds = kinds(reader, table, None);
-    for class in COMMON {
-        kinds.0.entry(class).or_default();
+    let mut kinds = kinds(reader, table);
+    for name in COMMON {
+        if kinds.class(name).is_none() {
+            kinds.0.push(Class { name, record: None, known: HashMap::new() });
+        }
     }
     kinds
 }
 
-/// Reads them. `base` are those that an overlay adds to: it can neither make up classes nor change what code does.
-pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>, base: Option<&Kinds>) -> Kinds {
+/// Those of a format that is read by code.
+pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kinds {
+    let classes = table.table(reader, "kinds").map(|inner| inner.tables_by_name(reader));
     let mut kinds = Kinds::default();
-    let Some(inner) = table.table(reader, "kinds") else { return kinds };
-    for (class, span, fields) in inner.tables_by_name(reader) {
-        let known = base.map(|base| base.0.get(class.as_str()));
-        if matches!(known, Some(None)) {
-            let mut classes: Vec<&str> = base.into_iter().flat_map(Kinds::classes).collect();
+    for (name, _, mut fields) in classes.into_iter().flatten() {
+        let record = fields.string(reader, "record");
+        if let Some((_, span)) =
+            record.as_ref().filter(|(text, _)| !text.contains("\"?\"") || json::parse(text).is_err())
+        {
+            reader.mistake(
+                span.clone(),
+                "`record` is a record in JSON, with \"?\" where the name stands".to_owned(),
+            );
+        }
+        let record = record.map(|(text, _)| leak(text));
+        let known = known(reader, fields, &mut Vec::new());
+        kinds.0.push(Class { name: leak(&name), record, known });
+    }
+    kinds
+}
+
+/// Those of an overlay, which adds to others: it makes up no class of a format that is read by code. Tells where each
+/// name stands.
+pub(super) fn added(
+    reader: &mut Reader<'_>,
+    table: &mut Fields<'_>,
+    base: Option<&Kinds>,
+) -> (Kinds, Vec<(&'static str, &'static str, Span)>) {
+    let mut kinds = Kinds::default();
+    let mut places = Vec::new();
+    let classes = table.table(reader, "kinds").map(|inner| inner.tables_by_name(reader));
+    for (name, span, fields) in classes.into_iter().flatten() {
+        if let Some(base) = base.filter(|base| base.class(&name).is_none()) {
+            let mut classes: Vec<&str> = base.classes().map(|class| class.name).collect();
             classes.sort_unstable();
             let classes = classes.join("`, `");
             let right = if classes.is_empty() {
@@ -31,26 +62,34 @@ pub(super) fn kinds(reader: &mut Reader<'_>, table: &mut Fields<'_>, base: Optio
             } else {
                 format!("classes are `{classes}`")
             };
-            reader.mistake(span, format!("`{class}` is no class of kinds; {right}"));
+            reader.mistake(span, format!("`{name}` is no class of kinds; {right}"));
         }
-        let code: &[&str] = known.flatten().map_or(&[], |class| class.code.as_slice());
-        let read = self::class(reader, fields, code);
-        kinds.0.insert(leak(&class), read);
+        let name = leak(&name);
+        let mut found = Vec::new();
+        let known = known(reader, fields, &mut found);
+        places.extend(found.into_iter().map(|(kind, span)| (name, kind, span)));
+        kinds.0.push(Class { name, record: None, known });
     }
-    kinds
+    (kinds, places)
 }
 
-fn class(reader: &mut Reader<'_>, mut fields: Fields<'_>, code: &[&str]) -> Class {
-    let mut class = Class::default();
+/// What becomes of the kinds of a class, and where each name stands.
+fn known(
+    reader: &mut Reader<'_>,
+    mut fields: Fields<'_>,
+    places: &mut Vec<(&'static str, Span)>,
+) -> HashMap<&'static str, &'static Known> {
     let mut found: Vec<(String, Span, Known)> = Vec::new();
     for (name, span) in fields.strings(reader, "quiet") {
         found.push((name.to_owned(), span, Known::Quiet));
     }
-    for (name, span, path) in
-        fields.table(reader, "note").into_iter().flat_map(|notes| notes.paths_by_name(reader))
-    {
-        found.push((name, span, Known::Note(path)));
-    }
+    let mut with_text = |reader: &mut Reader<'_>, list, known: fn(_) -> Known| {
+        let paths = fields.table(reader, list).map(|list| list.paths_by_name(reader));
+        let paths = paths.into_iter().flatten();
+        found.extend(paths.map(|(name, span, path)| (name, span, known(path))));
+    };
+    with_text(reader, "note", Known::Note);
+    with_text(reader, "setting", Known::Setting);
     let states = fields.table(reader, "state");
     for (name, span, facts) in states.map(|states| states.tables_by_name(reader)).unwrap_or_default() {
         let facts = facts.paths_by_name(reader).into_iter().map(|(word, _, path)| {
@@ -64,14 +103,15 @@ fn class(reader: &mut Reader<'_>, mut fields: Fields<'_>, code: &[&str]) -> Clas
     for (name, span, reason) in passed.map(|passed| passed.strings_by_name(reader)).unwrap_or_default() {
         found.push((name, span, Known::Passed(leak(&reason))));
     }
-    class.code = fields.strings(reader, "code").into_iter().map(|(name, _)| leak(name)).collect();
+    let mut all: HashMap<&'static str, &'static Known> = HashMap::new();
     for (name, span, known) in found {
-        if code.contains(&name.as_str()) || class.code.contains(&name.as_str()) {
-            reader.mistake(span, format!("`{name}` is read by code, which no list changes"));
-        } else if class.known.insert(leak(&name), known).is_some() {
+        let name = leak(&name);
+        if all.insert(name, Box::leak(Box::new(known))).is_some() {
             reader.mistake(span, format!("`{name}` stands in two lists"));
+        } else {
+            places.push((name, span));
         }
     }
     fields.finish(reader);
-    class
+    all
 }

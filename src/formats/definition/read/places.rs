@@ -14,7 +14,8 @@ pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databas
             continue;
         }
         let Some((text, span)) = reader.text_of("roots", value) else { continue };
-        let is_database = has_databases && ![".json", ".jsonl"].iter().any(|end| text.ends_with(end));
+        let ends = |ends: &[&str]| ends.iter().any(|end| text.ends_with(end));
+        let is_database = ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl"]));
         match root(text, is_database) {
             Some(root) => roots.push(root),
             None => reader.mistake(

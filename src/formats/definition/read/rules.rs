@@ -120,6 +120,11 @@ pub(super) fn rule(reader: &mut Reader<'_>, mut table: Fields<'_>, defaults: &De
     rule
 }
 
+/// What is known of entries of which no rule speaks.
+pub(super) fn unruled(reader: &mut Reader<'_>, defaults: &Defaults<'_>) -> EntryRule {
+    entry(reader, None, defaults).0
+}
+
 /// Which records a rule is for.
 pub(super) fn kind(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Kind {
     match table.string(reader, "in") {

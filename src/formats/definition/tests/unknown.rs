@@ -14,7 +14,6 @@ roots = ["~/bells/*.jsonl"]
 [detect]
 certain = [{ has = ["kind.of", "id"] }]
 [kinds."kind.of"]
-code = ["said"]
 [entry]
 key = "id"
 at = "when:ms"

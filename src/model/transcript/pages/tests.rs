@@ -56,6 +56,7 @@ fn full(number: usize) -> Entry {
             after: None,
             trigger: text("auto"),
             partial: false,
+            took: None,
         }),
         BlockKind::Raw(Raw { title: text("not JSON"), body: batch.output(&long) }),
     ];

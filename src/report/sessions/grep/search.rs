@@ -86,8 +86,7 @@ pub(super) fn search(
 ) {
     let failed = |why| Message::Failure(Failure::of(unread, search, why));
     let sifted = match unread.sift(&|text| query.lines_in(text)) {
-        // Nothing stands in what cannot be read.
-        Ok(Sifted::Nothing) if !unread.begins_strangely() => return,
+        Ok(Sifted::Nothing) => return,
         Ok(sifted) => sifted,
         Err(error) => {
             say(failed(cannot_open(unread.path(), &error)));
@@ -100,7 +99,8 @@ pub(super) fn search(
         say(Message::Failure(Failure::CameBy(Box::new(found))));
         return;
     }
-    if matches!(sifted, Sifted::Nothing) {
+    // Nothing stands there, but it could be read.
+    if matches!(sifted, Sifted::Strange) {
         return;
     }
     let reading = ingest::open(&unread.target()).map(|session| {
@@ -228,7 +228,7 @@ impl Own {
     fn of(sifted: &Sifted, reading: &Reading, has_lines: bool) -> Self {
         let id = |path: &Path| reading.files.iter().find(|(_, known)| ***known == *path).map(|(id, _)| *id);
         match sifted {
-            Sifted::Nothing | Sifted::Whole(None) => Self::All,
+            Sifted::Nothing | Sifted::Strange | Sifted::Whole(None) => Self::All,
             Sifted::Whole(Some(files)) => Self::Files(files.iter().filter_map(|path| id(path)).collect()),
             // A document on one line, in a file of which lines were expected.
             Sifted::Lines(picked) if !has_lines => {

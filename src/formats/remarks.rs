@@ -1,0 +1,100 @@
+//! What of an overlay changes nothing: kinds that a decoder reads by code, that a rule takes, or that mean the same without
+//! it. No list says which those are: the decoder is given a record of the kind, and what is not reported as unknown then
+//! is read otherwise.
+
+use super::decoder::{Format, Place, feed};
+use super::definition::kinds::{Class, Kinds};
+use super::definition::read::Overlay;
+use super::unknown::Kind;
+use crate::model::edit::{Batch, KIND_CHARS, saturating_u32};
+use crate::model::record::{FileId, Origin, Record};
+use crate::model::text::Text;
+
+/// A kind that no format has.
+const MADE_UP: &str = "kind.of_next_week";
+
+/// What changes nothing in the overlay of a format that has these kinds without it: where, and why.
+pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let bare: &'static Kinds = Box::leak(Box::new(known.with(&overlay.kinds).bare()));
+    for (class, name, place) in &overlay.named {
+        let same = known.get(class, name).zip(overlay.kinds.get(class, name));
+        let what = if is_taken(format, bare, class, name) {
+            format!("`{name}` is read before any list is looked into, which changes nothing")
+        } else if same.is_some_and(|(known, own)| known.same(own)) {
+            format!("`{name}` is so without this file")
+        } else {
+            continue;
+        };
+        remarks.push(format!("{}:{}: {what}", place.line, place.column));
+    }
+    for root in overlay.roots {
+        if format.roots().contains(root) {
+            remarks.push(format!("`~/{}` is a place of {} without this file", root.home, overlay.extends));
+        }
+    }
+    remarks
+}
+
+/// Whether a format reads a kind without looking for its name in a list. Of a class of which it cannot be tried nothing is
+/// said.
+fn is_taken(format: &dyn Format, bare: &'static Kinds, class: &str, name: &str) -> bool {
+    let Some(class) = bare.class(class) else { return false };
+    // Of all that begin so one is tried.
+    let name = name.strip_suffix('*').map_or_else(|| name.to_owned(), |beginning| format!("{beginning}x"));
+    is_looked_up(format, bare, class, MADE_UP) && !is_looked_up(format, bare, class, &name)
+}
+
+/// Whether a record of the kind is reported as unknown by a decoder to which no names are told.
+fn is_looked_up(format: &dyn Format, bare: &'static Kinds, class: &Class, name: &str) -> bool {
+    let record = class.record(name);
+    let mut out = Batch::default();
+    out.names = Some(bare);
+    let mut decoder = format.decoder();
+    let origin = Origin { file: FileId(0), at: 0, len: saturating_u32(record.len()), line: 1 };
+    feed(&mut *decoder, Record { origin, bytes: record.as_bytes() }, Place::Line, &mut out);
+    decoder.finish(&mut out);
+    out.tally.unknown.contains_key(&Text::stub(&Kind(class.name, name).to_string(), KIND_CHARS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kinds, MADE_UP, is_looked_up};
+    use crate::formats::{DECODERS, head};
+
+    /// Each class stands where its format looks, and each name in it is looked for: none is read by code before.
+    #[test]
+    fn all_kinds_of_formats_with_decoders_are_looked_up() {
+        for format in DECODERS {
+            let kinds = &head::of(format.name()).unwrap().kinds;
+            let bare: &'static Kinds = Box::leak(Box::new(kinds.bare()));
+            for class in kinds.classes() {
+                let what = |name: &str| format!("{} {} {name}", format.name(), class.record(name));
+                assert!(is_looked_up(*format, bare, class, MADE_UP), "{}", what(MADE_UP));
+                for name in class.names() {
+                    let name = name.replace('*', "x");
+                    assert!(is_looked_up(*format, bare, class, &name), "{}", what(&name));
+                }
+            }
+        }
+    }
+
+    /// And what a decoder has code for is not: see the heads of records that all agents have.
+    #[test]
+    fn what_code_reads_is_not_looked_up() {
+        for (format, class, name) in [
+            ("claude-code", "type", "user"),
+            ("claude-code", "attachment.type", "queued_command"),
+            ("claude-stream-json", "stream_event.type", "message_stop"),
+            ("cline", "say", "tool"),
+            ("codex", "event_msg.type", "token_count"),
+            ("kimi-code", "loop_event.type", "tool.call"),
+            ("opencode", "event", "session.idle"),
+            ("pi", "role", "toolResult"),
+        ] {
+            let decoder = DECODERS.iter().find(|known| known.name() == format).unwrap();
+            let bare: &'static Kinds = Box::leak(Box::new(head::of(format).unwrap().kinds.bare()));
+            assert!(!is_looked_up(*decoder, bare, bare.class(class).unwrap(), name), "{format} {name}");
+        }
+    }
+}
