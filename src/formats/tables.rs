@@ -194,7 +194,7 @@ fn elsewhere(tables: &Tables) -> Option<(&'static str, &'static str)> {
         let instead = "open the chat in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
         return Some(("Cursor's own store of a chat", instead));
     }
-    if tables.has("ItemTable") || tables.has("cursorDiskKV") {
+    if tables.has("ItemTable") {
         let instead = "its agent's chats are in ~/.cursor/projects/*/agent-transcripts/*/*.jsonl";
         return Some(("the state of an editor made from VS Code, such as Cursor", instead));
     }

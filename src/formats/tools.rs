@@ -53,7 +53,7 @@ static NAMES: &[(ToolKind, &str)] = &[
          searchfiles searchfilecontent searchcodebase codebasesearch grepsearch filesearch \
          globfilesearch findfiles findbyname listcodedefinitionnames semanticsearch memorysearch \
          toolsearch lsp fileglobsearch viewsubdirectory findfile searchdir searchfile sourcegraph \
-         codesearch sessionsearch",
+         codesearch sessionsearch ripgrep ripgreprawsearch",
     ),
     (
         ToolKind::Fetch,
@@ -96,12 +96,16 @@ pub(crate) fn kind_of_call(name: &str, input: &Json<'_>) -> ToolKind {
     }
 }
 
-/// The name without its server or namespace, in lower case, without separators. Editors call their own tools
-/// `builtin_…`, so that they differ from those of servers.
+/// The name without its server or namespace, in lower case, without separators and version. Editors call their own
+/// tools `builtin_…`, so that they differ from those of servers.
 fn bare_name(name: &str) -> String {
     let last = name.rsplit("__").next().unwrap_or(name);
     let last = last.rsplit(['.', '/', ':']).next().unwrap_or(last);
     let last = last.strip_prefix("builtin_").unwrap_or(last);
+    let last = match last.rsplit_once("_v") {
+        Some((name, version)) if version.chars().all(|c| c.is_ascii_digit()) => name,
+        _ => last,
+    };
     last.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
@@ -368,6 +372,7 @@ mod tests {
             ("multi_replace_file_content", ToolKind::Edit),
             ("builtin_read_file", ToolKind::Read),
             ("builtin_run_terminal_command", ToolKind::Run),
+            ("edit_file_v2", ToolKind::Edit),
             ("developer__text_editor", ToolKind::Edit),
             ("frobnicate", ToolKind::Other),
             ("", ToolKind::Other),

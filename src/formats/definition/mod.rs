@@ -42,6 +42,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("factory-droid.toml", include_str!("../../../assets/formats/factory-droid.toml")),
     ("gemini.toml", include_str!("../../../assets/formats/gemini.toml")),
     ("goose.toml", include_str!("../../../assets/formats/goose.toml")),
+    ("gptme.toml", include_str!("../../../assets/formats/gptme.toml")),
     ("grok-cli.toml", include_str!("../../../assets/formats/grok-cli.toml")),
     ("hermes.toml", include_str!("../../../assets/formats/hermes.toml")),
     ("iflow.toml", include_str!("../../../assets/formats/iflow.toml")),
@@ -57,6 +58,7 @@ pub(crate) const BUILT_IN: &[(&str, &str)] = &[
     ("swe-agent-traj.toml", include_str!("../../../assets/formats/swe-agent-traj.toml")),
     ("trae-agent.toml", include_str!("../../../assets/formats/trae-agent.toml")),
     ("vscode-copilot-chat.toml", include_str!("../../../assets/formats/vscode-copilot-chat.toml")),
+    ("zed.toml", include_str!("../../../assets/formats/zed.toml")),
     // Those of no agent come last.
     ("messages.toml", include_str!("../../../assets/formats/messages.toml")),
 ];

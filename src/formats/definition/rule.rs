@@ -183,7 +183,27 @@ pub(super) struct RowsBeside {
 
 /// Which tables of a database hold sessions, and their columns.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) enum Store {
+    /// Each record is a row.
+    Rows(Box<RowStore>),
+    /// Each session is one document.
+    Documents(Documents),
+}
+
+/// Sessions of which each is one document in a database.
+#[derive(Debug)]
+pub(super) struct Documents {
+    /// A query for all: id, title, time of the last change, id of the session that started it.
+    pub(super) list: &'static str,
+    /// A query for the document of the session `:session`.
+    pub(super) read: &'static str,
+    /// Tables with columns that must be there.
+    pub(super) has: Vec<(&'static str, &'static str)>,
+}
+
+/// Sessions whose records are rows of a database.
+#[derive(Debug)]
+pub(super) struct RowStore {
     /// The table with a row for each session; without it a session is what its rows name.
     pub(super) sessions: Option<&'static str>,
     pub(super) id: &'static str,

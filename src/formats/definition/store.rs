@@ -5,7 +5,7 @@
 //! A row is a record with a member for each column that the table has, whatever its generation. Rows come in the order in
 //! which they were written.
 
-use super::rule::{ColumnTest, Joined, RowsBeside, Store, Wanted};
+use super::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
 use super::when::Literal;
 use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
 
@@ -22,6 +22,61 @@ const CONTINUES: &str = "continues";
 
 /// How the sessions of a database are read; `None` if these are not its tables.
 pub(super) fn queries(store: &Store, agent: &str, tables: &Tables) -> Option<Queries> {
+    match store {
+        Store::Rows(store) => of_rows(store, agent, tables),
+        Store::Documents(store) => {
+            let has = |(table, column): &(&str, &str)| tables.has_columns(table, &[column]);
+            store.has.iter().all(has).then(|| of_documents(store, agent))
+        }
+    }
+}
+
+/// Sessions that are one document each: there is one row, which is written anew.
+fn of_documents(store: &Documents, agent: &str) -> Queries {
+    let listed = format!("WITH listed (id, title, updated, parent) AS ({})", store.list);
+    let document = format!("document (own) AS ({})", store.read.replace(":session", "?1"));
+    let read = format!("WITH {document}");
+    let updated = moment("updated");
+    let row = format!(
+        "{listed}, {document} SELECT 0, 0, coalesce((SELECT {updated} FROM listed WHERE id = ?1), 0), \
+         coalesce(octet_length(own), 0), -1, '' FROM document"
+    );
+    let table = store.has.first().map_or("documents", |(table, _)| *table);
+    Queries {
+        reason: format!("a database with {agent}'s {table}"),
+        heads: format!(
+            "{listed} SELECT CAST(id AS TEXT), NULL, title, {updated}, CAST(parent AS TEXT) FROM listed \
+             ORDER BY 4 DESC, 1"
+        ),
+        named: format!("{listed} SELECT CAST(id AS TEXT) FROM listed WHERE id = ?1"),
+        count: format!("{read} SELECT NULL FROM document WHERE 0"),
+        children: Some(format!(
+            "{listed} SELECT CAST(id AS TEXT) FROM listed WHERE parent = ?1 AND id <> ?1 ORDER BY updated"
+        )),
+        facts: None,
+        generation: None,
+        tables: vec![TableRows {
+            name: table,
+            one: format!("{read} SELECT own FROM document WHERE ?2 = 0"),
+            is_line: true,
+        }],
+        growth: Growth::Edited(Box::new(Edited {
+            count: format!("{read} SELECT count(*) FROM document"),
+            strays: row.clone(),
+            portion: format!("{row} WHERE ?2 = ?3 AND ?4 < 0"),
+            recent: format!("{row} WHERE ?2 IS NOT NULL"),
+            leading: Vec::new(),
+            exists: vec![format!("{read} SELECT 1 FROM document WHERE ?2 = 0")],
+            beyond: Vec::new(),
+            places: format!("{read} SELECT 0, 0, 0, 0 FROM document"),
+        })),
+        newest: format!("{read} SELECT 0, 0 FROM document"),
+        archive: None,
+        added: Vec::new(),
+    }
+}
+
+fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     let has = |(table, column): &(&str, &str)| tables.has_columns(table, &[column]);
     let session: Vec<String> =
         store.session.iter().filter(|column| has(&(store.rows, **column))).map(|name| quoted(name)).collect();
@@ -61,7 +116,7 @@ fn first_of(columns: &[String]) -> String {
 
 /// The tables of a definition, as a database has them.
 struct Shape<'s> {
-    store: &'s Store,
+    store: &'s RowStore,
     tables: &'s Tables,
 }
 

@@ -3,11 +3,14 @@
 use super::leak;
 use super::table::{Fields, Reader, Span};
 use super::when::literals;
-use crate::formats::definition::rule::{ColumnTest, Joined, RowsBeside, Store, Wanted};
+use crate::formats::definition::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
 
 /// Reads `[database]`.
 pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<Store> {
     let mut inner = table.table(reader, "database")?;
+    if inner.has("list") || inner.has("read") {
+        return documents(reader, inner).map(Store::Documents);
+    }
     let mut name = |reader: &mut Reader<'_>, key| inner.string(reader, key).map(|(name, _)| leak(name));
     let sessions = name(reader, "sessions");
     let id = name(reader, "id").unwrap_or("id");
@@ -37,7 +40,7 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
         reader.mistake(span, what.to_owned());
     }
     let rows = rows?;
-    Some(Store {
+    Some(Store::Rows(Box::new(RowStore {
         sessions,
         id,
         title,
@@ -51,7 +54,38 @@ pub(super) fn store(reader: &mut Reader<'_>, table: &mut Fields<'_>) -> Option<S
         undone,
         has,
         with,
-    })
+    })))
+}
+
+/// Sessions of which each is one document.
+fn documents(reader: &mut Reader<'_>, mut table: Fields<'_>) -> Option<Documents> {
+    let list = query(reader, &mut table, "list");
+    let read = query(reader, &mut table, "read");
+    let has = table.strings(reader, "has");
+    let has: Vec<_> = has.into_iter().filter_map(|column| column_of(reader, column)).collect();
+    let span = table.span();
+    table.finish(reader);
+    let is_named = !has.is_empty() && read.is_none_or(|read| read.contains(":session"));
+    let (Some(list), Some(read), true) = (list, read, is_named) else {
+        let what = "documents of a database are written as { has = [\"TABLE.COLUMN\"], list = \"SELECT ID, TITLE, \
+                    CHANGED, PARENT FROM …\", read = \"SELECT DOCUMENT FROM … WHERE … = :session\" }";
+        reader.mistake(span, what.to_owned());
+        return None;
+    };
+    Some(Documents { list, read, has })
+}
+
+/// A single query.
+fn query(reader: &mut Reader<'_>, table: &mut Fields<'_>, key: &'static str) -> Option<&'static str> {
+    let (text, span) = table.string(reader, key)?;
+    let text = text.trim();
+    let is_query = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"));
+    if !is_query || text.contains([';', '?']) {
+        let what = "a query is one SELECT without `;` and `?`; the session is called `:session`";
+        reader.mistake(span, what.to_owned());
+        return None;
+    }
+    Some(leak(text))
 }
 
 /// Reads `[rows_beside]`.

@@ -5,7 +5,7 @@ use super::table::{Fields, Reader};
 use crate::formats::roots::{Holds, Root};
 
 /// `~/.agent/*/log.jsonl`, or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a pattern. Of a format with
-/// databases all that is not named `.json` or `.jsonl` is one.
+/// databases all that is not named `.json`, `.jsonl` or `.txt` is one.
 pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databases: bool) -> &'static [Root] {
     let mut roots = Vec::new();
     for value in table.values(reader, "roots") {
@@ -15,7 +15,7 @@ pub(super) fn roots(reader: &mut Reader<'_>, table: &mut Fields<'_>, has_databas
         }
         let Some((text, span)) = reader.text_of("roots", value) else { continue };
         let ends = |ends: &[&str]| ends.iter().any(|end| text.ends_with(end));
-        let is_database = ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl"]));
+        let is_database = ends(&[".db", ".sqlite"]) || (has_databases && !ends(&[".json", ".jsonl", ".txt"]));
         match root(text, is_database) {
             Some(root) => roots.push(root),
             None => reader.mistake(
