@@ -141,12 +141,19 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
     if is_refused || refusals.iter().any(|refusal| error.starts_with(refusal)) {
         return Verdict::Refused;
     }
+    if is_aborted(state) || metadata.get("interrupted").is_true() || note(json, state).is_some() {
+        return Verdict::Stopped;
+    }
     let failed = state.get("status").str() == Some("error")
         || json.get("tool").str() == Some("invalid")
-        || metadata.get("interrupted").is_true()
-        || note(json, state).is_some()
         || metadata.get("exit").int().is_some_and(|code| code != 0);
     if failed { Verdict::Failed } else { Verdict::Done }
+}
+
+/// Whether the user broke the call off.
+fn is_aborted(state: &Json<'_>) -> bool {
+    state.at(&["error", "type"]).str() == Some("aborted")
+        || state.get("error").str() == Some("Tool execution aborted")
 }
 
 /// What is said of a command that was stopped.
@@ -172,10 +179,9 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
         facts.push(format!("{others} attached"));
     }
     let note = note(json, state);
-    let is_aborted = state.at(&["error", "type"]).str() == Some("aborted");
     let marks = [
         (note.is_some(), note.unwrap_or_default()),
-        (is_aborted || state.get("error").str() == Some("Tool execution aborted"), "aborted"),
+        (is_aborted(state), "aborted"),
         (metadata.get("interrupted").is_true(), "interrupted"),
         (metadata.get("truncated").is_true(), "truncated"),
         (!state.at(&["time", "compacted"]).is_null(), "hidden from the model"),
