@@ -62,6 +62,8 @@ pub enum MetaEdit {
         root: Option<Text>,
         /// The number of another one that tells of the same requests.
         same: Option<usize>,
+        /// The number of the one that it goes on from, as a fork does, and how many of its requests stand in it.
+        goes_on_from: Option<(usize, usize)>,
     },
     /// A lane that serves the session and no turn: it compacts it, answers a side question, finds a title.
     Helper(Name),
@@ -230,6 +232,8 @@ pub struct LaneFacts {
     pub(crate) root: Option<Text>,
     /// The number of another such session that tells of the same requests.
     pub(crate) same: Option<usize>,
+    /// The number of the one that it goes on from, and how many of its requests stand in it.
+    pub(crate) goes_on_from: Option<(usize, usize)>,
     /// When something was heard of it last.
     pub(crate) heard: Option<Timestamp>,
     /// Its entries in file order.

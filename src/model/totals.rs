@@ -264,10 +264,42 @@ impl Spent {
         all
     }
 
+    /// Takes a share of the tokens and the cost of another sum away.
+    fn leave(&mut self, other: &Self, share: Share) {
+        let sums = [
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cache_read, other.cache_read),
+            (&mut self.cache_write, other.cache_write),
+            (&mut self.cache_write_1h, other.cache_write_1h),
+            (&mut self.reasoning, other.reasoning),
+        ];
+        for (own, other) in sums {
+            Sign::Minus.change(&mut own.total, part(other.total, share));
+        }
+        let nanos = part(other.recorded_nanos.unsigned_abs(), share);
+        let nanos = i64::try_from(nanos).unwrap_or(i64::MAX).saturating_mul(other.recorded_nanos.signum());
+        Sign::Minus.money(&mut self.recorded_nanos, nanos);
+        for (own, other) in [(&mut self.unpriced, &other.unpriced), (&mut self.expected, &other.expected)] {
+            for (class, tokens) in &other.classes {
+                own.add(Sign::Minus, class, &tokens.map(|count| part(count, share)));
+            }
+            Sign::Minus.change(&mut own.searches, part(other.searches, share));
+        }
+    }
+
     /// Adds another sum to this one.
     pub(crate) fn join(&mut self, other: &Self) {
         self.change(Sign::Plus, other);
     }
+}
+
+/// So many of so many.
+type Share = (u64, u64);
+
+fn part(sum: u64, (some, all): Share) -> u64 {
+    let part = u128::from(sum) * u128::from(some) / u128::from(all.max(1));
+    u64::try_from(part).unwrap_or(u64::MAX)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -435,13 +467,33 @@ impl Totals {
         for (_, spent) in self.by_model().iter() {
             sum.join(spent);
         }
-        sum.requests = self.requests.values().map(|spent| spent.requests).sum();
+        sum.requests = self.requests();
         sum
     }
 
     /// Whether there are requests, or what was spent beside them.
     pub(crate) fn has_requests(&self) -> bool {
         self.requests.values().any(|spent| *spent != Spent::default())
+    }
+
+    /// How many requests there are.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.values().map(|spent| spent.requests).sum()
+    }
+
+    /// Whether the agent tells what all came to so far.
+    pub(crate) fn is_so_far(&self) -> bool {
+        self.runs.values().any(|spent| spent.so_far > 0)
+    }
+
+    /// Takes away what the runs of others sum up, as far as so many of their requests stand here.
+    pub(crate) fn leave_runs(&mut self, others: &Self, shared: u64) {
+        let share = (shared, others.requests().max(shared));
+        for (own, others) in [(&mut self.runs, &others.runs), (&mut self.fallback, &others.fallback)] {
+            for (model, spent) in &others.0 {
+                own.of(model).leave(spent, share);
+            }
+        }
     }
 
     /// Leaves out what runs sum up, if the requests say as much by themselves.

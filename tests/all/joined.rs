@@ -30,7 +30,7 @@ use tv::report::sessions::usage::spender;
 
 use crate::fixtures;
 use crate::stage::Stage;
-use crate::usage::{claude, stream};
+use crate::usage::{claude, cost_state, fork_of, stream};
 
 /// Sessions that are read as one.
 pub(crate) struct Joined {
@@ -445,10 +445,8 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
         let is_sibling = |other: &&&PathBuf| other.parent() == one.parent();
         let siblings = sessions.iter().skip(place + 1).take(2).filter(is_sibling);
         siblings.for_each(|other| compare(one, other));
-        // A copy, as in a folder that was moved. What an agent tells of its cost so far is not told apart yet between
-        // copies that are read side by side.
-        let tells_cost = fs::read(one).is_ok_and(|text| memchr::memmem::find(&text, b"cost-state").is_some());
-        if !tells_cost && one.extension().is_some_and(|kind| kind == "jsonl") {
+        // A copy, as in a folder that was moved.
+        if one.extension().is_some_and(|kind| kind == "jsonl") {
             let copy = dir.path().join(place.to_string()).join(one.file_name().unwrap());
             fs::create_dir_all(copy.parent().unwrap()).unwrap();
             fs::copy(one, &copy).unwrap();
@@ -464,6 +462,47 @@ fn sessions_come_to_the_same_together_as_in_the_ledger() {
     }
     assert!(pairs > 100, "{pairs}");
     assert!(differing.is_empty(), "{} of {pairs}:\n{}", differing.len(), differing.join("\n"));
+}
+
+#[test]
+fn what_an_agent_tells_of_its_cost_so_far_counts_once_in_forks_and_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = |name: &str, content: String| write(dir.path(), name, &[content]);
+    let parent =
+        place("one.jsonl", claude("one", None, 5, &[1, 2]) + &cost_state("one", 0.75, 0.25, [500, 900]));
+    let later =
+        place("later.jsonl", claude("one", None, 5, &[1, 2, 9]) + &cost_state("one", 0.75, 0.75, [500, 990]));
+    let told = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3, 4]);
+    let fork = place("two.jsonl", told.clone() + &cost_state("two", 1.0, 0.5, [1000, 1900]));
+    let copy = place("copy.jsonl", fs::read_to_string(&fork).unwrap());
+    let silent = place("silent.jsonl", told);
+    let bare = place("bare.jsonl", claude("one", None, 5, &[1, 2]));
+    let sum = |paths: &[&Path]| {
+        let transcript = &Joined::of(paths).transcript;
+        let mut spending = Live::<Spending>::default();
+        while !spending.follow(transcript, 10_000) {}
+        let account = Account::of(transcript);
+        let statement = Statement::of(&spending, &account, transcript);
+        let [usd, charged] = [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
+        assert!((usd.unwrap() - charged.unwrap()).abs() < 1e-6, "{paths:?}: {usd:?} and {charged:?}");
+        (usd.unwrap(), statement.total.input.total)
+    };
+    let is = |paths: &[&Path], usd: f64, input: i64| {
+        let found = sum(paths);
+        assert!((found.0 - usd).abs() < 1e-6 && found.1 == input, "{paths:?}: {found:?}");
+    };
+    is(&[&parent, &fork], 1.5, 2900);
+    is(&[&fork, &parent], 1.5, 2900);
+    is(&[&fork, &copy], 1.5, 2900);
+    is(&[&copy, &parent, &fork], 1.5, 2900);
+    is(&[&bare, &fork], 1.5, 2900);
+    // Two of the three requests that the parent has told of by now.
+    is(&[&later, &fork], 1.5 + 1.5 / 3.0, 2900 + 1490 - 333 - 660);
+    let (usd, input) = sum(&[&parent, &silent]);
+    assert!(
+        usd > 1.0 && usd < 1.1 && input == 1400 + 13 + 14,
+        "what the fork spent is estimated: {usd} {input}"
+    );
 }
 
 /// What the agent kept of a run is that run; what goes on beside it is none of it.

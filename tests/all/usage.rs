@@ -517,7 +517,7 @@ fn what_was_copied_is_of_the_session_that_said_it_first() {
 }
 
 /// What Claude Code says that a session has cost so far, by model.
-fn cost_state(session: &str, opus: f64, haiku: f64, tokens: [u32; 2]) -> String {
+pub(crate) fn cost_state(session: &str, opus: f64, haiku: f64, tokens: [u32; 2]) -> String {
     let model =
         |usd: f64, tokens: u32| json!({"inputTokens": tokens, "outputTokens": tokens, "costUSD": usd});
     lines(&[json!({"type": "cost-state", "sessionId": session, "totalCostUSD": opus + haiku,
@@ -525,11 +525,16 @@ fn cost_state(session: &str, opus: f64, haiku: f64, tokens: [u32; 2]) -> String 
             "claude-haiku-4-5": model(haiku, tokens[1])}})])
 }
 
+/// What the session "two" has of one that it was forked from.
+pub(crate) fn fork_of(session: &str, requests: &[u32]) -> String {
+    let id = |id: &str| format!("\"sessionId\":\"{id}\"");
+    let from = format!("\"forkedFrom\":{{{},\"messageUuid\":\"u\"}},{}", id(session), id("two"));
+    claude(session, None, 5, requests).replace(&id(session), &from)
+}
+
 #[test]
 fn what_a_fork_records_has_what_its_parent_cost_in_it() {
-    let copied = claude("one", None, 5, &[1, 2]).replace("\"sessionId\":\"one\"", "\"sessionId\":\"two\"");
-    let from = "\"forkedFrom\":{\"sessionId\":\"one\",\"messageUuid\":\"u\"},\"sessionId\"";
-    let fork = copied.replace("\"sessionId\"", from) + &claude("two", None, 5, &[3, 4]);
+    let fork = fork_of("one", &[1, 2]) + &claude("two", None, 5, &[3, 4]);
     // More than the requests come to by list prices, then less.
     for (parent, child) in [([0.75, 0.25], [1.0, 0.5]), ([0.0005, 0.000_1], [0.001, 0.000_2])] {
         let home = Home(tempfile::tempdir().unwrap());

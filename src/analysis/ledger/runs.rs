@@ -67,13 +67,15 @@ impl Ledger {
         if shared == 0 {
             return;
         }
+        // Copies of one session may have been made at different times, and some of its files be missing beside them.
+        let (some, all) = if earlier.session == run.session { (1, 1) } else { (shared, earlier.own.len()) };
         // By model there is one charge of tokens, and one of what they cost.
         let kind = |place: &usize| {
             let (_, charge) = self.spent.get(*place)?;
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
         for its in &earlier.beyond {
-            let counted = left.get(its).map(|amount| amount.part(shared, earlier.own.len()));
+            let counted = left.get(its).map(|amount| amount.part(some, all));
             let same = run.beyond.iter().find(|place| kind(place) == kind(its));
             if let (Some(counted), Some(amount)) = (counted, same.and_then(|place| left.get_mut(place))) {
                 amount.minus(&counted);

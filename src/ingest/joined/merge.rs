@@ -4,14 +4,17 @@
 //! its time is; of two that were written at once, that of the session that was named first comes first. What is written
 //! later stands in the order in which it was written: nothing that is being read moves.
 //!
+//! **What several sessions tell is of the one that began it**, as in the ledger: of a fork and what it was forked from of
+//! that. Nothing is taken in before all of them were read.
+//!
 //! Invariant: the entries are those of each session, each once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::seat::Seat;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Mode, Notice};
-use crate::model::entry::Piece;
+use crate::model::entry::{Block, Piece};
 use crate::model::meta::Meta;
 use crate::model::request::Request;
 use crate::model::tally::Tally;
@@ -35,9 +38,13 @@ struct Part {
     /// The name of its file, until it has a title, and that of its format.
     name: Name,
     format: &'static str,
-    /// Its id, its titles and folders; nothing else is taken in.
+    /// Its id.
+    id: Option<Text>,
+    /// Its titles and folders; nothing else is taken in.
     meta: Meta,
     tally: Tally,
+    /// What it said before all of them were read.
+    unread: Vec<Edit>,
     /// What is known of it before all are.
     waiting: Vec<(Option<Timestamp>, Edit)>,
     notices: Vec<Notice>,
@@ -53,6 +60,8 @@ struct Part {
     own: HashMap<Key, Request>,
     /// The number of another one that tells of the same requests.
     same: Option<u32>,
+    /// Requests that it has of others with other ids.
+    shared: HashMap<u32, HashSet<Key>>,
     /// Those of before, while they are replaced.
     former: HashMap<Key, Vec<Piece>>,
 }
@@ -65,8 +74,10 @@ impl Merge {
             seat: Seat { number, of, lane: Text::clean(&format!("{}:{name}", number + 1)) },
             name: Text::clean(name),
             format,
+            id: None,
             meta: Meta::default(),
             tally: Tally::default(),
+            unread: Vec::new(),
             waiting: Vec::new(),
             notices: Vec::new(),
             clocks: HashMap::new(),
@@ -76,6 +87,7 @@ impl Merge {
             known: HashMap::new(),
             own: HashMap::new(),
             same: None,
+            shared: HashMap::new(),
             former: HashMap::new(),
         };
         let parts = (0..of).zip(names).map(part).collect();
@@ -107,17 +119,17 @@ impl Merge {
             seat.origin(&mut notice.origin);
             part.notices.push(notice);
         }
-        for edit in batch.edits {
-            part.add(edit, requests);
+        if !*is_begun {
+            part.unread.extend(batch.edits);
+            return Vec::new();
         }
+        part.take_in(batch.edits, requests);
         if ends {
             part.drop_former();
         }
-        if *is_begun {
-            let fuller = requests.take_fuller();
-            part.waiting.extend(fuller.into_iter().map(|edit| (None, edit)));
-        }
-        let mut batches = if *is_begun { self.rest(number) } else { Vec::new() };
+        let fuller = requests.take_fuller();
+        part.waiting.extend(fuller.into_iter().map(|edit| (None, edit)));
+        let mut batches = self.rest(number);
         for batch in &mut batches {
             batch.is_piped = is_piped;
         }
@@ -143,6 +155,12 @@ impl Merge {
     }
 
     fn all(&mut self) -> Vec<Batch> {
+        let mut first: Vec<&mut Part> = self.parts.iter_mut().collect();
+        first.sort_by_key(|part| part.precedence());
+        for part in first {
+            let said = std::mem::take(&mut part.unread);
+            part.take_in(said, &mut self.requests);
+        }
         let mut edits = vec![self.title()];
         edits.extend(self.parts.iter().map(Part::session));
         let mut roots = self.parts.iter().map(|part| part.meta.root.as_ref());
@@ -208,6 +226,40 @@ impl Part {
         self.former = std::mem::take(&mut self.known);
         self.clocks.clear();
         self.waiting.clear();
+        self.unread.clear();
+    }
+
+    /// Of two that tell of the same request, the lesser one said it first. A fork may have the times of what it was forked
+    /// from.
+    fn precedence(&self) -> (bool, Option<Timestamp>, bool) {
+        let entries = || {
+            self.unread.iter().filter_map(|edit| match edit {
+                Edit::Entry(entry) => Some(entry),
+                _ => None,
+            })
+        };
+        let began = entries().find_map(|entry| entry.at);
+        (began.is_none(), began, entries().flat_map(|entry| &entry.blocks).any(Block::is_resumption))
+    }
+
+    fn take_in(&mut self, edits: Vec<Edit>, requests: &mut Requests) {
+        let before = self.session();
+        // What it goes on from may have its records here under an id of its own.
+        let id = edits.iter().rev().find_map(|edit| match edit {
+            Edit::Meta(MetaEdit::Id(id)) => Some(id),
+            _ => None,
+        });
+        if let Some(id) = id {
+            self.same = self.same.or_else(|| requests.other_of(id, &self.seat));
+            self.id = Some(id.clone());
+        }
+        for edit in edits {
+            self.add(edit, requests);
+        }
+        let session = self.session();
+        if session != before {
+            self.waiting.push((None, session));
+        }
     }
 
     /// What stands before the first time of its session stands beside that.
@@ -242,18 +294,15 @@ impl Part {
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
         let same = self.same.and_then(|number| usize::try_from(number).ok());
-        Edit::Meta(MetaEdit::Session { name, label, root, same })
+        // What it went on from last has in it what that went on from.
+        let shared = self.same.and_then(|number| self.shared.get(&number)).map(HashSet::len);
+        let goes_on_from = same.zip(shared);
+        Edit::Meta(MetaEdit::Session { name, label, root, same, goes_on_from })
     }
 
     fn add(&mut self, edit: Edit, requests: &mut Requests) {
         if let Edit::Meta(fact @ (MetaEdit::Id(_) | MetaEdit::Title { .. } | MetaEdit::Cwd(_))) = edit {
-            let before = self.session();
             self.meta.take(fact);
-            self.same = self.same.or_else(|| requests.other_of(self.meta.id.as_ref()?, &self.seat));
-            let session = self.session();
-            if session != before {
-                self.waiting.push((None, session));
-            }
             return;
         }
         let (lane, at) = match &edit {
@@ -261,11 +310,7 @@ impl Part {
             Edit::Result { lane, .. } | Edit::Copied { lane, .. } => (lane.clone(), None),
             _ => (None, None),
         };
-        let same = self.same;
         let is_counted = self.counts(&edit, requests);
-        if self.same != same {
-            self.waiting.push((None, self.session()));
-        }
         let Some(mut edit) = self.seat.take(edit) else { return };
         let before = self.clocks.get(&lane).copied();
         let clock = before.max(at);
@@ -305,14 +350,14 @@ impl Part {
             }
             _ => return true,
         };
-        let session = self.meta.id.as_ref().unwrap_or(&self.name);
+        let session = self.id.as_ref().unwrap_or(&self.name);
         let prompt = [usage.input, usage.cache_read, usage.cache_write];
         let prompt = prompt.map(|tokens| i64::try_from(tokens.unwrap_or(0)).unwrap_or(i64::MAX));
         let request = if usage.scope.is_of_requests() {
             let at = if let Edit::Entry(entry) = edit { entry.at } else { self.last };
             Request::new(Some(key), at, prompt, session)
-        } else if usage.scope == Scope::Total {
-            // Of a sum that grows the newest counts, whichever copy of the session tells it.
+        } else if matches!(usage.scope, Scope::Total | Scope::Open) {
+            // Of a sum that grows the newest counts, whichever copy of the session tells it, and what came after it.
             Request::within(session, Text::clean(&format!("total:{key}")), None, [0; 3])
         } else {
             // Only the same session counts the same run.
@@ -323,6 +368,9 @@ impl Part {
         let owner = requests.owner(&self.seat, request, key, usage, model);
         if owner != self.seat.number && usage.scope.is_of_requests() {
             self.same = Some(owner);
+            if usage.scope == Scope::Request && requests.are_two_sessions(owner, session) {
+                self.shared.entry(owner).or_default().insert(key.clone());
+            }
         }
         owner == self.seat.number
     }
@@ -334,6 +382,8 @@ struct Requests {
     known: HashMap<Request, Known>,
     /// Sessions by their ids.
     ids: HashMap<Text, u32>,
+    /// The ids of sessions.
+    by_number: HashMap<u32, Text>,
     /// Copies say more of these than was said first.
     fuller: Vec<Edit>,
 }
@@ -348,8 +398,14 @@ struct Known {
 impl Requests {
     /// The number of another session with this id.
     fn other_of(&mut self, id: &Text, seat: &Seat) -> Option<u32> {
+        self.by_number.insert(seat.number, id.clone());
         let first = *self.ids.entry(id.clone()).or_insert(seat.number);
         (first != seat.number).then_some(first)
+    }
+
+    /// Whether the session with a number has another id than this one.
+    fn are_two_sessions(&self, number: u32, id: &Text) -> bool {
+        self.by_number.get(&number).is_some_and(|known| known != id)
     }
 
     /// The number of the session that a request is of. Copies may have been made while an answer was written: the

@@ -2,7 +2,9 @@
 //! what each of those spent that sum up their runs, and what all others did.
 //!
 //! Two files may tell of the same session, as the output of a run and what its agent kept of it. Where all requests of the
-//! run were told by another file, or the run's tells of none, they are one part.
+//! run were told by another file, or the run's tells of none, they are one part; and so are copies of a session whose agent
+//! tells what all of it came to so far. What a session goes on from is in its own sum: as far as it has the requests of
+//! that, that sum is the other one's.
 //!
 //! Invariant: each record of usage is in one part.
 
@@ -36,13 +38,23 @@ impl Transcript {
         }
         let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
         let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
+        let origin = |session: usize| self.lanes().get(session).and_then(|lane| lane.goes_on_from);
+        // All that the other one asked for is in this one's sum.
+        let has_all = |session: usize, other: usize| {
+            let asked = spent.get(other).map_or(0, Totals::requests);
+            origin(session).is_some_and(|(from, shared)| from == other && shared as u64 >= asked)
+        };
         let mut left: Vec<usize> = (0..spent.len()).collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         while let Some(summed) = left.iter().copied().find(|session| is_such(*session, Totals::has_runs)) {
             let lacks_requests = !is_such(summed, Totals::has_requests);
+            let grows = is_such(summed, Totals::is_so_far);
             let is_same = |other: &usize| {
                 let are_same = same(*other) == Some(summed) || same(summed) == Some(*other);
-                *other == summed || (lacks_requests && are_same)
+                let is_copy = grows && !is_such(*other, Totals::has_runs);
+                let is_copy =
+                    is_copy && (origin(*other).or(origin(summed)).is_none() || has_all(summed, *other));
+                *other == summed || (are_same && (lacks_requests || is_copy))
             };
             let (alike, others) = left.into_iter().partition(is_same);
             left = others;
@@ -54,6 +66,10 @@ impl Transcript {
         let part = |sessions: Vec<usize>| {
             let mut totals = Totals::default();
             sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
+            for (from, shared) in sessions.iter().filter_map(|session| origin(*session)) {
+                let other = spent.get(from).filter(|other| totals.is_so_far() && other.is_so_far());
+                other.into_iter().for_each(|other| totals.leave_runs(other, shared as u64));
+            }
             if sessions.len() > 1 {
                 totals.drop_runs_of_requests();
             }

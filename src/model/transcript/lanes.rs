@@ -38,6 +38,7 @@ impl Lanes {
                 is_session: false,
                 root: None,
                 same: None,
+                goes_on_from: None,
                 heard: None,
                 entries: Vec::new(),
             });
@@ -87,7 +88,7 @@ impl Lanes {
     pub(super) fn are_same(&self, other: &Self) -> bool {
         let facts = |lane: &LaneFacts| {
             let names = (lane.name.clone(), lane.label.clone(), lane.call.clone());
-            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same)
+            (names, lane.is_helper, lane.is_session, lane.root.clone(), lane.same, lane.goes_on_from)
         };
         self.list.iter().map(facts).eq(other.list.iter().map(facts))
     }
@@ -97,17 +98,20 @@ impl Lanes {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
-    /// Takes in that a lane is a session by itself, its name, where it began and which other one tells of
-    /// the same requests. Answers whether any is new.
+    /// Takes in that a lane is a session by itself, and what is known of it: its name, where it began, which other one
+    /// tells of the same requests, and which one it goes on from. Answers whether any is new.
     pub(super) fn note_session(
         &mut self,
         name: &Name,
         label: Text,
-        (root, same): (Option<Text>, Option<usize>),
+        root: Option<Text>,
+        (same, goes_on_from): (Option<usize>, Option<(usize, usize)>),
     ) -> bool {
         let lane = self.of(name);
-        let is_new = (lane.is_session, &lane.label, &lane.root, lane.same) != (true, &label, &root, same);
-        (lane.is_session, lane.label, lane.root, lane.same) = (true, label, root, same);
+        let before = (lane.is_session, &lane.label, &lane.root, lane.same, lane.goes_on_from);
+        let is_new = before != (true, &label, &root, same, goes_on_from);
+        (lane.is_session, lane.label, lane.root) = (true, label, root);
+        (lane.same, lane.goes_on_from) = (same, goes_on_from);
         is_new
     }
 
