@@ -28,6 +28,11 @@ impl Class {
     pub(crate) const ALL: [Self; 6] =
         [Self::Model, Self::Tool, Self::Human, Self::Retry, Self::Idle, Self::Unknown];
 
+    /// Its place among all of them.
+    fn place(self) -> Option<usize> {
+        Self::ALL.iter().position(|one| *one == self)
+    }
+
     /// Whether the agent is at work: the model, a tool, or a request that is made again.
     pub(crate) fn is_work(self) -> bool {
         matches!(self, Self::Model | Self::Tool | Self::Retry)
@@ -98,23 +103,26 @@ impl TimeSpan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     spent: [u64; 6],
-    /// Time of tools in which they waited for the human, as the agent says of a whole turn.
-    held: u64,
+    /// What was of another class than the entries tell, as the agent says of a whole turn.
+    moved: [i64; 6],
 }
 
 impl Sums {
     /// Adds time of a class.
     pub(super) fn spend(&mut self, class: Class, ms: u64) {
-        if let Some(sum) =
-            Class::ALL.iter().position(|one| *one == class).and_then(|at| self.spent.get_mut(at))
-        {
+        if let Some(sum) = class.place().and_then(|at| self.spent.get_mut(at)) {
             *sum = sum.saturating_add(ms);
         }
     }
 
-    /// So much of the time of tools was the human's.
-    pub(super) fn hold(&mut self, ms: u64) {
-        self.held = self.held.saturating_add(ms);
+    /// So much of the time of one class was of another one.
+    pub(super) fn shift(&mut self, from: Class, to: Class, ms: u64) {
+        let ms = i64::try_from(ms).unwrap_or(i64::MAX);
+        for (class, ms) in [(from, ms.saturating_neg()), (to, ms)] {
+            if let Some(moved) = class.place().and_then(|at| self.moved.get_mut(at)) {
+                *moved = moved.saturating_add(ms);
+            }
+        }
     }
 
     /// Adds other time to this.
@@ -122,7 +130,9 @@ impl Sums {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
         }
-        self.hold(other.held);
+        for (moved, more) in self.moved.iter_mut().zip(other.moved) {
+            *moved = moved.saturating_add(more);
+        }
     }
 
     /// Takes time away that was added before.
@@ -130,7 +140,9 @@ impl Sums {
         for (sum, less) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_sub(less);
         }
-        self.held = self.held.saturating_sub(other.held);
+        for (moved, less) in self.moved.iter_mut().zip(other.moved) {
+            *moved = moved.saturating_sub(less);
+        }
     }
 
     /// Time of the model, of tools, and of requests that were made again.
@@ -145,12 +157,9 @@ impl Sums {
 
     /// Time of a class.
     pub(crate) fn of(&self, class: Class) -> u64 {
-        let spent = Class::ALL.iter().zip(self.spent).find(|(one, _)| **one == class).map_or(0, |(_, ms)| ms);
-        match class {
-            Class::Tool => spent.saturating_sub(self.held),
-            Class::Human => spent.saturating_add(self.held),
-            Class::Model | Class::Retry | Class::Idle | Class::Unknown => spent,
-        }
+        let Some(at) = class.place() else { return 0 };
+        let spent = self.spent.get(at).copied().unwrap_or_default();
+        spent.saturating_add_signed(self.moved.get(at).copied().unwrap_or_default())
     }
 
     /// All time.

@@ -26,8 +26,10 @@ pub(crate) struct Carry {
     is_blurred: bool,
     /// Time of work since the last prompt, in ms, …
     worked: u64,
-    /// … and how much of it was that of calls which nobody measured: they may have waited to be allowed.
+    /// … how much of it was that of calls which nobody measured: they may have waited to be allowed, …
     called: u64,
+    /// … and how much that of those which somebody did.
+    measured: u64,
 }
 
 /// Who spoke last.
@@ -66,11 +68,22 @@ enum Sign {
 /// Agents and their files differ in when work begins and ends by no more than this, in ms.
 const HELD_MS: u64 = 2_000;
 
+/// Time that entries tell of a turn beyond what the agent says that it worked, in ms: the machine may have slept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Excess {
+    /// Of calls that nobody measured: they waited for the human.
+    called: u64,
+    /// Of calls that somebody measured, by a clock that went on.
+    measured: u64,
+    /// Of the model.
+    answered: u64,
+}
+
 /// What the agent itself says of the time of a turn, where that is more than the times of its entries say, in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// So much of the time of tools until then was the human's.
-    Held(Timestamp, u64),
+    /// So much of the time until then was no work.
+    Less(Timestamp, Excess),
     /// So long it was at work, and no entry has a time.
     Worked(u64),
 }
@@ -79,7 +92,11 @@ impl Said {
     /// Adds it to the time that the entries tell.
     pub(crate) fn add_to(self, sums: &mut Sums) {
         match self {
-            Self::Held(_, ms) => sums.hold(ms),
+            Self::Less(_, Excess { called, measured, answered }) => {
+                sums.shift(Class::Tool, Class::Human, called);
+                sums.shift(Class::Tool, Class::Unknown, measured);
+                sums.shift(Class::Model, Class::Unknown, answered);
+            }
             Self::Worked(ms) => sums.spend(Class::Model, ms),
         }
     }
@@ -97,7 +114,7 @@ pub(crate) fn sweep(
         return None;
     }
     let took = took(entry);
-    let Some(sign) = sign_of(entry) else { return held(carry, took?) };
+    let Some(sign) = sign_of(entry) else { return excess(carry, took?) };
     see(transcript, carry, id, entry, sign, emit);
     // What ends a run may speak of its last leg only: where there are times, they say more.
     took.filter(|_| carry.until.is_none()).map(Said::Worked)
@@ -116,7 +133,7 @@ fn see(
         return;
     }
     if sign == Sign::Prompt {
-        (carry.worked, carry.called) = (0, 0);
+        (carry.worked, carry.called, carry.measured) = (0, 0, 0);
     }
     match entry.at {
         Some(at) => Emitter { carry, id, emit }.up_to_entry(entry, at, sign),
@@ -161,11 +178,18 @@ fn compaction_took(entry: &Entry) -> Option<u64> {
     })
 }
 
-/// Calls that took longer than the agent was at work waited for the human.
-fn held(carry: &mut Carry, took: u64) -> Option<Said> {
-    let more = carry.worked.saturating_sub(took).min(carry.called);
-    (carry.worked, carry.called) = (0, 0);
-    Some(Said::Held(carry.until?, more)).filter(|_| more > HELD_MS)
+/// Calls that took longer than the agent was at work waited for the human; and what is longer still was nobody's time.
+fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
+    let Carry { worked, called, measured, .. } = *carry;
+    (carry.worked, carry.called, carry.measured) = (0, 0, 0);
+    let more = worked.saturating_sub(took);
+    let of_model = worked.saturating_sub(called).saturating_sub(measured);
+    let called = more.min(called);
+    let slept = more - called;
+    // One thing was going on when the machine fell asleep.
+    let measured = if slept <= measured { slept } else { 0 };
+    let excess = Excess { called, measured, answered: (slept - measured).min(of_model) };
+    Some(Said::Less(carry.until?, excess)).filter(|_| more > HELD_MS)
 }
 
 /// A call, and from when to when it was open.
@@ -218,10 +242,9 @@ fn calls(
         emitter.up_to(to, class, Some(&call.name), Some(one.block));
         // What a sub-agent waited for is in its time, however that was measured.
         let is_measured = call.took(entry.said(call)).is_some_and(|took| took.by == Clocked::Measured);
-        if !is_measured || call.kind == ToolKind::Delegate {
-            let own = emitter.carry.worked - worked;
-            emitter.carry.called = emitter.carry.called.saturating_add(own);
-        }
+        let Carry { called, measured, worked: now, .. } = emitter.carry;
+        let sum = if !is_measured || call.kind == ToolKind::Delegate { called } else { measured };
+        *sum = sum.saturating_add(*now - worked);
     }
     if let Some(end) = open.iter().map(|one| one.to).max() {
         emitter.stand_still(&open, end);
@@ -287,7 +310,13 @@ impl Emitter<'_> {
             if let Some(class) = class_of(self.carry, before, began) {
                 self.up_to(began, class, None, None);
             }
-            return self.up_to(at, Class::Model, None, None);
+            let worked = self.carry.worked;
+            self.up_to(at, Class::Model, None, None);
+            if is_between {
+                // It is of no turn of which the agent says how long that took.
+                self.carry.worked = worked;
+            }
+            return;
         }
         let Some(class) = class_of(self.carry, sign, at) else { return };
         // What a model says without a call is one span until it is complete.

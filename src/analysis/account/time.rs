@@ -60,7 +60,7 @@ impl Account {
                     sums.spend(span.class, end.since(start));
                 }
             }
-            let is_within = |said: &&Said| matches!(said, Said::Held(at, _) if from < *at && *at <= to);
+            let is_within = |said: &&Said| matches!(said, Said::Less(at, _) if from < *at && *at <= to);
             page.said.iter().map(|(_, said)| said).filter(is_within).for_each(|said| said.add_to(&mut sums));
         }
         sums

@@ -7,7 +7,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind};
+use crate::model::tool::{ToolCall, ToolKind, ToolResult};
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 use crate::model::usage::Usage;
@@ -167,6 +167,26 @@ fn what_the_agent_was_not_at_work_its_tools_waited_for_the_human() {
     assert_eq!(seconds(&within), seconds(&first.time), "whatever asks");
     let as_of = account.as_of(&transcript, transcript.find("t1").unwrap());
     assert_eq!(seconds(&account.turn_as_of(&transcript, &as_of, 0).time), seconds(&first.time));
+}
+
+#[test]
+fn what_the_agent_was_not_at_work_the_machine_slept() {
+    let times = |measured: Option<u64>, answered: i64| {
+        let (_, account) = account_of(|out| {
+            prompt(out, "p1", Some(0));
+            let kinds = vec![call(out, "a", "bash", Some(2))];
+            entry(out, "m1", Role::Assistant, Some(2), kinds);
+            let result = ToolResult { duration_ms: measured, ..samples::result(out, "ra", at(Some(1_002))) };
+            out.push(Edit::Result { call: Text::from("a"), result: Box::new(result), lane: None });
+            answer(out, "m2", Some(answered));
+            took(out, "t1", Some(answered), 30_000);
+        });
+        let time = account.time(None);
+        [Class::Model, Class::Tool, Class::Human, Class::Unknown].map(|class| time.of(class) / 1_000)
+    };
+    assert_eq!(times(None, 1_007), [7, 23, 977, 0], "who was to allow a call was waited for");
+    assert_eq!(times(Some(1_000_000), 1_007), [7, 23, 0, 977], "what a clock measured was no permission");
+    assert_eq!(times(Some(8_000), 1_907), [22, 8, 0, 992 + 885], "nor does a model wait for one");
 }
 
 #[test]
