@@ -13,7 +13,6 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::ToolKind;
-use crate::model::tool::identifies;
 use crate::model::usage::Usage;
 
 /// The name of answers that the program made up itself: errors and notices.
@@ -35,7 +34,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 /// The part of an answer that a line brings.
 pub fn read(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Entry {
     session.requests.end(line.lane.as_ref());
-    let key = key_of(line);
+    let key = line.answer();
     session.forks.see(&key, line);
     let message = line.json.get("message");
     let model = message.get("model").text();
@@ -79,12 +78,6 @@ pub fn add_part(entry: Entry, session: &mut Session, out: &mut Batch) -> Fate {
     fate
 }
 
-/// Lines of one answer share the id of its message.
-pub(crate) fn key_of(line: &Line<'_>) -> Key {
-    let message = line.json.at(&["message", "id"]).str().filter(|id| identifies(id));
-    message.map_or_else(|| line.id.clone(), Text::clean)
-}
-
 /// A copy of a line of another lane. It may have been made when the answer was complete, and its own file have no more
 /// than the beginning.
 pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
@@ -95,7 +88,7 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
     }
     let model = line.json.at(&["message", "model"]).text();
     if line.kind() == "assistant" && model.as_deref() != Some(SYNTHETIC) {
-        let of = key_of(line);
+        let of = line.answer();
         if let Some(usage) = usage(line, &of, model.as_ref(), out) {
             out.push(Edit::Complete { of, usage: Box::new(usage) });
         }

@@ -55,6 +55,12 @@ impl<'a> Line<'a> {
         self.json.get("type").str_or_empty()
     }
 
+    /// The answer that it is a part of: lines of one answer share the id of its message.
+    pub(crate) fn answer(&self) -> Key {
+        let message = self.json.at(&["message", "id"]).str().filter(|id| identifies(id));
+        message.map_or_else(|| self.id.clone(), Text::clean)
+    }
+
     /// The piece that this line brings to its entry.
     pub(crate) fn piece(&self) -> Piece {
         Piece::of(&self.id)

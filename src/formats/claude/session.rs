@@ -5,7 +5,6 @@ use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
 
-use super::assistant;
 use super::bill::Bill;
 use super::calls::Calls;
 use super::chains::Chains;
@@ -154,7 +153,7 @@ impl Session {
             }
         }
         if line.kind() == "assistant" {
-            let key = assistant::key_of(line);
+            let key = line.answer();
             if let Some(known) = self.owners.of_answer(&key) {
                 match self.owners.standing(line, known, rank) {
                     Standing::Copy => return Standing::Copy,
