@@ -75,8 +75,10 @@ impl Format for Claude {
     fn companions(&self, path: &Path) -> Vec<Pattern> {
         let agents = path.with_extension("").join("subagents").join("**");
         let outputs = path.with_extension("").join("tool-results");
+        let runs = path.with_extension("").join("workflows");
         vec![
             Pattern(agents.join("*.meta.json")),
+            Pattern(runs.join("wf_*.json")),
             Pattern(agents.join("*.jsonl")),
             Pattern(outputs.join("*.txt")),
         ]
@@ -146,7 +148,13 @@ impl Decoder for ClaudeDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         if let Place::File(path) = input.place {
-            return self.describe_agent(path, input, out);
+            let fate = if workflow::is_report(path) {
+                workflow::report(input.json, &mut self.session, out)
+            } else {
+                self.describe_agent(path, input, out)
+            };
+            self.session.lanes.settle(&self.session.calls, out);
+            return fate;
         }
         if let Place::CompanionLine(path) = input.place
             && workflow::is_journal(path)
@@ -270,7 +278,6 @@ impl ClaudeDecoder {
         if let Some((rank, label)) = label {
             self.session.lanes.name(&name, rank, label, out);
         }
-        self.session.lanes.settle(&self.session.calls, out);
         Fate::Merged
     }
 }

@@ -86,6 +86,7 @@ fn facts(verdict: Verdict, text: &str, details: &Json<'_>) -> Vec<String> {
     facts.extend(search_facts(details));
     facts.extend(agent_facts(details));
     facts.extend(task_facts(details));
+    facts.extend(git_facts(details.get("gitOperation")));
     facts
 }
 
@@ -176,7 +177,7 @@ fn search_facts(details: &Json<'_>) -> Vec<String> {
 
 fn agent_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    if details.has("agentId")
+    if (details.has("agentId") || details.has("taskId"))
         && let Some(status) = details.get("status").filled().filter(|status| *status != "completed")
     {
         facts.push(status.replace('_', " "));
@@ -193,10 +194,27 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
         let done = todos.iter().filter(|todo| todo.get("status").str() == Some("completed")).count();
         facts.push(format!("{done}/{} done", todos.len()));
     }
+    facts.extend(details.get("humanSchedule").filled().map(str::to_owned));
     facts.extend(details.get("retrieval_status").filled().map(|status| status.replace('_', " ")));
     let answers = details.get("answers").members().len();
     facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
     facts
+}
+
+/// What a command did to the repository.
+fn git_facts(done: &Json<'_>) -> Vec<String> {
+    let fact = |path: &[&str], word: &str| {
+        let value = done.at(path);
+        let value = value.filled().map(str::to_owned).or_else(|| Some(value.count()?.to_string()));
+        value.map(|value| format!("{word} {value}"))
+    };
+    let facts = [
+        fact(&["commit", "sha"], "commit"),
+        fact(&["push", "branch"], "pushed"),
+        fact(&["branch", "ref"], done.at(&["branch", "action"]).filled().unwrap_or("branch")),
+        fact(&["pr", "number"], "pull request"),
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 /// The hunks as a unified diff.
@@ -243,6 +261,9 @@ mod tests {
             facts_of(r#"{"status":"completed","agentId":"a1","totalTokens":900,"totalToolUseCount":3}"#),
             "3 calls · 900 tokens"
         );
+        let git = r#"{"stdout":"a","gitOperation":{"commit":{"sha":"c0ffee1"},"push":{"branch":"main"},"pr":{"number":7}}}"#;
+        assert_eq!(facts_of(git), "commit c0ffee1 · pushed main · pull request 7");
+        assert_eq!(facts_of(r#"{"status":"async_launched","taskId":"w1","runId":"wf_1"}"#), "async launched");
         assert_eq!(facts_of(r#"{"newTodos":[{"status":"completed"},{"status":"pending"}]}"#), "1/2 done");
         assert_eq!(facts_of("\"Error: x\""), "");
         let failed = facts(Verdict::Failed, "Exit code 101\nboom", &parse("null").unwrap());

@@ -276,17 +276,48 @@ fn program_note<'a>(text: &'a str, name: &str, title: &'static str, quiet: bool)
             let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
             Note { title, text: parts.join("\n").into(), quiet }
         }
-        "task-notification" => {
-            // The summary comes first, so that it is what a folded note shows.
-            let inner = element(text, name).unwrap_or(text);
-            let summary = element(inner, "summary").map(|summary| format!("{summary}\n"));
-            Note { title, text: format!("{}{inner}", summary.unwrap_or_default()).into(), quiet }
-        }
+        TASK => Note { title, text: notice(element(text, name).unwrap_or(text)).into(), quiet },
         _ => {
             let after = text.split_once('>').map_or("", |(_, rest)| rest);
             let inner = after.split_once(&format!("</{name}>")).map_or(after, |(inner, _)| inner);
             Note::new(title, inner, quiet)
         }
+    }
+}
+
+/// What a notice says, and below that the facts that are for the program, such as the id of the task.
+fn notice(text: &str) -> String {
+    const WORDS: [&str; 3] = ["summary", "result", "note"];
+    let (elements, rest) = elements(text);
+    let said = |name: &&str| elements.iter().find(|(known, _)| known == name).map(|(_, words)| *words);
+    let words = WORDS.iter().filter_map(said).chain([rest.trim()]).filter(|words| !words.is_empty());
+    let facts =
+        elements.iter().filter(|(name, _)| !WORDS.contains(name)).map(|(name, words)| fact(name, words));
+    let facts = facts.collect::<Vec<_>>().join(" · ");
+    words.map(str::to_owned).chain((!facts.is_empty()).then_some(facts)).collect::<Vec<_>>().join("\n")
+}
+
+/// `status completed`; of an element within the element its own name.
+fn fact(name: &str, words: &str) -> String {
+    let (inner, rest) = elements(words);
+    if inner.is_empty() || !rest.trim().is_empty() {
+        return format!("{name} {words}");
+    }
+    inner.iter().map(|(name, words)| fact(name, words)).collect::<Vec<_>>().join(" · ")
+}
+
+/// The elements that a text is made of, and what stands behind the last of them.
+fn elements(text: &str) -> (Vec<(&str, &str)>, &str) {
+    let (mut found, mut rest) = (Vec::new(), text);
+    loop {
+        let next = rest.trim_start().strip_prefix('<').and_then(|tag| {
+            let (name, rest) = tag.split_once('>')?;
+            let (words, rest) = rest.split_once(&format!("</{name}>"))?;
+            Some(((name, words.trim()), rest))
+        });
+        let Some((element, after)) = next else { return (found, rest) };
+        found.push(element);
+        rest = after;
     }
 }
 
@@ -407,7 +438,26 @@ mod tests {
         assert_eq!(relayed("The coordinator said so."), None);
         let notice = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is no message.\n\n<task-notification>\n<summary>ended</summary>\n</task-notification>";
         let Voice::Program(note) = voice_of(notice) else { panic!() };
-        assert!(note.title == TASK_TITLE && note.text.starts_with("ended\n"), "{note:?}");
+        assert!(note.title == TASK_TITLE && note.text == "ended", "{note:?}");
+    }
+
+    #[test]
+    fn a_notice_says_what_came_of_a_task_before_what_it_is() {
+        let note = |text: &str| match voice_of(&format!("<task-notification>{text}</task-notification>")) {
+            Voice::Program(note) => note.text.into_owned(),
+            other => format!("{other:?}"),
+        };
+        let notice = "\n<task-id>a1</task-id>\n<status>completed</status>\n<summary>Agent \"docs\" completed</summary>\n\
+                      <result>All is <b>fine</b>.\nSee docs.</result>\n\
+                      <usage><subagent_tokens>12</subagent_tokens><tool_uses>3</tool_uses></usage>\n";
+        let expected = "Agent \"docs\" completed\nAll is <b>fine</b>.\nSee docs.\n\
+                        task-id a1 · status completed · subagent_tokens 12 · tool_uses 3";
+        assert_eq!(note(notice), expected);
+        assert_eq!(
+            note("\n<summary>Stopped</summary>\nRead the output file."),
+            "Stopped\nRead the output file."
+        );
+        assert_eq!(note("two of <three"), "two of <three");
     }
 
     #[test]

@@ -27,6 +27,28 @@ pub(crate) fn is_journal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "journal.jsonl") && run_of(path).is_some()
 }
 
+/// Whether a file tells of a whole run: it is written when that ends.
+pub(crate) fn is_report(path: &Path) -> bool {
+    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "workflows")
+}
+
+/// What a run was made of: names its sub-agents. How it and they ended is told by the journal and to the session.
+pub(crate) fn report(json: &Json<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let run = json.get("runId").str_or_empty();
+    for step in json.get("workflowProgress").items() {
+        let agent = step.get("agentId").text().filter(|agent| identifies(agent));
+        let Some(agent) = agent.filter(|_| step.get("type").str() == Some("workflow_agent")) else {
+            continue;
+        };
+        session.lanes.run_has(run, &agent, out);
+        let label = label(step.get("phaseTitle"), step.get("label"));
+        if !label.is_blank() {
+            session.lanes.name(&agent, 3, label, out);
+        }
+    }
+    Fate::Merged
+}
+
 /// A line of a journal: who was started, under which name, and how each ended.
 pub(crate) fn journal(path: &Path, input: Input<'_>, session: &mut Session, out: &mut Batch) -> Fate {
     let json = input.json;
@@ -95,7 +117,7 @@ fn end_of(
 mod tests {
     use std::path::Path;
 
-    use super::{is_journal, run_of};
+    use super::{is_journal, is_report, run_of};
 
     #[test]
     fn the_folder_of_a_run_names_it() {
@@ -104,5 +126,7 @@ mod tests {
         assert_eq!(run("/p/s/subagents/agent-1.jsonl"), None);
         assert!(is_journal(Path::new("/p/s/subagents/workflows/wf_a1/journal.jsonl")));
         assert!(!is_journal(Path::new("/p/s/subagents/journal.jsonl")));
+        assert!(is_report(Path::new("/p/s/workflows/wf_a1.json")));
+        assert!(!is_report(Path::new("/p/s/subagents/workflows/wf_a1/agent-1.meta.json")));
     }
 }

@@ -148,7 +148,11 @@ fn read(files: Vec<(Option<&'static str>, Vec<Value>)>, metas: &[(&str, Value)],
         files.into_iter().map(|(name, lines)| File { name, lines, next: 0, at: 0 }).collect();
     let mut batch = Batch::default();
     for (number, (agent, meta)) in (100..).zip(metas) {
-        let path = Path::new("s-1/subagents").join(format!("agent-{agent}.meta.json"));
+        let path = if agent.starts_with("wf_") {
+            Path::new("s-1/workflows").join(format!("{agent}.json"))
+        } else {
+            Path::new("s-1/subagents").join(format!("agent-{agent}.meta.json"))
+        };
         emit(&mut *decoder, meta, (number, 0), Place::File(&path), &mut batch);
     }
     let count = files.len();
@@ -157,7 +161,10 @@ fn read(files: Vec<(Option<&'static str>, Vec<Value>)>, metas: &[(&str, Value)],
     for number in steps.chain(rest) {
         let file = &mut files[number];
         let Some(line) = file.lines.get(file.next) else { continue };
-        let path = file.name.map(|name| Path::new("s-1/subagents").join(format!("agent-{name}.jsonl")));
+        let path = file.name.map(|name| {
+            let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
+            Path::new("s-1/subagents").join(folder).join(format!("agent-{name}.jsonl"))
+        });
         let place = path.as_deref().map_or(Place::Line, Place::CompanionLine);
         let id = u32::try_from(number).unwrap();
         file.at += emit(&mut *decoder, line, (id, file.at), place, &mut batch);
@@ -384,5 +391,75 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
             "{is_late}"
         );
         assert_eq!(transcript.lanes_begun(transcript.find("msg_w").unwrap(), &"toolu_w".into()).count(), 2);
+    }
+}
+
+#[test]
+fn a_sub_agent_that_is_woken_again_stays_below_the_call_that_started_it() {
+    let finished = json!({"toolUseResult": {"status": "completed", "agentId": "a1"}});
+    let main = vec![
+        line("u1", "", None, 1, &said("LOOK")),
+        line(
+            "c1",
+            "u1",
+            None,
+            2,
+            &answer("m1", &call("toolu_1", "Agent", &json!({"prompt": "look"})), 5, None),
+        ),
+        line("r1", "c1", None, 20, &returned("toolu_1", "seen", &finished)),
+        line(
+            "c2",
+            "r1",
+            None,
+            21,
+            &answer("m2", &call("toolu_2", "Agent", &json!({"resume": "a1"})), 5, None),
+        ),
+        line("r2", "c2", None, 40, &returned("toolu_2", "seen again", &finished)),
+    ];
+    let own = vec![
+        line("a1-1", "", Some("a1"), 3, &said("look")),
+        line("a1-2", "a1-1", Some("a1"), 4, &answer("m3", &text("SEEN"), 5, Some("end_turn"))),
+        line("a1-3", "a1-2", Some("a1"), 30, &answer("m4", &text("SEEN AGAIN"), 5, Some("end_turn"))),
+    ];
+    for steps in [&[][..], &[1, 1, 1], &[0, 0, 0, 0, 1, 1, 1]] {
+        let transcript = read(vec![(None, main.clone()), (Some("a1"), own.clone())], &[], steps);
+        let lane = transcript.lane(&Name::from("a1")).unwrap();
+        assert_eq!(lane.call.as_deref(), Some("toolu_1"), "{steps:?}");
+        let [started, woken] = ["toolu_1", "toolu_2"].map(|call| {
+            transcript.lanes_of_call(&call.into()).map(|lane| lane.name.to_string()).collect::<Vec<_>>()
+        });
+        assert_eq!((started, woken), (vec!["a1".to_owned()], Vec::new()), "{steps:?}");
+    }
+}
+
+#[test]
+fn agents_of_a_workflow_are_named_by_its_report_and_stay_below_its_first_call() {
+    let run = |task: &str| {
+        json!({"toolUseResult": {"status": "async_launched", "taskId": task, "taskType": "local_workflow",
+            "runId": "wf_9"}})
+    };
+    let script = json!({"script": "await agent('a')"});
+    let main = vec![
+        line("u1", "", None, 1, &said("AUDIT")),
+        line("c1", "u1", None, 2, &answer("m1", &call("toolu_1", "Workflow", &script), 5, None)),
+        line("r1", "c1", None, 3, &returned("toolu_1", "launched", &run("w1"))),
+        line("c2", "r1", None, 4, &answer("m2", &call("toolu_2", "Workflow", &script), 5, None)),
+        line("r2", "c2", None, 5, &returned("toolu_2", "launched", &run("w2"))),
+    ];
+    let own = vec![line("a1-1", "", Some("a1"), 6, &answer("m3", &text("FINE"), 5, Some("end_turn")))];
+    for steps in [&[][..], &[1], &[0, 0, 0, 1, 0]] {
+        let report = json!({"runId": "wf_9", "status": "completed", "workflowProgress": [
+            {"type": "workflow_phase", "index": 0, "title": "Scan"},
+            {"type": "workflow_agent", "index": 1, "label": "parser", "phaseTitle": "Scan", "agentId": "a1"},
+            {"type": "workflow_agent", "index": 2, "label": "lexer", "phaseTitle": "Scan", "cached": true},
+        ]});
+        let files = vec![(None, main.clone()), (Some("workflows/wf_9/a1"), own.clone())];
+        let transcript = read(files, &[("wf_9", report)], steps);
+        let lane = transcript.lane(&Name::from("a1")).unwrap();
+        assert_eq!(
+            (lane.call.as_deref(), lane.label.as_str()),
+            (Some("toolu_1"), "Scan: parser"),
+            "{steps:?}"
+        );
     }
 }
