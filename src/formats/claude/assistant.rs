@@ -107,7 +107,7 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
                     session.lanes.called(&call.key, line.lane.as_ref(), out);
                     if call.kind == ToolKind::Delegate {
                         session.lanes.label_call(call.key.clone(), call.headline.clone());
-                        session.chains.ask(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
+                        session.chains.delegate(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
                         fork::called(block, line, &call.key, session, out);
                     }
                 }

@@ -13,7 +13,7 @@ use crate::model::tool::ToolState;
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Who had a call first.
-    known: Seen<Asker>,
+    known: Seen<Caller>,
     /// Others who have a call with an id that is known.
     others: HashSet<(u32, Key)>,
     /// Answers that turned out to be copies of another lane's, by the lane that had them first.
@@ -25,7 +25,7 @@ pub struct Calls {
 
 /// A lane and an answer of its, each by a number that stands for it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Asker {
+struct Caller {
     lane: u32,
     answer: u32,
 }
@@ -33,11 +33,11 @@ struct Asker {
 impl Calls {
     /// The model asks for a tool in an answer. If another lane did so in the same one, that was a copy.
     pub(crate) fn begin(&mut self, lane: Option<&Name>, answer: &Key, call: &Key) {
-        let asker = Asker { lane: number(lane), answer: number(Some(answer)) };
+        let caller = Caller { lane: number(lane), answer: number(Some(answer)) };
         match self.known.get(call) {
-            Some(first) if first.lane == asker.lane => return,
-            Some(first) if first.answer != asker.answer => {
-                if !self.others.insert((asker.lane, call.clone())) {
+            Some(first) if first.lane == caller.lane => return,
+            Some(first) if first.answer != caller.answer => {
+                if !self.others.insert((caller.lane, call.clone())) {
                     return;
                 }
             }
@@ -45,7 +45,7 @@ impl Calls {
                 if first.is_some() {
                     self.open.values_mut().for_each(|open| open.retain(|other| other != call));
                 }
-                self.known.insert(call, asker);
+                self.known.insert(call, caller);
             }
         }
         self.open.entry(lane.cloned()).or_default().push(call.clone());

@@ -17,15 +17,15 @@ const ID_CHARS: usize = 8;
 pub(crate) struct Chains {
     /// By the ids of their lines.
     of_line: HashMap<Key, Name>,
-    /// Calls whose sub-agents have said nothing yet, by what they were asked; of equal ones the first comes first.
-    asked: HashMap<Piece, VecDeque<Key>>,
+    /// Calls whose sub-agents have said nothing yet, by their prompts; of equal ones the first comes first.
+    prompts: HashMap<Piece, VecDeque<Key>>,
 }
 
 impl Chains {
     /// A call asks a sub-agent for something.
-    pub(crate) fn ask(&mut self, prompt: &str, call: &Key) {
+    pub(crate) fn delegate(&mut self, prompt: &str, call: &Key) {
         if !prompt.trim().is_empty() {
-            self.asked.entry(Piece::of(prompt.trim())).or_default().push_back(call.clone());
+            self.prompts.entry(Piece::of(prompt.trim())).or_default().push_back(call.clone());
         }
     }
 
@@ -49,6 +49,6 @@ impl Chains {
             return None;
         }
         let prompt = anthropic::output_text(line.json.at(&["message", "content"]));
-        self.asked.get_mut(&Piece::of(prompt.as_str().trim()))?.pop_front()
+        self.prompts.get_mut(&Piece::of(prompt.as_str().trim()))?.pop_front()
     }
 }

@@ -54,9 +54,9 @@ impl Stored {
     pub(crate) fn arrive(&mut self, path: &Path, text: &str, out: &mut Batch) -> Fate {
         let file = file_of(&path.to_string_lossy()).to_owned();
         let body = out.output(text);
-        let mut kept = body.clone();
-        kept.release();
-        self.read.insert(file.clone(), kept);
+        let mut released = body.clone();
+        released.release();
+        self.read.insert(file.clone(), released);
         if let Some(named) = self.named.get_mut(&file) {
             complete(&mut named.result, body);
             let result = Box::new(named.result.clone());
@@ -88,8 +88,8 @@ impl Stored {
 
 /// Gives a result the whole of its output, and counts its lines anew.
 fn complete(result: &mut ToolResult, body: Body) {
-    let kept = result.facts.split(" · ").filter(|fact| !fact.is_empty() && !fact.ends_with(" lines"));
-    let mut facts: Vec<String> = kept.map(str::to_owned).collect();
+    let others = result.facts.split(" · ").filter(|fact| !fact.is_empty() && !fact.ends_with(" lines"));
+    let mut facts: Vec<String> = others.map(str::to_owned).collect();
     facts.push(count(u64::from(body.lines), "line"));
     result.facts = Text::clean(&facts.join(" · "));
     result.body = body;

@@ -23,7 +23,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
     match json.get("subtype").str_or_empty() {
         "compact_boundary" => {
             session.set_boundary(line);
-            keep(line, json.get("compactMetadata"), out);
+            preserve(line, json.get("compactMetadata"), out);
             show_break(line, compaction(json.get("compactMetadata")), false, out)
         }
         "microcompact_boundary" => {
@@ -54,7 +54,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, out: &mut Batch) ->
 }
 
 /// Messages that a compaction left as they are.
-fn keep(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
+fn preserve(line: &Line<'_>, metadata: &Json<'_>, out: &mut Batch) {
     let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
     let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
     if let Some(first) = first.text().filter(|_| line.lane.is_none()) {

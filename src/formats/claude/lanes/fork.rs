@@ -47,8 +47,8 @@ pub(crate) fn context(line: &Line<'_>, session: &mut Session, out: &mut Batch) -
         session.lanes.note_fork(lane, out);
         let forks = &mut session.forks;
         match forks.calls.iter().position(|(ends, _)| ends.iter().any(|end| end.as_str() == last)) {
-            Some(place) => {
-                let (_, call) = forks.calls.remove(place);
+            Some(index) => {
+                let (_, call) = forks.calls.remove(index);
                 session.lanes.link(lane, &call, Trust::Place, out);
             }
             None => forks.waiting.push((Text::clean(last), lane.clone())),
@@ -77,8 +77,8 @@ pub(crate) fn called(block: &Json<'_>, line: &Line<'_>, call: &Key, session: &mu
     let ends = forks.ends(line);
     let is_it = |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
     match forks.waiting.iter().position(is_it) {
-        Some(place) => {
-            let (_, lane) = forks.waiting.remove(place);
+        Some(index) => {
+            let (_, lane) = forks.waiting.remove(index);
             session.lanes.link(&lane, call, Trust::Place, out);
         }
         None => forks.calls.push((ends, call.clone())),
