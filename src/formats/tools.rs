@@ -30,7 +30,7 @@ static NAMES: &[(ToolKind, &str)] = &[
          localshellcall containerexec runcommands execcommand executebash writestdin bashoutput \
          killbash killshell python ipython executeipythoncell codeinterpreter executecode eval repl \
          readbash writebash stopbash readpowershell writepowershell stoppowershell joboutput jobkill \
-         commandstatus sendcommandinput readcommandoutput",
+         commandstatus sendcommandinput readcommandoutput codeexecution bashcodeexecution monitor",
     ),
     (
         ToolKind::Read,
@@ -44,7 +44,7 @@ static NAMES: &[(ToolKind, &str)] = &[
          strreplacebasededittool editor replace replaceinfile searchreplace searchandreplace \
          insertcontent inserteditintofile replacestringinfile multireplacestringinfile notebookedit \
          editnotebook filechange texteditor strreplacefile replacefilecontent multireplacefilecontent \
-         editexistingfile singlefindandreplace",
+         editexistingfile singlefindandreplace texteditorcodeexecution",
     ),
     (ToolKind::Write, "write writefile writetofile createfile createnewfile newfile savefile create"),
     (
@@ -53,7 +53,7 @@ static NAMES: &[(ToolKind, &str)] = &[
          searchfiles searchfilecontent searchcodebase codebasesearch grepsearch filesearch \
          globfilesearch findfiles findbyname listcodedefinitionnames semanticsearch memorysearch \
          toolsearch lsp fileglobsearch viewsubdirectory findfile searchdir searchfile sourcegraph \
-         codesearch sessionsearch ripgrep ripgreprawsearch",
+         codesearch sessionsearch ripgrep ripgreprawsearch toolsearchtoolregex toolsearchtoolbm25",
     ),
     (
         ToolKind::Fetch,
@@ -289,6 +289,10 @@ fn delegated(input: &Json<'_>) -> Option<String> {
 fn plan(input: &Json<'_>) -> Option<String> {
     let lists = ["todos", "plan", "items", "tasks", "todoList", "newTodos"];
     let Some(tasks) = lists.iter().map(|name| input.get(name).items()).find(|items| !items.is_empty()) else {
+        if let Some(task) = first(input, &["taskId"]) {
+            let what = first(input, &["status", "subject", "description"]).unwrap_or_default();
+            return Some(format!("#{task} {}", what.replace('_', " ")).trim_end().to_owned());
+        }
         return first(input, &["explanation", "subject", "plan", "content", "description", "title", "todos"]);
     };
     let is = |task: &Json<'_>, states: &[&str]| task.get("status").str().is_some_and(|s| states.contains(&s));

@@ -269,6 +269,11 @@ impl Lanes {
         });
     }
 
+    /// What a sub-agent is called, if anybody has said so.
+    pub(crate) fn label(&self, name: &str) -> Option<&Text> {
+        self.known.get(name)?.label.as_ref().map(|(_, label)| label)
+    }
+
     /// A call that starts a sub-agent says what for.
     pub(crate) fn label_call(&mut self, call: Key, label: Text) {
         if identifies(&call) && !label.is_blank() {

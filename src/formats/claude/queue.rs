@@ -161,12 +161,14 @@ fn enqueue(line: &Line<'_>, content: &str, queue: &mut Queue, lanes: &mut Lanes,
         lanes.link(task, call, Trust::Progress, out);
     }
     let words = words_of(line.json.get("content"));
+    let voice = voice_of(content);
     let is_said = !content.trim().is_empty()
-        && matches!(
-            voice_of(content),
-            Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. }
-        );
-    let body = if is_said { out.prose(content.trim()) } else { out.output(content.trim()) };
+        && matches!(voice, Voice::Own { .. } | Voice::Typed(_) | Voice::Relayed { from: None, .. });
+    let body = match voice {
+        _ if is_said => out.prose(content.trim()),
+        Voice::Program(note) => out.output(&note.text),
+        _ => out.output(content.trim()),
+    };
     let id = line.json.get("commandUuid").text();
     queue.add(Waiting { key: line.id.clone(), words, body: body.clone() }, id, is_said);
     let mut entry = line.entry(line.id.clone(), Role::Harness, out);

@@ -19,6 +19,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role, Sent};
 use crate::model::tally::Fate;
+use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 
@@ -112,7 +113,12 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
             if let Author::InTurnOf(sender) = author {
                 say(sender.clone(), words, heard, out);
             } else if *author == Author::Program {
-                let note = Note { title: "note to the model", text: words.into(), quiet: true };
+                let note = Note {
+                    title: "note to the model",
+                    text: words.into(),
+                    facts: String::new(),
+                    quiet: true,
+                };
                 hear_note(&note, heard, out);
             } else if !words.trim().is_empty() {
                 heard.words.get_or_insert_with(|| words.to_owned());
@@ -132,7 +138,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut InputEvent, out: &mut 
             advise(advice, heard, out);
         }
         Voice::Typed(command) if *author == Author::Program => {
-            let note = Note { title: "command", text: command.into(), quiet: true };
+            let note = Note { title: "command", text: command.into(), facts: String::new(), quiet: true };
             hear_note(&note, heard, out);
         }
         Voice::Typed(command) => {
@@ -196,6 +202,10 @@ fn hear_note(note: &Note<'_>, heard: &mut InputEvent, out: &mut Batch) {
     }
     let body = out.output(&note.text);
     heard.program.push(BlockKind::Raw(Raw { title: Text::clean(note.title), body }));
+    if !note.facts.is_empty() {
+        let raw = Raw { title: Text::from("for the program"), body: out.output(&note.facts) };
+        heard.program.push(BlockKind::Aside(Judged::Trace, raw));
+    }
 }
 
 /// A user line.
@@ -272,6 +282,12 @@ pub(crate) fn queued(line: &Line<'_>, attachment: &Json<'_>, session: &mut Sessi
 
 /// Shows what was heard in a line.
 fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut Batch) -> Fate {
+    // Sub-agents sign with their ids.
+    if let Some(from) = &mut heard.from
+        && let Some(label) = from.name.as_ref().and_then(|name| session.lanes.label(name))
+    {
+        from.name = Some(label.clone());
+    }
     let is_said = !heard.own.is_empty();
     if heard.is_output && !is_said && heard.program.is_empty() {
         // That a command put out nothing says all the same that the program ran it, and that the model was not asked.

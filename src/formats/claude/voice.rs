@@ -45,6 +45,8 @@ pub(crate) struct Note<'a> {
     pub(crate) title: &'static str,
     /// The text without its tags.
     pub(crate) text: Cow<'a, str>,
+    /// What it tells the program beside that, such as the id of a task.
+    pub(crate) facts: String,
     /// Whether it matters only to the model.
     pub(crate) quiet: bool,
 }
@@ -56,7 +58,7 @@ impl<'a> Note<'a> {
     }
 
     fn new(title: &'static str, text: &'a str, quiet: bool) -> Self {
-        Self { title, text: text.trim().into(), quiet }
+        Self { title, text: text.trim().into(), facts: String::new(), quiet }
     }
 }
 
@@ -178,7 +180,12 @@ fn mate(text: &str) -> Voice<'_> {
             let all: Vec<String> = messages.iter().map(|(from, words)| format!("{from}: {words}")).collect();
             let words = all.join("\n").into();
             if messages.iter().all(|(_, words)| words.starts_with('{')) {
-                Voice::Program(Note { title: "teammate message", text: words, quiet: true })
+                Voice::Program(Note {
+                    title: "teammate message",
+                    text: words,
+                    facts: String::new(),
+                    quiet: true,
+                })
             } else {
                 Voice::Relayed { from: Some(Sender::of(SenderKind::Peer)), words, advice: None }
             }
@@ -274,9 +281,12 @@ fn program_note<'a>(text: &'a str, name: &str, title: &'static str, quiet: bool)
         "bash-stdout" | "bash-stderr" => {
             let parts = ["bash-stdout", "bash-stderr"].iter().filter_map(|name| element(text, name));
             let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-            Note { title, text: parts.join("\n").into(), quiet }
+            Note { title, text: parts.join("\n").into(), facts: String::new(), quiet }
         }
-        TASK => Note { title, text: notice(element(text, name).unwrap_or(text)).into(), quiet },
+        TASK => {
+            let (text, facts) = notice(element(text, name).unwrap_or(text));
+            Note { title, text: text.into(), facts, quiet }
+        }
         _ => {
             let after = text.split_once('>').map_or("", |(_, rest)| rest);
             let inner = after.split_once(&format!("</{name}>")).map_or(after, |(inner, _)| inner);
@@ -285,8 +295,8 @@ fn program_note<'a>(text: &'a str, name: &str, title: &'static str, quiet: bool)
     }
 }
 
-/// What a notice says, and below that the facts that are for the program, such as the id of the task.
-fn notice(text: &str) -> String {
+/// What a notice says, and the facts that it has for the program.
+fn notice(text: &str) -> (String, String) {
     const WORDS: [&str; 3] = ["summary", "result", "note"];
     let (elements, rest) = elements(text);
     let said = |name: &&str| elements.iter().find(|(known, _)| known == name).map(|(_, words)| *words);
@@ -294,7 +304,8 @@ fn notice(text: &str) -> String {
     let facts =
         elements.iter().filter(|(name, _)| !WORDS.contains(name)).map(|(name, words)| fact(name, words));
     let facts = facts.collect::<Vec<_>>().join(" · ");
-    words.map(str::to_owned).chain((!facts.is_empty()).then_some(facts)).collect::<Vec<_>>().join("\n")
+    let words = words.collect::<Vec<_>>().join("\n");
+    if words.is_empty() { (facts, words) } else { (words, facts) }
 }
 
 /// `status completed`; of an element within the element its own name.
@@ -444,20 +455,20 @@ mod tests {
     #[test]
     fn a_notice_says_what_came_of_a_task_before_what_it_is() {
         let note = |text: &str| match voice_of(&format!("<task-notification>{text}</task-notification>")) {
-            Voice::Program(note) => note.text.into_owned(),
-            other => format!("{other:?}"),
+            Voice::Program(note) => (note.text.into_owned(), note.facts),
+            other => panic!("{other:?}"),
         };
+        let of = |text: &str, facts: &str| (text.to_owned(), facts.to_owned());
         let notice = "\n<task-id>a1</task-id>\n<status>completed</status>\n<summary>Agent \"docs\" completed</summary>\n\
                       <result>All is <b>fine</b>.\nSee docs.</result>\n\
                       <usage><subagent_tokens>12</subagent_tokens><tool_uses>3</tool_uses></usage>\n";
-        let expected = "Agent \"docs\" completed\nAll is <b>fine</b>.\nSee docs.\n\
-                        task-id a1 · status completed · subagent_tokens 12 · tool_uses 3";
-        assert_eq!(note(notice), expected);
-        assert_eq!(
-            note("\n<summary>Stopped</summary>\nRead the output file."),
-            "Stopped\nRead the output file."
-        );
-        assert_eq!(note("two of <three"), "two of <three");
+        let words = "Agent \"docs\" completed\nAll is <b>fine</b>.\nSee docs.";
+        let facts = "task-id a1 · status completed · subagent_tokens 12 · tool_uses 3";
+        assert_eq!(note(notice), of(words, facts));
+        assert_eq!(note("<status>failed</status>"), of("status failed", ""));
+        let read = "\n<summary>Stopped</summary>\nRead the output file.";
+        assert_eq!(note(read), of("Stopped\nRead the output file.", ""));
+        assert_eq!(note("two of <three"), of("two of <three", ""));
     }
 
     #[test]
