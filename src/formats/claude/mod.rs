@@ -147,24 +147,9 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        if let Place::File(path) = input.place {
-            let fate = if workflow::is_report(path) {
-                workflow::report(input.json, &mut self.session, out)
-            } else {
-                self.describe_agent(path, input, out)
-            };
+        if let Some(fate) = self.beside(input, out) {
             self.session.lanes.settle(&self.session.calls, out);
             return fate;
-        }
-        if let Place::CompanionLine(path) = input.place
-            && workflow::is_journal(path)
-        {
-            let fate = workflow::journal(path, input, &mut self.session, out);
-            self.session.lanes.settle(&self.session.calls, out);
-            return fate;
-        }
-        if let Place::Text(path) = input.place {
-            return self.session.stored.arrive(path, input.json.str_or_empty(), out);
         }
         let mut line = Line::read(input, self.session.home(), out);
         if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
@@ -228,6 +213,21 @@ impl Decoder for ClaudeDecoder {
 }
 
 impl ClaudeDecoder {
+    /// A record of a file beside the session that is no transcript.
+    fn beside(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
+        Some(match input.place {
+            Place::File(path) if workflow::is_report(path) => {
+                workflow::report(input.json, &mut self.session, out)
+            }
+            Place::File(path) => self.describe_agent(path, input, out),
+            Place::CompanionLine(path) if workflow::is_journal(path) => {
+                workflow::journal(path, input, &mut self.session, out)
+            }
+            Place::Text(path) => self.session.stored.arrive(path, input.json.str_or_empty(), out),
+            _ => return None,
+        })
+    }
+
     fn dispatch(&mut self, line: &Line<'_>, out: &mut Batch) -> Fate {
         match line.kind() {
             "assistant" => assistant::decode(line, &mut self.session, out),

@@ -39,10 +39,10 @@ impl Transcript {
         let is_such = |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
         let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
         let origin = |session: usize| self.lanes().get(session).and_then(|lane| lane.goes_on_from);
-        // All that the other one asked for is in this one's sum.
+        // All requests of the other one are in this one's sum.
         let has_all = |session: usize, other: usize| {
-            let asked = spent.get(other).map_or(0, Totals::requests);
-            origin(session).is_some_and(|(from, shared)| from == other && shared as u64 >= asked)
+            let requests = spent.get(other).map_or(0, Totals::requests);
+            origin(session).is_some_and(|(from, shared)| from == other && shared as u64 >= requests)
         };
         let mut left: Vec<usize> = (0..spent.len()).collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
@@ -68,7 +68,9 @@ impl Transcript {
             sessions.iter().filter_map(|session| spent.get(*session)).for_each(|own| totals.join(own));
             for (from, shared) in sessions.iter().filter_map(|session| origin(*session)) {
                 let other = spent.get(from).filter(|other| totals.is_so_far() && other.is_so_far());
-                other.into_iter().for_each(|other| totals.leave_runs(other, shared as u64));
+                if let Some(other) = other {
+                    totals.leave_runs(other, shared as u64);
+                }
             }
             if sessions.len() > 1 {
                 totals.drop_runs_of_requests();
