@@ -20,7 +20,8 @@ pub(crate) struct Header {
     /// Bytes of a frame.
     pub(crate) frame: usize,
     salts: [u8; 8],
-    order: fn([u8; 4]) -> u32,
+    /// The words that are summed have their first byte first.
+    is_big: bool,
     sums: (u32, u32),
 }
 
@@ -28,13 +29,13 @@ impl Header {
     /// Reads a header, if it is sound.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let magic = word(bytes, 0, u32::from_be_bytes)?;
-        let order = if magic & 1 == 1 { u32::from_be_bytes } else { u32::from_le_bytes };
-        let sums = summed((0, 0), bytes.get(..24)?, order);
+        let is_big = magic & 1 == 1;
+        let sums = summed((0, 0), bytes.get(..24)?, is_big);
         let page = usize::try_from(word(bytes, 8, u32::from_be_bytes)?).ok()?;
         let salts = bytes.get(16..24)?.try_into().ok()?;
         let is_sound = magic & !1 == MAGIC && written_sums(bytes, 24) == Some(sums);
         let is_size = page.is_power_of_two() && (512..=65_536).contains(&page);
-        (is_sound && is_size).then_some(Self { frame: FRAME + page, salts, order, sums })
+        (is_sound && is_size).then_some(Self { frame: FRAME + page, salts, is_big, sums })
     }
 
     /// Whether frames were written after these salts.
@@ -67,8 +68,8 @@ impl Changes {
             let read = read_at(file, &mut buffer, at).ok()?;
             for frame in buffer.get(..read)?.chunks_exact(header.frame) {
                 let number = word(frame, 0, u32::from_be_bytes)?;
-                sums = summed(sums, frame.get(..8)?, header.order);
-                sums = summed(sums, frame.get(FRAME..)?, header.order);
+                sums = summed(sums, frame.get(..8)?, header.is_big);
+                sums = summed(sums, frame.get(FRAME..)?, header.is_big);
                 let is_sound =
                     frame.get(8..16) == Some(&header.salts) && written_sums(frame, 16) == Some(sums);
                 if !is_sound || number == 0 {
@@ -106,8 +107,8 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
             continue;
         }
         if broken.is_none() {
-            sums = summed(sums, frame.get(..8)?, header.order);
-            sums = summed(sums, frame.get(FRAME..)?, header.order);
+            sums = summed(sums, frame.get(..8)?, header.is_big);
+            sums = summed(sums, frame.get(FRAME..)?, header.is_big);
             broken = (written_sums(&frame, 16) != Some(sums)).then_some(number);
         }
         let ends_change = word(&frame, 4, u32::from_be_bytes) != Some(0);
@@ -128,7 +129,15 @@ fn written_sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
 }
 
 /// The sums of all before, with these bytes.
-fn summed(before: (u32, u32), bytes: &[u8], order: fn([u8; 4]) -> u32) -> (u32, u32) {
+fn summed(before: (u32, u32), bytes: &[u8], is_big: bool) -> (u32, u32) {
+    if is_big {
+        summed_by(before, bytes, u32::from_be_bytes)
+    } else {
+        summed_by(before, bytes, u32::from_le_bytes)
+    }
+}
+
+fn summed_by(before: (u32, u32), bytes: &[u8], order: impl Fn([u8; 4]) -> u32) -> (u32, u32) {
     let (pairs, _) = bytes.as_chunks::<8>();
     pairs.iter().fold(before, |(a, b), [w, x, y, z, rest @ ..]| {
         let a = a.wrapping_add(order([*w, *x, *y, *z])).wrapping_add(b);
