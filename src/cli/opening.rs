@@ -132,8 +132,10 @@ pub fn take_settings(surroundings: &Surroundings) -> Vec<String> {
     wrong.extend(settings.complaints.into_iter().map(|what| format!("{}:{what}", path.display())));
     let themes = surroundings.settings_folder.as_ref().map(|folder| folder.join("themes"));
     let theme = settings.theme.filter(|name| name != "auto");
-    let unfit = theme.and_then(|name| look::find(&name, themes.as_deref()).err());
-    wrong.extend(unfit.map(|why| format!("{}: {why}", path.display())));
+    wrong.extend(theme.and_then(|name| match look::find(&name, themes.as_deref()) {
+        Ok(found) => found.is_none().then(|| format!("{}: {}", path.display(), look::unknown(&name))),
+        Err(why) => Some(why),
+    }));
     wrong
 }
 

@@ -40,11 +40,15 @@ pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
 
 /// The theme with a name, as the terminal can show it.
 pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
-    let theme = if config.terminal.no_color { Theme::mono() } else { find(name, config.themes.as_deref())? };
+    let theme = if config.terminal.no_color { Theme::mono() } else { found(name, config)? };
     Ok(theme
         .with_depth(config.terminal.depth)
         .with_ascii(config.terminal.ascii)
         .with_links(config.terminal.links))
+}
+
+fn found(name: &str, config: &ViewConfig) -> Result<Theme, String> {
+    find(name, config.themes.as_deref())?.ok_or_else(|| unknown(name))
 }
 
 /// Uses the colours with a name from now on.
@@ -60,15 +64,19 @@ pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
     }
 }
 
-/// The theme with a name, of tv or in a folder of the reader's; or why there is none.
-pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Theme, String> {
+/// The theme with a name, of tv or in a folder of the reader's, if there is one; or why its file cannot be used.
+pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, String> {
     if let Some(theme) = themes::known(name) {
-        return Ok(theme);
+        return Ok(Some(theme));
     }
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', '.']);
     let path = themes.filter(|_| is_plain).map(|folder| folder.join(format!("{name}.toml")));
-    let theme = path.map(|path| read(&path, name)).transpose()?.flatten();
-    theme.ok_or_else(|| format!("no theme is called {name}"))
+    path.map_or(Ok(None), |path| read(&path, name))
+}
+
+/// What to say of a name that no theme has.
+pub(crate) fn unknown(name: &str) -> String {
+    format!("no theme is called {name}")
 }
 
 /// All themes: those of the program, and those in the reader's settings folder.

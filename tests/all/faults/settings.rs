@@ -151,7 +151,7 @@ fn a_theme_that_was_chosen_and_cannot_be_read_is_told() {
         fault(&reader.settings("themes/mine.toml"));
         let (code, _, said) = reader.run(&[], &["keys"]);
         assert_eq!(code, Some(0));
-        assert!(said.contains("config.toml: ") && said.contains("themes/mine.toml"), "{said}");
+        assert!(said.contains("themes/mine.toml"), "{said}");
         assert!(said.contains(words), "{said}");
     }
 }
