@@ -20,10 +20,6 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 
-/// Blocks that are shown as they are if they have no better form.
-const PLAIN: [&str; 8] =
-    ["compaction", "fallback", "tool_reference", "video_url", "file", "input_file", "reasoning", "refusal"];
-
 /// What one content block is to its message.
 #[derive(Debug)]
 pub(crate) enum Content {
@@ -79,7 +75,6 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Cont
             Some(Attached { title, text }) => {
                 BlockKind::Raw(Raw { title: Text::stub(&title, 200), body: out.output(&text) })
             }
-            None if PLAIN.contains(&kind) => raw(block, kind, out),
             None => unknown::block(Kind("block.type", kind), block, out),
         }),
     }

@@ -101,8 +101,7 @@ pub(crate) fn block(kind: Kind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKi
                 (_, Some(said)) => (Judged::Text, Some(said)),
                 (_, None) => (Judged::Trace, text_of(json, 0).map(Cow::into_owned)),
             };
-            let inner = json.get(label(kind.0));
-            aside(kind.title(), if inner.is_object() { inner } else { json }, (judged, said), out)
+            aside(kind.title(), within(kind, json), (judged, said), out)
         }
         None => unknown(kind, json, judge(json), out),
     }
@@ -124,13 +123,28 @@ fn show(
         Some(_) => block(kind, json, out),
         None => unknown(kind, json, judge(json), out),
     };
-    if let BlockKind::Aside(judged, _) = &block {
-        entry.marks.quiet |= *judged != Judged::Loud;
-        entry.marks.trace |= *judged == Judged::Trace;
-    }
     entry.blocks.push(Batch::block(Piece::default(), block));
+    mark(&mut entry);
     out.entry(entry);
     Fate::Shown
+}
+
+/// The object that is named, or what its record is about.
+fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
+    let mut inner = std::iter::once(label(kind.0)).chain(WRAPPERS).map(|name| json.get(name));
+    inner.find(|inner| inner.is_object()).unwrap_or(json)
+}
+
+/// An entry that holds nothing else is as loud as what it holds.
+pub(crate) fn mark(entry: &mut Entry) {
+    let judged = entry.blocks.iter().map(|block| match &block.kind {
+        BlockKind::Aside(judged, _) => Some(*judged),
+        _ => None,
+    });
+    if let Some(loudest) = judged.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) {
+        entry.marks.quiet |= loudest != Judged::Loud;
+        entry.marks.trace |= loudest == Judged::Trace;
+    }
 }
 
 fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::formats::anthropic;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::system::{bookkeeping, setting, show_break, show_text};
+use crate::formats::claude::system::{bookkeeping, setting, show_break};
 use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::body::Key;
@@ -100,19 +100,9 @@ pub(crate) fn decode(line: &Line<'_>, requests: &mut Requests, out: &mut Batch) 
         }
         "rate_limit_event" => rate_limit(line, json.get("rate_limit_info"), out),
         "tool_progress" => progress(line, out),
-        "mcp_message" => quiet_tree(line, json, "MCP message", false, out),
         "conversation_reset" => {
             show_break(line, Break::Resumed(Text::clean("conversation reset")), false, out)
         }
-        "tool_use_summary" => {
-            show_text(line, "summary of calls", json.get("summary").str_or_empty(), true, out)
-        }
-        "prompt_suggestion" => {
-            show_text(line, "suggested prompt", json.get("suggestion").str_or_empty(), true, out)
-        }
-        "command_lifecycle" => quiet_tree(line, json, "command lifecycle", true, out),
-        "auth_status" => quiet_tree(line, json, "authentication", false, out),
-        "keep_alive" => bookkeeping(line, "keep alive", out),
         _ => return None,
     };
     Some(fate)

@@ -43,10 +43,7 @@ pub(crate) fn decode(line: &Line<'_>, session: &mut Session, tasks: &mut Tasks, 
             false,
             out,
         ),
-        "scheduled_task_fire" => show_text(line, "scheduled task", text("content"), false, out),
         "informational" => show_text(line, "notice", text("content"), false, out),
-        "session_state_changed" => bookkeeping(line, &format!("session {}", text("state")), out),
-        "local_command_output" => show_text(line, "command output", text("content"), false, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
             unknown::record(Kind("system.subtype", other), json, entry, out)

@@ -13,6 +13,7 @@ use super::metrics;
 use super::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
+use crate::formats::unknown;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
@@ -88,7 +89,7 @@ impl Panel {
         let role = if is_task { Role::User } else { block::role_of(kind) };
         let mut entry = out.new_entry(key.clone(), role, json.get("ts").moment());
         entry.marks.prompt = role == Role::User;
-        entry.marks.quiet = block::is_noise(kind);
+        entry.marks.quiet = block::is_quiet(kind);
         entry.marks.retried = kind == "error_retry" && !payload.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
         entry.model = json.at(&["modelInfo", "modelId"]).text();
@@ -103,6 +104,7 @@ impl Panel {
         shown.extend(attachments(json, out));
         let piece = Piece::default();
         entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
+        unknown::mark(&mut entry);
         // What runs without being asked for is said.
         let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
         let about = entry.calls().find(|call| asks && call.state.is_open()).map(|call| call.headline.clone());

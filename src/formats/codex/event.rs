@@ -63,7 +63,7 @@ pub(crate) fn event(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out
             if !thread.replay.is_on() {
                 spent::settings(payload.get("thread_settings"), thread);
             }
-            thread.tree(line, kind, out)
+            unknown(line, "event_msg.type", kind, thread, out)
         }
         kind => deed::other(line, payload, thread, out)
             .unwrap_or_else(|| unknown(line, "event_msg.type", kind, thread, out)),

@@ -27,16 +27,8 @@ pub(crate) enum Class {
     Unknown,
 }
 
-/// Types that the program writes for itself.
-const NOTES: [&str; 7] = [
-    "world_state",
-    "inter_agent_communication",
-    "inter_agent_communication_metadata",
-    "retained_context",
-    "security_risk_score",
-    "realtime_item",
-    "rollout_reference",
-];
+/// Types of what the program notes beside the conversation.
+const NOTES: [&str; 3] = ["inter_agent_communication", "retained_context", "realtime_item"];
 
 /// Types of bare items in the first generation.
 const BARE: [&str; 8] = [

@@ -268,8 +268,6 @@ fn item(line: &Line<'_>, thread: &mut Thread, lanes: &mut Lanes, out: &mut Batch
         "web_search_call" => deed::search(line, Side::Item, line.payload, thread, out),
         "image_generation_call" => deed::picture(line, thread, out),
         "configuration_update" => notes::configuration(line, thread, out),
-        kind @ ("ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction"
-        | "compaction_trigger") => thread.tree(line, kind, out),
         kind => event::unknown(line, "response_item.type", kind, thread, out),
     }
 }

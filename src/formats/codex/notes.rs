@@ -1,5 +1,6 @@
 //! What the program notes in records of their own, beside what was said and done.
 
+use super::event;
 use super::line::Line;
 use super::message;
 use super::thread::Thread;
@@ -19,7 +20,7 @@ pub(crate) fn note(line: &Line<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
             let title = format!("speech of {}", payload.get("role").filled().unwrap_or("somebody"));
             thread.text(line, (&title, payload.get("text").str_or_empty()), false, out)
         }
-        _ => thread.tree(line, kind, out),
+        _ => event::unknown(line, "type", kind, thread, out),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::line::{Class, class_of};
 use crate::formats::decoder::{Confidence, Probe, Verdict};
+use crate::formats::definition::head;
 use crate::formats::json::Json;
 use crate::formats::roots::file_name;
 use crate::model::record::Shape;
@@ -28,7 +29,15 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
 }
 
 fn is_enveloped(line: &Json<'_>) -> bool {
-    line.get("payload").is_object()
-        && !matches!(class_of(line), Class::Unknown | Class::State)
-        && line.has("timestamp")
+    let is_known = match class_of(line) {
+        Class::State => false,
+        Class::Unknown => is_named(line.get("type").str_or_empty()),
+        _ => true,
+    };
+    line.get("payload").is_object() && is_known && line.has("timestamp")
+}
+
+/// Whether it is called something for which there is no code.
+fn is_named(kind: &str) -> bool {
+    head::of("codex").is_some_and(|head| head.kinds.get("type", kind).is_some())
 }

@@ -160,7 +160,11 @@ impl Known {
         let (Self::Note(path) | Self::Setting(path)) = self else { return None };
         let of = |value: &Json<'_>| path.string(Scope::of(value), |text| text.as_str().trim().to_owned());
         let text = named_by(class, record).and_then(of).filter(|text| !text.is_empty());
-        text.or_else(|| of(record)).filter(|text| !text.is_empty())
+        let text = text.or_else(|| of(record)).filter(|text| !text.is_empty())?;
+        // Of data only what it is of.
+        let mime =
+            text.strip_prefix("data:").and_then(|data| data.split([';', ',']).next()).map(str::to_owned);
+        Some(mime.unwrap_or(text))
     }
 
     /// Emits the facts of a state.

@@ -179,11 +179,13 @@ impl Run {
             || of_lane().is_some_and(|lane| !self.is_main(&lane))
     }
 
-    /// Facts of a record of the session. Of one that no rule takes nobody knows what it says.
+    /// Facts of a record of the session. Of one that no rule takes and no list names nobody knows what it says.
     fn facts_at(&mut self, site: Site<'_>, out: &mut Batch) {
         let kind = self.kind_of(site);
         let takes = |rule: &Rule| rule.is_for(kind) && rule.when.holds(site.scope);
-        let is_known = kind != Kind::Record || self.definition.rules.iter().any(takes);
+        let is_named =
+            || self.named(site.scope.record, out).iter().any(|(class, name)| class.get(name).is_some());
+        let is_known = kind != Kind::Record || self.definition.rules.iter().any(takes) || is_named();
         if is_known && !self.is_of_lane(site) {
             self.facts(site.scope, out);
         }
@@ -249,19 +251,15 @@ impl Run {
         if record.filled().is_some() && !record.is_object() {
             return show_raw(input, "text", out);
         }
-        // A definition that nobody has installed is known to itself alone.
-        let all = Some(kinds::of(out)).filter(|all| all.classes().next().is_some());
-        let named = all.unwrap_or(&self.definition.kinds).classes().filter_map(|class| {
-            let value = class.name.split('.').fold(record, |value, name| value.get(name));
-            Some((class, word_of(value)?))
-        });
-        let named: Vec<(&Class, Cow<'_, str>)> = named.collect();
+        let named = self.named(record, out);
         let known = named.iter().find(|(class, name)| class.get(name).is_some()).or(named.first());
+        let Head { key, at, lane } = self.head(&self.definition.unruled, site, out);
+        // What is unknown is no part of another entry, whatever key it has.
+        let is_known = known.is_some_and(|(class, name)| class.get(name).is_some());
+        let key = if is_known { key } else { own_key(site, out) };
         let (class, name) = known.map_or(("type", ""), |(class, name)| (class.name, name));
-        // It is no part of another entry, whatever key it has.
-        let Head { at, lane, .. } = self.head(&self.definition.unruled, site, out);
         let at = at.or_else(|| record.get("timestamp").moment());
-        let mut entry = out.new_entry(own_key(site, out), Role::Harness, at);
+        let mut entry = out.new_entry(key, Role::Harness, at);
         entry.lane = lane;
         let from = out.edits.len();
         let fate = unknown::record(unknown::Kind(class, name), record, entry, out);
@@ -279,6 +277,17 @@ impl Run {
             }
         }
         fate
+    }
+
+    /// What a record may be called, and in which classes.
+    fn named<'j>(&self, record: &'j Json<'_>, out: &Batch) -> Vec<(&'static Class, Cow<'j, str>)> {
+        // A definition that nobody has installed is known to itself alone.
+        let all = Some(kinds::of(out)).filter(|all| all.classes().next().is_some());
+        let named = all.unwrap_or(&self.definition.kinds).classes().filter_map(|class| {
+            let value = class.name.split('.').fold(record, |value, name| value.get(name));
+            Some((class, word_of(value)?))
+        });
+        named.collect()
     }
 
     fn rule(&mut self, rule: &Rule, site: Site<'_>, out: &mut Batch) -> Fate {

@@ -8,7 +8,7 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::formats::unknown::{self, Kind};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
@@ -78,14 +78,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
             BlockKind::Thinking(out.prose(&thought))
         }
         ("image", _) => BlockKind::Image(image(&text("image"), Text::default(), false, out)),
-        (kind, _) => {
-            if !["audio", "video", "data", "document", "tool_use"].contains(&kind) {
-                return Some(Batch::block(Piece(0), unknown::block(Kind("content.type", kind), part, out)));
-            }
-            let title = Text::clean(if kind.is_empty() { "content" } else { kind });
-            let body = out.tree(&title, part.weight(), || part.to_tree());
-            BlockKind::Raw(Raw { title, body })
-        }
+        (kind, _) => unknown::block(Kind("content.type", kind), part, out),
     };
     Some(Batch::block(Piece(0), kind))
 }

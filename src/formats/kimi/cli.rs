@@ -250,7 +250,7 @@ impl KimiCliDecoder {
                 };
                 self.agent(lane).line(what, at, out)
             }
-            "CompactionEnd" | "MCPLoadingBegin" | "MCPLoadingEnd" => Fate::Merged,
+            "CompactionEnd" => Fate::Merged,
             "HookTriggered" | "HookResolved" => self.hook(event, lane, out),
             "Notification" => {
                 let title = payload.get("title").filled().unwrap_or("notification");

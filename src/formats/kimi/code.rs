@@ -138,7 +138,7 @@ impl Wire {
         let at = json.get("time").moment().or_else(|| json.get("created_at").moment());
         let kind = json.get("type").str_or_empty();
         match kind {
-            "metadata" | "full_compaction.complete" => Fate::Merged,
+            "full_compaction.complete" => Fate::Merged,
             "turn.prompt" | "turn.steer" => self.prompt(json.get("input"), json.get("origin"), at, out),
             "context.append_message" => self.message(json.get("message"), at, out),
             "context.append_loop_event" => self
@@ -162,10 +162,6 @@ impl Wire {
                 self.agent.trace(Break::Setting(Text::clean(&format!("permission mode: {mode}"))), at, out)
             }
             "permission.record_approval_result" => self.approval(json, at, out),
-            _ if kind.starts_with("plan_mode.") || kind.starts_with("swarm_mode.") => {
-                let words = kind.replace(['.', '_'], " ");
-                self.agent.line(Break::Setting(Text::clean(&words)), at, out)
-            }
             "context.clear" => {
                 self.turns = Turns::default();
                 self.agent.line(Break::Setting(Text::clean("context cleared")), at, out)

@@ -8,7 +8,7 @@ use crate::formats::unknown::{self, Kind};
 use crate::model::body::Image;
 use crate::model::body::written::is_blank;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Piece, Raw};
+use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
 
 /// A part as a block. Nothing if it is blank.
@@ -21,15 +21,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
         }
         ("think", _) => BlockKind::Thinking(out.prose_of(part.get("think").string_or_empty())),
         ("image_url" | "image", _) => BlockKind::Image(image(part, out)),
-        (other, _) => {
-            let known = ["audio_url", "video_url", "file"].contains(&other);
-            if !known {
-                return Some(Batch::block(piece, unknown::block(Kind("part.type", other), part, out)));
-            }
-            let title = Text::clean(other);
-            let body = out.tree(&title, part.weight(), || part.to_tree());
-            BlockKind::Raw(Raw { title, body })
-        }
+        (other, _) => unknown::block(Kind("part.type", other), part, out),
     };
     Some(Batch::block(piece, kind))
 }

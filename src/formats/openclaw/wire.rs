@@ -10,7 +10,8 @@ mod request;
 mod run;
 
 use crate::formats::json::Json;
-use crate::formats::pi::{block, message};
+use crate::formats::pi::message;
+use crate::formats::unknown::{self, Kind};
 use crate::model::edit::Batch;
 use crate::model::entry::{Entry, Role};
 use crate::model::tally::Fate;
@@ -40,7 +41,7 @@ impl Wire {
                 out.entry(entry);
                 return if is_answer { Fate::Merged } else { Fate::Shown };
             }
-            Frame::Event => event_entry(json, out),
+            Frame::Event => return other(json, out),
             Frame::Message => channel::received(json, json, out),
             Frame::Telegram => channel::telegram(json, out),
             Frame::Whatsapp => channel::whatsapp(json, out),
@@ -63,7 +64,7 @@ impl Wire {
         };
         fate.unwrap_or_else(|| {
             self.runs.give_out(out);
-            shown(event_entry(json, out), out)
+            other(json, out)
         })
     }
 }
@@ -80,13 +81,9 @@ fn shown(entry: Entry, out: &mut Batch) -> Fate {
 }
 
 /// An event that is no part of an answer.
-fn event_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
+fn other(json: &Json<'_>, out: &mut Batch) -> Fate {
     let payload = payload(json);
-    let words = [json.get("event"), payload.get("stream"), payload.at(&["data", "phase"])];
-    let title: Vec<&str> = words.iter().filter_map(|word| word.filled()).collect();
     let at = ["ts", "timestamp"].iter().find_map(|name| payload.get(name).moment());
-    let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
-    entry.marks.quiet = matches!(title.first(), Some(&("tick" | "health" | "heartbeat" | "presence")));
-    entry.blocks.push(block::tree(&title.join(" "), json, out));
-    entry
+    let entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    unknown::record(Kind("event", json.get("event").str_or_empty()), json, entry, out)
 }

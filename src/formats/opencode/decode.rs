@@ -23,7 +23,7 @@ use crate::formats::json::Json;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
@@ -312,10 +312,9 @@ impl OpencodeDecoder {
             Event::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => Fate::Merged,
             Event::Edited | Event::Watched => self.file(recorded, out),
             Event::Command => self.command(&message(), &session(), recorded, out),
-            Event::Aside => self.aside(name, &session(), recorded, out),
-            Event::Noise(reason) => Fate::Passed(reason),
-            Event::Unknown => {
-                let entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
+            Event::Other => {
+                let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
+                entry.lane = self.sessions.lane_of(&session(), out);
                 unknown::record(Kind("event", name), event, entry, out)
             }
         }
@@ -334,14 +333,6 @@ impl OpencodeDecoder {
         let (name, words) = (recorded.get("name").str_or_empty(), recorded.get("arguments").str_or_empty());
         let line = Break::Setting(Text::clean(format!("command /{name} {words}").trim_end()));
         self.line(message, Piece::of("command"), session, line, out)
-    }
-
-    /// An event that is shown as it is.
-    fn aside(&mut self, name: &str, session: &Text, recorded: &Json<'_>, out: &mut Batch) -> Fate {
-        let title = Text::clean(&format!("event {name}"));
-        let body = out.tree(&title, recorded.weight(), || recorded.to_tree());
-        let kind = BlockKind::Raw(Raw { title, body });
-        self.by_itself(out.origin_key(), session, kind, true, out)
     }
 
     fn add_grown(&mut self, out: &mut Batch) {

@@ -1,6 +1,6 @@
 //! The event stream of the server: what each event tells, by name.
 //!
-//! Invariant: pure. Events of transport alone are named as noise; all others are shown.
+//! Invariant: pure. What only has a name is named in the file of the format.
 
 use crate::formats::json::Json;
 
@@ -43,57 +43,9 @@ pub(super) enum Event {
     Watched,
     /// A command of the user was carried out.
     Command,
-    /// Something beside the session.
-    Aside,
-    /// Nothing, for a named reason.
-    Noise(&'static str),
-    /// An event that is not known.
-    Unknown,
+    /// Nothing for which there is code.
+    Other,
 }
-
-/// Events that only keep the stream or its listeners going, or repeat what others tell. Those of
-/// accounts are never shown.
-static NOISE: &[&str] = &[
-    "event account.added",
-    "event account.removed",
-    "event account.switched",
-    "event catalog.model.updated",
-    "event global.disposed",
-    "event lsp.updated",
-    "event mcp.tools.changed",
-    "event models-dev.refreshed",
-    "event plugin.added",
-    "event server.connected",
-    "event server.heartbeat",
-    "event server.instance.disposed",
-    "event storage.write",
-];
-
-/// Events about the surroundings: a terminal, a work tree, the program itself.
-static ASIDE: &[&str] = &[
-    "ide.installed",
-    "installation.update-available",
-    "installation.updated",
-    "lsp.client.diagnostics",
-    "mcp.browser.open.failed",
-    "mcp.status.changed",
-    "project.directories.updated",
-    "project.updated",
-    "pty.created",
-    "pty.deleted",
-    "pty.exited",
-    "pty.updated",
-    "tui.command.execute",
-    "tui.prompt.append",
-    "tui.session.select",
-    "tui.toast.show",
-    "vcs.branch.updated",
-    "workspace.failed",
-    "workspace.ready",
-    "workspace.status",
-    "worktree.failed",
-    "worktree.ready",
-];
 
 /// What an event with this name tells.
 pub(super) fn read(name: &str) -> Event {
@@ -118,13 +70,7 @@ pub(super) fn read(name: &str) -> Event {
         "file.edited" => Event::Edited,
         "file.watcher.updated" => Event::Watched,
         "command.executed" => Event::Command,
-        // Events of a front end of its own (opencode.nvim) say nothing about the session.
-        custom if custom.starts_with("custom.") => Event::Noise("event custom.*"),
-        aside if ASIDE.contains(&aside) => Event::Aside,
-        other => {
-            let noise = NOISE.iter().find(|reason| reason.strip_prefix("event ") == Some(other));
-            noise.map_or(Event::Unknown, |reason| Event::Noise(reason))
-        }
+        _ => Event::Other,
     }
 }
 

@@ -40,12 +40,6 @@ pub(crate) fn one(block: &Json<'_>, ending: Ending, out: &mut Batch) -> Vec<Bloc
         "thinking" => BlockKind::Thinking(out.prose_of(block.get("thinking").string_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),
-        kind @ ("audio" | "video" | "document") => {
-            return vec![match block.at(&["source", "url"]).filled() {
-                Some(url) => raw_text(kind, url, out),
-                None => tree(kind, block, out),
-            }];
-        }
         other => unknown::block(Kind("block.type", other), block, out),
     };
     vec![Batch::block(Piece(0), kind)]

@@ -80,10 +80,7 @@ fn brief(data: &Json<'_>, without: &str) -> String {
 
 /// What a line says that only changes how the session goes on.
 pub(crate) fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
-    let word = |name: &str| json.get(name).filled().unwrap_or("not told");
     Some(match kind {
-        "thinking_level_change" => format!("thinking: {}", word("thinkingLevel")),
-        "mode_change" => format!("mode: {}", word("mode")),
         "label" => match json.get("label").filled() {
             Some(label) => format!("label of {}: {label}", json.get("targetId").str_or_empty()),
             None => format!("label of {} cleared", json.get("targetId").str_or_empty()),

@@ -1,7 +1,7 @@
 //! What a message of the panel shows.
 
 use crate::formats::cline::call::{self, Asked};
-use crate::formats::cline::content::{raw, raw_tree};
+use crate::formats::cline::content::raw;
 use crate::formats::cline::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
@@ -12,16 +12,15 @@ use crate::model::entry::{BlockKind, Break, Raw, Role};
 use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict, ended};
 
-/// Bookkeeping of the extension, folded away unless asked for.
-const NOISE: &str = "api_req_started deleted_api_reqs subagent_usage checkpoint_created checkpoint_saved \
-    mcp_server_request_started hook_status hook_output_stream load_mcp_documentation task_progress \
-    conditional_rules_applied info browser_session_status";
-
-/// Messages of Cline and its forks that are shown as they are.
-const PLAIN: &str = "user_feedback_diff user_edit_todos codebase_search_result mcp_notification newTask new_task \
-    condense summarize_task report_bug subtask_result finishTask switchMode shell_integration_warning_with_suggestion \
-    api_req_retried api_req_retry_delayed api_req_finished image \
-    sliding_window_truncation auto_approval_max_req_reached interactive_app too_many_tools_warning";
+/// Bookkeeping of the extension that is read by code, folded away unless asked for.
+const QUIET: [&str; 6] = [
+    "api_req_started",
+    "checkpoint_created",
+    "checkpoint_saved",
+    "deleted_api_reqs",
+    "subagent_usage",
+    "task_progress",
+];
 
 /// A message, read.
 #[derive(Clone, Copy)]
@@ -60,9 +59,9 @@ pub(super) fn role_of(kind: &str) -> Role {
     }
 }
 
-/// Whether a message is bookkeeping.
-pub(super) fn is_noise(kind: &str) -> bool {
-    NOISE.split_whitespace().any(|noise| noise == kind)
+/// Whether a message is bookkeeping that is read by code.
+pub(super) fn is_quiet(kind: &str) -> bool {
+    QUIET.contains(&kind)
 }
 
 /// The blocks of a message.
@@ -108,6 +107,8 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
             let request = raw("request to the model", payload.get("request").str().unwrap_or(text), out);
             return std::iter::once(request).chain(broken_off(payload).map(BlockKind::Break)).collect();
         }
+        "user_feedback_diff" => raw("feedback in the files", text, out),
+        "codebase_search_result" | "subtask_result" => raw(&kind.replace('_', " "), text, out),
         "deleted_api_reqs" => raw("spent by requests that were taken back", text, out),
         "subagent_usage" => raw("spent by sub-agents", text, out),
         "checkpoint_created" | "checkpoint_saved" => checkpoint(said, out),
@@ -117,7 +118,7 @@ fn decoded(said: &Said<'_>, out: &mut Batch) -> Vec<BlockKind> {
         "followup" | "plan_mode_respond" | "act_mode_respond" => question(payload, text, out),
         _ => match line(kind, text, payload, json) {
             Some(line) => BlockKind::Break(line),
-            None => other(kind, text, json, out),
+            None => other(kind, json, out),
         },
     };
     vec![shown]
@@ -186,12 +187,10 @@ pub(super) fn retry(payload: &Json<'_>) -> String {
     format!("request {end}, try {attempt} of {of}")
 }
 
-fn other(kind: &str, text: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    if !is_noise(kind) && !PLAIN.split_whitespace().any(|known| known == kind) {
-        let class = if json.get("type").str() == Some("ask") { "ask" } else { "say" };
-        return unknown::block(Kind(class, kind), json, out);
-    }
-    if text.is_empty() { raw_tree(kind, json, out) } else { raw(kind, text, out) }
+/// What has nothing but a name.
+fn other(kind: &str, json: &Json<'_>, out: &mut Batch) -> BlockKind {
+    let class = if json.get("type").str() == Some("ask") { "ask" } else { "say" };
+    unknown::block(Kind(class, kind), json, out)
 }
 
 /// The list of tasks that the agent keeps.
