@@ -115,9 +115,10 @@ fn paint_header(app: &App, area: Rect, buffer: &mut Buffer) {
 fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
     let picker = &app.picker;
     let (_, all) = picker.counts();
+    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
     let words = match (phrases::unread(&picker.refused), all, picker.is_complete) {
         (Some(why), 0, _) => why,
-        (_, 0, true) => nowhere(picker),
+        (_, 0, true) => nowhere(picker, inner),
         (_, 0, false) => format!("Looking for sessions{}", app.reader.screen.theme.glyphs().ellipsis),
         (_, _, _) if picker.is_at_work() => String::new(),
         (_, _, _) if picker.progress() == Progress::Underway => {
@@ -125,16 +126,33 @@ fn paint_nothing(app: &App, area: Rect, buffer: &mut Buffer) {
         }
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
     };
-    let inner = Rect { x: area.x + 2.min(area.width), width: area.width.saturating_sub(4), ..area };
     paint_text(&words, app.reader.screen.theme.text, inner.y + u16::from(area.height > 3), inner, buffer);
 }
 
-fn nowhere(picker: &Picker) -> String {
-    let places = match picker.places.as_slice() {
-        [] => "anywhere: $HOME is not set".to_owned(),
-        places => format!("under {}", places.join(", ")),
+/// What to do first, then as many of the places as there is room for: there are more of them with each format.
+fn nowhere(picker: &Picker, area: Rect) -> String {
+    const TRY: &str = "No session is there yet. To see what they look like, try: tv demo";
+    let measure = Measure::of(usize::from(area.width.max(1)));
+    let rows = |text: &str| -> usize {
+        text.lines().map(|line| wrap::wrap(&[Span::raw(line.to_owned())], &measure).len().max(1)).sum()
     };
-    format!("No session is there yet, {places}. To see what they look like, try: tv demo")
+    let words = |some: usize| {
+        let more = match picker.places.len() - some {
+            0 => String::new(),
+            more => format!(", and {more} more that `tv formats` lists"),
+        };
+        format!(
+            "{TRY}\n\nLooked for under {}{more}.",
+            picker.places.get(..some).unwrap_or_default().join(", ")
+        )
+    };
+    if picker.places.is_empty() {
+        return format!("{TRY}\n\nLooked for nowhere: $HOME is not set.");
+    }
+    // The first row is left free.
+    let room: usize = usize::from(area.height.saturating_sub(1));
+    let some = (1..=picker.places.len()).rev().find(|some| rows(&words(*some)) <= room);
+    some.map_or_else(|| TRY.to_owned(), words)
 }
 
 /// Widths of the columns; 0 leaves one out. The title has what the others leave.

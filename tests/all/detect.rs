@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use tv::formats::decoder::Confidence;
 use tv::ingest::Target;
@@ -195,4 +196,45 @@ fn asking_until_one_is_certain_finds_what_asking_all_finds() {
         }
     }
     assert!(certain > 50, "{certain}");
+}
+
+/// Editors that are made from VS Code keep what their extensions write alike, each in a folder of its name.
+#[test]
+fn every_editor_that_is_made_from_vs_code_is_looked_into() {
+    let chat = fixtures::root().join("vscode-copilot-chat/0d000000-0000-4000-8000-000000000001.jsonl");
+    let task = fixtures::root().join("cline/task");
+    for user in [
+        ".config/Code/User",
+        ".config/Code - Insiders/User",
+        ".config/VSCodium/User",
+        "Library/Application Support/Code - Insiders/User",
+        "Library/Application Support/VSCodium/User",
+        "AppData/Roaming/Code/User",
+        "AppData/Roaming/VSCodium - Insiders/User",
+        ".vscode-server/data/User",
+        ".vscode-server-insiders/data/User",
+        ".vscodium-server/data/User",
+        "portable/user-data/User",
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let sessions = home.path().join(user).join("workspaceStorage/0a1b/chatSessions");
+        let empty = home.path().join(user).join("globalStorage/emptyWindowChatSessions");
+        let tasks = home.path().join(user).join("globalStorage/saoudrizwan.claude-dev/tasks/1790000000000");
+        for folder in [&sessions, &empty, &tasks] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::copy(&chat, sessions.join("0d000000-0000-4000-8000-000000000001.jsonl")).unwrap();
+        fs::copy(&chat, empty.join("0d000000-0000-4000-8000-000000000009.jsonl")).unwrap();
+        for name in ["ui_messages.json", "api_conversation_history.json"] {
+            fs::copy(task.join(name), tasks.join(name)).unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
+        command.args(["list", "--json"]).env("HOME", home.path());
+        if user.starts_with("portable") {
+            command.env("VSCODE_PORTABLE", home.path().join("portable"));
+        }
+        let list = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let of = |format: &str| list.matches(&format!("\"format\":\"{format}\"")).count();
+        assert_eq!((of("vscode-copilot-chat"), of("cline")), (2, 1), "{user}: {list}");
+    }
 }

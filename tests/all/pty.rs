@@ -471,6 +471,26 @@ fn a_home_without_sessions_says_where_was_looked() {
     console.assert_restored();
 }
 
+/// However many formats there are.
+#[test]
+fn what_to_try_is_said_before_all_places() {
+    let home = tempfile::tempdir().expect("a folder");
+    let formats = home.path().join("config/tv/formats");
+    std::fs::create_dir_all(&formats).expect("a folder");
+    let roots: Vec<String> = (0..90).map(|n| format!("\"~/a/rather/long/place/{n}/*.jsonl\"")).collect();
+    let text = format!("extends = \"pi\"\nroots = [{}]\n", roots.join(", "));
+    std::fs::write(formats.join("pi.toml"), text).expect("a definition");
+    let config = home.path().join("config");
+    let variables = [("HOME", home.path()), ("XDG_CONFIG_HOME", &config)];
+    let variables = variables.map(|(name, path)| (name, path.to_str().expect("a plain path")));
+    let mut console = Console::start(&[], &variables);
+    console.wait_for("more that `tv formats` lists");
+    let text = console.text();
+    assert!(text.contains("tv demo") && text.contains("~/a/rather/long/place/1,"), "{text}");
+    console.send("\u{3}");
+    assert_eq!(console.wait_for_exit(), 0);
+}
+
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
 

@@ -77,7 +77,7 @@ impl Search {
 
 /// The roots that are there; all of them if none is.
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
-    let known = registry().flat_map(Format::roots).filter(|root| is_its_own(root));
+    let known = registry().flat_map(formats::roots).filter(|root| is_its_own(root));
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     places.retain(|place| names_one(place, environment));
     places.dedup();
@@ -312,7 +312,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut Databases) -> Vec<C
     let known: HashSet<PathBuf> = found.iter().map(|candidate| candidate.path.clone()).collect();
     let mut stores: Vec<Candidate> = Vec::new();
     // What lies under the roots is known by now.
-    let roots = registry().flat_map(Format::roots).filter(|root| is_its_own(root));
+    let roots = registry().flat_map(formats::roots).filter(|root| is_its_own(root));
     let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&search.environment)).collect();
     roots.retain(|root| Some(root) != search.environment.home.as_ref());
     let is_root =
