@@ -487,13 +487,16 @@ fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
 
 fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut journey = Journey::start(start, size);
+    // What was read when a page was opened over it, as long as nothing but keys came since then.
+    let mut below_page = None;
     for (number, step) in steps.iter().enumerate() {
         // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
         if journey.stage.app.reader.text.view.selection.is_some() && !matches!(step, Step::Happens(_)) {
             journey.stage.press("esc");
         }
         let before = held(&journey.stage);
-        let key = before.and_then(|held| key_of(&journey.stage, held.item));
+        let before = before.and_then(|held| Some((held, key_of(&journey.stage, held.item)?)));
+        let was_covered = journey.stage.app.reader.views.open().is_some();
         let followed = journey.stage.app.reader.text.view.follows();
         let was_in_tree = journey.stage.app.reader.text.view.node().is_some();
         // Who asked for the beginning gets it as soon as it is there.
@@ -516,7 +519,20 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         };
         check_window(arranged, &all, height, &place);
         let stage = &journey.stage;
-        let Some((before, key)) = before.zip(key) else { continue };
+        let before = match (was_covered, stage.app.reader.views.open().is_some()) {
+            (false, true) => {
+                below_page.clone_from(&before);
+                before
+            }
+            // Nobody saw where other rows of another width put it.
+            (true, false) => below_page.take(),
+            (true, true) if !matches!(step, Step::Keys(_)) => {
+                below_page = None;
+                before
+            }
+            (true, true) | (false, false) => before,
+        };
+        let Some((before, key)) = before else { continue };
         if leave == Leave::Moves || was_awaited || was_in_tree {
             continue;
         }
@@ -575,5 +591,25 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..40),
     ) {
         walk(&start, if wide { (120, 40) } else { (60, 20) }, &steps);
+    }
+}
+
+/// `2` opens the timeline and is a number in front of `/`, which closes it again: the row is where it was before.
+#[test]
+fn what_is_read_stands_where_it_stood_before_a_page_that_a_number_opened() {
+    let session = || {
+        use Happening::{Answer, Call, InLane, Lane, Prompt};
+        vec![Call(0), Lane, Prompt(0), InLane(0, 17, false), Prompt(19), Answer(7)]
+    };
+    for number in 0..4 {
+        let steps = [
+            Step::Keys("f e".to_owned()),
+            Step::Happens(Happening::Result(0, number)),
+            Step::Moves("g".to_owned()),
+            Step::Filter("-tool:*"),
+            Step::Keys("2".to_owned()),
+            Step::Search("hold", None),
+        ];
+        walk(&Start::Made(session(), None), (120, 40), &steps);
     }
 }

@@ -153,13 +153,13 @@ impl Page for Lanes {
             Action::HalfDown | Action::HalfUp => view.pan(self.scope, times * 2, action == Action::HalfDown),
             Action::PageDown | Action::PageUp => view.pan(self.scope, times * 4, action == Action::PageDown),
             // Nothing folds here, and nothing behind shall.
-            Action::Collapse => return Answer::Done,
+            Action::Collapse => return Answer::Unfolded,
             _ => return Answer::Pass,
         };
         match scope {
             Some(scope) => {
                 self.scope = scope;
-                Answer::Done
+                Answer::Unfolded
             }
             None => Answer::Say(no_farther(action).to_owned()),
         }

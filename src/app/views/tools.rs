@@ -357,6 +357,7 @@ impl Page for Tools {
                 self.by_call = Sort::by(calls::TOOK, &calls::FALLING);
                 self.refresh(scene);
                 self.calls.choose(0);
+                return Answer::Unfolded;
             }
             Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),
             Action::Collapse => self.show(scene, Shown::Tools),
