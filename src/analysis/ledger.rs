@@ -113,6 +113,15 @@ impl By {
     pub fn is_period(self) -> bool {
         matches!(self, Self::Day | Self::Week | Self::Month)
     }
+
+    /// The day, week or month of a time, in the reader's time zone; of what is no such span, the day.
+    pub fn period(self, at: Timestamp) -> String {
+        match self {
+            Self::Week => at.calendar_week(),
+            Self::Month => at.calendar_month(),
+            Self::Day | Self::Project | Self::Agent | Self::Model | Self::Session => at.calendar_day(),
+        }
+    }
 }
 
 /// The sums.
@@ -404,13 +413,7 @@ impl Calendar {
 
     fn period(&mut self, by: By, at: Timestamp) -> Arc<str> {
         let known = self.0.entry((by, at.0.div_euclid(Self::STEP)));
-        let made = known.or_insert_with(|| {
-            Arc::from(match by {
-                By::Week => at.calendar_week(),
-                By::Month => at.calendar_month(),
-                By::Day | By::Project | By::Agent | By::Model | By::Session => at.calendar_day(),
-            })
-        });
+        let made = known.or_insert_with(|| Arc::from(by.period(at)));
         Arc::clone(made)
     }
 

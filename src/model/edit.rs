@@ -156,7 +156,7 @@ pub struct Batch {
     /// What the format of the records calls things, of a type that only formats know.
     pub(crate) names: Option<&'static (dyn Any + Send + Sync)>,
     /// Its file was cut or replaced: what is read anew is other content, and not the same once more.
-    pub(crate) is_of_other_file: bool,
+    pub is_of_other_file: bool,
     origin: Origin,
     slot: u16,
     /// Bytes of the bodies that were made of the record.

@@ -22,7 +22,7 @@ use crate::analysis::ledger::cells::{self, Manner};
 use crate::analysis::ledger::{By, Row, Within};
 use crate::analysis::phrases;
 use crate::app::ledger::layout::{Division, divide};
-use crate::app::ledger::{LedgerView, Sort};
+use crate::app::ledger::{Day, LedgerView, Sort};
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::views::money::chart::{self, Bar};
@@ -120,12 +120,12 @@ fn paint_bars(ledger: &LedgerView, screen: &Screen, area: Rect, buffer: &mut Buf
     let most = highest.map_or(0, value).max(1);
     let chosen = ledger.chosen().filter(|_| ledger.question.by.is_period());
     let chosen = chosen.and_then(|(row, _)| row.group.period.as_deref());
-    let is_chosen = |name: &str| chosen.is_some_and(|period| name.starts_with(period));
+    let is_chosen = |day: &Day| chosen.is_some_and(|period| ledger.question.by.period(day.at) == period);
     let bars: Vec<Bar> = days
         .iter()
         .flat_map(|day| {
             let height = day.row.as_ref().map_or(0.0, |row| value(row) as f64 / most as f64);
-            std::iter::repeat_n(Bar { height, is_chosen: is_chosen(&day.name) }, width)
+            std::iter::repeat_n(Bar { height, is_chosen: is_chosen(day) }, width)
         })
         .collect();
     let lines = usize::from(area.height.saturating_sub(1));

@@ -8,7 +8,7 @@ use crossbeam_channel::bounded;
 use tv::analysis::activity::{Activity, LastWrite};
 use tv::analysis::lint::Findings;
 use tv::ingest::{self, Target, WatchMode};
-use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
+use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
 
 use crate::counts::{bytes_read, counting};
 use crate::fixtures::PATIENCE;
@@ -127,6 +127,28 @@ fn what_the_agent_does_is_known_by_the_end() {
     stage.press("G");
     assert_eq!(during, stage.app.reader.session.status.activity);
     assert_ne!(during, Activity::Unknown);
+}
+
+/// While another file in its place is read, all that is shown is of the one before, and so is its beginning.
+#[test]
+fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
+    let mut stage = Stage::made((80, 24));
+    stage.add_as(Mode::Append, Stretch::Whole, part(0..4_500));
+    stage.feed(Feed::CaughtUp);
+    let mut batch = Batch::default();
+    (batch.mode, batch.is_of_other_file) = (Mode::ReplaceStart, true);
+    (0..50).for_each(|n| batch.push(answer(&format!("other {n}"), "of the other file")));
+    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    let mut batch = Batch::default();
+    (0..50).for_each(|n| batch.push(answer(&format!("more {n}"), "of the other file")));
+    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    stage.press("g");
+    assert!(shows(&stage, "sentence 0") && !shows(&stage, "of the other file"), "{}", stage.picture());
+    let mut batch = Batch::default();
+    (batch.mode, batch.is_of_other_file) = (Mode::ReplaceEnd, true);
+    stage.feed(Feed::Batch { stage: Stretch::Whole, batch: Box::new(batch) });
+    stage.press("g");
+    assert!(shows(&stage, "of the other file"), "{}", stage.picture());
 }
 
 /// More than is taken in for one frame.

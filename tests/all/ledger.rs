@@ -179,6 +179,37 @@ fn what_is_chosen_stays_so_while_rows_come() {
     assert_eq!(chosen(&stage), before[1]);
 }
 
+/// 2030 begins on a Tuesday: its first week has a day of the year before.
+#[test]
+fn the_bars_of_the_chosen_week_stand_out() {
+    let mut stage = shown((120, 30));
+    let stand_out = |stage: &Stage| {
+        let buffer = stage.buffer();
+        let foot = (1..30).find(|y| stage.line(*y).contains("2029-12-28")).unwrap();
+        let cells = (0..120).filter_map(|x| buffer.cell((x, foot - 1)));
+        let bars = cells.filter(|cell| "▁▂▃▄▅▆▇█".contains(cell.symbol()));
+        let mut runs: Vec<bool> =
+            bars.map(|cell| cell.fg == stage.app.reader.screen.theme.focus.fg.unwrap()).collect();
+        runs.dedup();
+        runs
+    };
+    for (key, names) in [("2", ["2030-W01", "2029-W52"]), ("3", ["2030-01", "2029-12"])] {
+        stage.press(key);
+        answer(&mut stage, &ledger(), &done());
+        stage.press("g");
+        for (name, expected) in names.into_iter().zip([[false, true], [true, false]]) {
+            stage.arrange();
+            assert_eq!(
+                (chosen(&stage).as_str(), stand_out(&stage)),
+                (name, expected.to_vec()),
+                "{}",
+                stage.picture()
+            );
+            stage.press("j");
+        }
+    }
+}
+
 #[test]
 fn an_answer_to_another_question_is_late() {
     let mut stage = shown((120, 30));

@@ -230,6 +230,42 @@ fn times_places_and_forms() {
 }
 
 #[test]
+fn csv_says_what_json_does_whatever_stands_in_names() {
+    let home = home();
+    let odd = claude("odd", None, 6, &[20]).replace("/work", r#"/work/grain, \"flour\"\n and bread"#);
+    assert!(odd.contains("flour"), "{odd}");
+    home.write(".claude/projects/-odd/odd.jsonl", &odd);
+    let by = ["--by", "month,agent,project,model,session"];
+    let (code, out, _) = home.usage(&[&by[..], &["--csv"]].concat());
+    assert_eq!(code, 0);
+    let mut csv = csv::Reader::from_reader(out.as_bytes());
+    let heads = csv.headers().unwrap().clone();
+    let rows = home.rows(&by);
+    let read: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    assert_eq!(read.len(), rows.len());
+    let spoken = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        number => number.as_f64().unwrap().to_string(),
+    };
+    for (read, row) in read.iter().zip(&rows) {
+        for (head, cell) in heads.iter().zip(read) {
+            let value = match head {
+                "input" | "output" | "cache_read" | "cache_write" | "reasoning" => &row["usage"][head],
+                "usd" => &row["cost"]["usd"],
+                "cost_source" => &row["cost"]["source"],
+                head => &row[head],
+            };
+            assert_eq!(cell, spoken(value), "{head} of {row}");
+        }
+    }
+    assert!(
+        read.iter().any(|row| row.iter().any(|cell| cell.starts_with(r#"/work/grain, "flour" and bread"#))),
+        "{out}"
+    );
+}
+
+#[test]
 fn a_table_is_no_wider_than_it_may_be() {
     let home = home();
     let id = "0c2a8f3e-1d2b-4c3d-8e9f-0a1b2c3d4e5f";

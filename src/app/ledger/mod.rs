@@ -54,6 +54,8 @@ pub struct LedgerView {
 pub struct Day {
     /// As in the rows.
     pub name: String,
+    /// Its noon.
+    pub at: Timestamp,
     /// Its sum; nothing was spent on the others.
     pub row: Option<Row>,
 }
@@ -232,9 +234,10 @@ fn all_days(rows: &[Row]) -> Vec<Day> {
             break;
         }
         let back = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(DAY);
-        let name = Timestamp(last.0.saturating_sub(back)).calendar_day();
+        let at = Timestamp(last.0.saturating_sub(back));
+        let name = at.calendar_day();
         let row = rows.next_if(|row| row.group.period.as_deref() == Some(&name)).cloned();
-        days.push(Day { name, row });
+        days.push(Day { name, at, row });
     }
     days.reverse();
     days

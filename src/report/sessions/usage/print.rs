@@ -131,31 +131,39 @@ fn line(row: &Row) -> Line<'_> {
     }
 }
 
+/// Names are cut to one line: a title may have several.
 fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "period,agent,project,model,session,title,sessions,requests,input,output,cache_read,cache_write,reasoning,usd,cost_source"
-    )?;
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record([
+        "period",
+        "agent",
+        "project",
+        "model",
+        "session",
+        "title",
+        "sessions",
+        "requests",
+        "input",
+        "output",
+        "cache_read",
+        "cache_write",
+        "reasoning",
+        "usd",
+        "cost_source",
+    ])?;
     for row in rows {
         let line = line(row);
         let names = [line.period, line.agent, line.project, line.model, line.session, line.title];
-        let names = names.map(|name| quoted(name.unwrap_or_default()));
+        let names =
+            names.map(|name| name.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" "));
         let UsageFigures { input, output, cache_read, cache_write, reasoning, .. } = line.usage;
         let tokens = [input, output, cache_read, cache_write, reasoning];
-        let tokens = tokens.map(|tokens| tokens.map(|n| n.to_string()).unwrap_or_default());
+        let tokens = tokens.map(|count| count.map(|count| count.to_string()).unwrap_or_default());
+        let counts = [line.sessions.to_string(), line.requests.to_string()].into_iter().chain(tokens);
         let usd = line.cost.usd.map(|usd| usd.to_string()).unwrap_or_default();
-        let counts = [line.sessions.to_string(), line.requests.to_string()];
-        let cells = names.iter().chain(&counts).chain(&tokens);
-        let cells: Vec<&str> = cells.map(String::as_str).chain([usd.as_str(), line.cost.source]).collect();
-        writeln!(out, "{}", cells.join(","))?;
+        csv.write_record(names.into_iter().chain(counts).chain([usd, line.cost.source.to_owned()]))?;
     }
-    Ok(())
-}
-
-/// A cell as RFC 4180 has it, on one line.
-fn quoted(cell: &str) -> String {
-    let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
-    if cell.contains(['"', ',']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+    csv.flush()
 }
 
 /// Each name has so many columns before figures are rounded.
