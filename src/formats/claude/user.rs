@@ -296,16 +296,8 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
     }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
-    for Returned { call, mut result, file, goes_on } in heard.results {
-        if goes_on {
-            out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });
-            continue;
-        }
-        if let Some(file) = file {
-            session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
-        }
-        session.calls.end(line.lane.as_ref(), &call);
-        out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
+    for returned in heard.results {
+        end_call(line, returned, session, out);
     }
     if heard.is_interrupted {
         session.calls.lose(line.lane.as_ref(), out);
@@ -350,6 +342,20 @@ fn show(line: &Line<'_>, mut heard: InputEvent, session: &mut Session, out: &mut
         (false, true) => Fate::Merged,
         (false, false) => bookkeeping(line, "a message without text", out),
     }
+}
+
+/// Gives a call its result, or what it has put out so far.
+fn end_call(line: &Line<'_>, returned: Returned, session: &mut Session, out: &mut Batch) {
+    let Returned { call, mut result, file, goes_on } = returned;
+    if goes_on {
+        out.push(Edit::State { call, state: ToolState::Streaming(Box::new(result.body)) });
+        return;
+    }
+    if let Some(file) = file {
+        session.stored.name(&call, &mut result, line.lane.as_ref(), &file, out);
+    }
+    session.calls.end(line.lane.as_ref(), &call);
+    out.push(Edit::Result { call, result: Box::new(result), lane: line.lane.clone() });
 }
 
 fn blocks(line: &Line<'_>, kinds: Vec<BlockKind>) -> Vec<Block> {
