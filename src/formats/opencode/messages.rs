@@ -420,7 +420,8 @@ impl Messages {
     ) -> Entry {
         let is_users = matches!(info.get("role").str_or_empty(), "user" | "shell");
         let role = if is_users { Role::User } else { Role::Assistant };
-        let mut entry = out.new_entry(key.clone(), role, info.at(&["time", "created"]).moment());
+        let at = info.at(&["time", "created"]).moment();
+        let mut entry = out.new_entry(key.clone(), role, at);
         if let Some(known) = self.heads.get(key) {
             entry.origin = known.entry.origin;
         }
@@ -435,7 +436,7 @@ impl Messages {
             open: role == Role::Assistant && !is_closed(info),
             undone: sessions.is_undone(session, key),
             unsent: message::is_left_out(info.get("error")),
-            copy: info.get("copied").is_true(),
+            copy: info.get("copied").is_true() || sessions.is_copied(session, at),
             ..Marks::default()
         };
         entry

@@ -39,6 +39,8 @@ struct Session {
     claim: Option<Usage>,
     /// The session of which it has copies at its beginning.
     source: Option<Text>,
+    /// Whether messages of it are copies.
+    has_copies: bool,
     /// When it came to rest, and how.
     idle: Option<Rest>,
     /// Whether what it says that it cost holds all that was spent, also for what left no message: its title, what was
@@ -97,10 +99,23 @@ impl Sessions {
         id
     }
 
+    /// Whether a message is a copy of another session's: a fork of version 1 has copies with new ids and the old times, so
+    /// that they are older than the fork. What such a session says that it cost may have what they cost in it.
+    pub(super) fn is_copied(&mut self, id: &Text, at: Option<Timestamp>) -> bool {
+        let Some(session) = self.known.get_mut(id) else { return false };
+        let is_copied = at.zip(session.created).is_some_and(|(at, created)| at < created);
+        if is_copied {
+            session.has_copies = true;
+            session.claim = None;
+        }
+        is_copied
+    }
+
     /// What a session says that it cost; `None` if it says nothing. What a fork says may have what its copies cost in it
     /// or not.
     pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
-        let session = self.known.get_mut(id).filter(|session| session.source.is_none());
+        let session =
+            self.known.get_mut(id).filter(|session| session.source.is_none() && !session.has_copies);
         if let (Some(session), Some(usage)) = (session, usage) {
             session.claim = Some(usage);
         }

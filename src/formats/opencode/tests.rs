@@ -396,3 +396,40 @@ fn an_answer_that_failed_is_not_sent_again() {
     assert!(!unsent(r#"{"name":"MessageAbortedError","data":{"message":"aborted"}}"#));
     assert!(!unsent("null"));
 }
+
+/// Version 1 copies messages into a fork with new ids, and leaves their times as they were.
+#[test]
+fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
+    let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder());
+    let session = r#"{"id":"ses_fork","title":"Oil it (fork #1)","directory":"/mill","version":"1.17.0","cost":0.7,"time":{"created":5000,"updated":9000}}"#;
+    reader.read(&mut *decoder, session, Place::Row("session"));
+    let asked = |id: &str, at: u64| {
+        format!(r#"{{"id":"{id}","sessionID":"ses_fork","role":"user","time":{{"created":{at}}}}}"#)
+    };
+    let answered = |id: &str, of: &str, at: u64, cost: f64| {
+        format!(
+            r#"{{"id":"{id}","sessionID":"ses_fork","role":"assistant","parentID":"{of}","modelID":"m-1","cost":{cost},"tokens":{{"input":100,"output":7,"reasoning":0,"cache":{{"read":0,"write":0}}}},"time":{{"created":{at},"completed":{}}}}}"#,
+            at + 10
+        )
+    };
+    let rows = [
+        asked("msg_11", 1000),
+        answered("msg_12", "msg_02", 1100, 0.5),
+        asked("msg_13", 6000),
+        answered("msg_14", "msg_13", 6100, 0.2),
+    ];
+    for row in &rows {
+        reader.read(&mut *decoder, row, Place::Row("message"));
+        let text = format!(
+            r#"{{"id":"prt_{0}","messageID":"{0}","sessionID":"ses_fork","type":"text","text":"said by {0}"}}"#,
+            parse(row).unwrap().get("id").str_or_empty()
+        );
+        reader.read(&mut *decoder, &text, Place::Row("part"));
+    }
+    decoder.finish(&mut reader.out);
+    let transcript = reader.transcript();
+    let copies: Vec<bool> = transcript.entries().map(|entry| entry.marks.copy).collect();
+    assert_eq!(copies, [true, true, false, false]);
+    let spent = transcript.totals().sum();
+    assert_eq!((spent.requests, spent.recorded_nanos), (1, 200_000_000));
+}

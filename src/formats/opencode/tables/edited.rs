@@ -105,28 +105,44 @@ fn strays(schema: Schema<'_>, listed: &Listed) -> String {
     format!("SELECT t, at, changed, bytes, a, b FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
 }
 
+/// Some messages of the first generation, each with its parts: a list of them, and what it gives.
+fn with_parts(schema: Schema<'_>, listed: &Listed, which: &str) -> (String, [String; 2]) {
+    let with = format!(
+        "WITH some AS (SELECT rowid AS at, {}, time_created AS a, id AS b FROM message \
+         WHERE session_id = ?1{}{which}) ",
+        listed.message,
+        schema.where_first()
+    );
+    let messages = "SELECT 1 AS t, at, changed, bytes, a, b, '' AS c FROM some".to_owned();
+    let parts = format!(
+        "SELECT 2, p.rowid, {}, s.a, s.b, p.id FROM some s CROSS JOIN part p ON p.message_id = s.b \
+         WHERE +p.session_id = ?1",
+        listed.part
+    );
+    (with, [messages, parts])
+}
+
+/// Some rows that are whole messages.
+fn whole(schema: Schema<'_>, listed: &Listed, which: &str) -> String {
+    format!(
+        "SELECT * FROM (SELECT {} AS t, rowid AS at, {}, seq AS a, id AS b, '' AS c FROM session_message \
+         WHERE session_id = ?1{}{which})",
+        schema.number("session_message"),
+        listed.second,
+        schema.where_second()
+    )
+}
+
 fn portion(schema: Schema<'_>, listed: &Listed) -> String {
-    let Listed { message, part, second } = listed;
     let (mut with, mut sources) = (String::new(), Vec::new());
     if schema.first {
-        with = format!(
-            "WITH some AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
-             WHERE session_id = ?1{} AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4) ",
-            schema.where_first()
-        );
-        sources.push("SELECT 1 AS t, at, changed, bytes, a, b, '' AS c FROM some".to_owned());
-        sources.push(format!(
-            "SELECT 2, p.rowid, {part}, s.a, s.b, p.id FROM some s CROSS JOIN part p ON p.message_id = s.b \
-             WHERE +p.session_id = ?1"
-        ));
+        let next = " AND (time_created, id) > (?2, ?3) ORDER BY time_created, id LIMIT ?4";
+        let (some, rows) = with_parts(schema, listed, next);
+        with = some;
+        sources.extend(rows);
     }
     if schema.second {
-        sources.push(format!(
-            "SELECT * FROM (SELECT {} AS t, rowid AS at, {second}, seq AS a, id AS b, '' AS c FROM session_message \
-             WHERE session_id = ?1{} AND (seq, id) > (?2, ?3) ORDER BY seq, id LIMIT ?4)",
-            schema.number("session_message"),
-            schema.where_second()
-        ));
+        sources.push(whole(schema, listed, " AND (seq, id) > (?2, ?3) ORDER BY seq, id LIMIT ?4"));
     }
     format!(
         "{with}SELECT t, at, changed, bytes, a, b FROM ({}) ORDER BY a, b, c",
@@ -135,27 +151,14 @@ fn portion(schema: Schema<'_>, listed: &Listed) -> String {
 }
 
 fn recent(schema: Schema<'_>, listed: &Listed) -> String {
-    let Listed { message, part, second } = listed;
     let (mut with, mut sources) = (String::new(), vec![session_listed(schema)]);
     if schema.first {
-        with = format!(
-            "WITH newest AS (SELECT rowid AS at, {message}, time_created AS a, id AS b FROM message \
-             WHERE session_id = ?1{} ORDER BY time_created DESC, id DESC LIMIT ?2) ",
-            schema.where_first()
-        );
-        sources.push("SELECT 1, at, changed, bytes, a, b, '' FROM newest".to_owned());
-        sources.push(format!(
-            "SELECT 2, p.rowid, {part}, n.a, n.b, p.id FROM newest n CROSS JOIN part p ON p.message_id = n.b \
-             WHERE +p.session_id = ?1"
-        ));
+        let (some, rows) = with_parts(schema, listed, " ORDER BY time_created DESC, id DESC LIMIT ?2");
+        with = some;
+        sources.extend(rows);
     }
     if schema.second {
-        sources.push(format!(
-            "SELECT {}, at, changed, bytes, seq, id, '' FROM (SELECT rowid AS at, {second}, seq, id \
-             FROM session_message WHERE session_id = ?1{} ORDER BY seq DESC LIMIT ?2)",
-            schema.number("session_message"),
-            schema.where_second()
-        ));
+        sources.push(whole(schema, listed, " ORDER BY seq DESC LIMIT ?2"));
     }
     sources.extend(plan_listed(schema));
     format!("{with}SELECT t, at, changed, bytes FROM ({}) ORDER BY a, b, c", sources.join(" UNION ALL "))
