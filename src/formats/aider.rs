@@ -2,7 +2,8 @@
 //! said and what the model answered follow one another as passages.
 //!
 //! **Aider ends its own lines with two blanks.** So a heading or a quote that a model wrote stays a part of the answer,
-//! although it begins like a line of the user or of Aider.
+//! although it begins like a line of the user or of Aider. Where an editor or a hook has taken the blanks from the ends of
+//! all lines, a heading is a prompt only behind what Aider says below each answer.
 //!
 //! Source: `append_chat_history`, `user_input` and `ai_output` in aider's `io.py`.
 
@@ -82,41 +83,73 @@ enum Voice {
     Model,
 }
 
-/// Who wrote a line; nobody knows of a blank one. Aider's own lines may have others right below them without the blanks.
-/// With `is_within` the line is of a message of several lines: only the first of them has the mark, only the last
-/// one the blanks.
-fn voice(line: &str, is_below_tool: bool, is_within: bool) -> Option<Voice> {
-    let line = line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']);
-    let is_aiders = line.ends_with("  ");
-    if is_within {
-        return Some(Voice::Tool);
+/// How Aider's own lines end in a history.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// Without the blanks, which were taken from all lines.
+    is_trimmed: bool,
+    /// Below each answer it says what that took.
+    tells_tokens: bool,
+}
+
+impl Ends {
+    fn of(text: &str) -> Self {
+        let marked = || text.lines().filter(|line| line.starts_with(TOOL) || is_users(line));
+        let is_trimmed = !marked().any(|line| line.ends_with("  "));
+        Self { is_trimmed, tells_tokens: is_trimmed && marked().any(|line| line.starts_with("> Tokens: ")) }
     }
-    if line.strip_prefix(START).is_some_and(is_time) {
-        Some(Voice::Start)
-    } else if is_aiders && line.strip_prefix(USER).is_some_and(|rest| rest.starts_with(' ')) {
-        Some(Voice::User)
-    } else if line.starts_with(TOOL) && (is_aiders || is_below_tool) {
-        Some(Voice::Tool)
-    } else {
-        (!line.trim().is_empty()).then_some(Voice::Model)
+
+    /// Who wrote a line; nobody knows of a blank one. Aider's own lines may have others right below them without the blanks.
+    /// `before` wrote what stands above it. With `is_within` the line is of a message of several lines: only the first of
+    /// them has the mark, only the last one the blanks.
+    fn voice(self, line: &str, before: Option<Voice>, is_below: bool, is_within: bool) -> Option<Voice> {
+        let line = line.trim_start_matches(BOM).trim_end_matches(['\n', '\r']);
+        let is_aiders = line.ends_with("  ") || self.is_trimmed;
+        let is_heading = self.tells_tokens && before == Some(Voice::Model);
+        if is_within {
+            return Some(Voice::Tool);
+        }
+        if line.strip_prefix(START).is_some_and(is_time) {
+            Some(Voice::Start)
+        } else if is_aiders && is_users(line) && !is_heading {
+            Some(Voice::User)
+        } else if line.starts_with(TOOL) && (is_aiders || is_below && before == Some(Voice::Tool)) {
+            Some(Voice::Tool)
+        } else {
+            (!line.trim().is_empty()).then_some(Voice::Model)
+        }
+    }
+
+    /// Whether a line of Aider's own ends what it says.
+    fn ends_message(self, line: &str) -> bool {
+        self.is_trimmed || line.trim_end_matches(['\n', '\r']).ends_with("  ")
     }
 }
 
-/// Whether a line of Aider's own ends what it says.
-fn ends_message(line: &str) -> bool {
-    line.trim_end_matches(['\n', '\r']).ends_with("  ")
+/// Whether a line begins like one of the user.
+fn is_users(line: &str) -> bool {
+    line.strip_prefix(USER).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Who wrote a passage. Of one without the blanks each line has the mark.
+fn author(passage: &str) -> Voice {
+    let lines =
+        || passage.lines().map(|line| line.trim_start_matches(BOM)).filter(|line| !line.trim().is_empty());
+    let is_trimmed = lines().all(is_users) || lines().all(|line| line.starts_with(TOOL));
+    let ends = Ends { is_trimmed, tells_tokens: false };
+    lines().next().and_then(|line| ends.voice(line, None, false, false)).unwrap_or(Voice::Model)
 }
 
 /// Where a message of several lines ends whose second line begins here: behind the first line with the blanks. Nowhere if
 /// somebody else's line comes before.
-fn message_end(text: &str, from: usize) -> Option<usize> {
+fn message_end(text: &str, from: usize, ends: Ends) -> Option<usize> {
     let mut at = from;
     for line in text.get(from..)?.split_inclusive('\n').take(MESSAGE) {
         at += line.len();
         if line.starts_with(USER) || line.starts_with(START) {
             return None;
         }
-        if ends_message(line) {
+        if ends.ends_message(line) {
             return Some(at);
         }
     }
@@ -129,11 +162,13 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     let (mut begin, mut at) = (0, 0);
     let (mut before, mut is_behind_blank) = (None, false);
     let mut end_of_message = 0;
+    let ends = Ends::of(text);
     for line in text.split_inclusive('\n') {
-        let is_below_tool = before == Some(Voice::Tool) && !is_behind_blank;
-        let now = voice(line, is_below_tool, at < end_of_message);
-        if is_below_tool && now == Some(Voice::Tool) && at >= end_of_message && !ends_message(line) {
-            end_of_message = message_end(text, at + line.len()).unwrap_or(at);
+        let is_below = !is_behind_blank;
+        let is_below_tool = is_below && before == Some(Voice::Tool);
+        let now = ends.voice(line, before, is_below, at < end_of_message);
+        if is_below_tool && now == Some(Voice::Tool) && at >= end_of_message && !ends.ends_message(line) {
+            end_of_message = message_end(text, at + line.len(), ends).unwrap_or(at);
         }
         let is_next = now == Some(Voice::Start) || now == Some(Voice::User) && is_behind_blank;
         if now.is_some() && before.is_some() && (now != before || is_next) {
@@ -169,8 +204,7 @@ impl Decoder for AiderDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let text = input.json.str_or_empty().trim_start_matches(BOM);
-        let first = text.split_inclusive('\n').find_map(|line| voice(line, false, false));
-        match first.unwrap_or(Voice::Model) {
+        match author(text) {
             Voice::Start => self.start(text, out),
             Voice::User => self.prompt(text, out),
             Voice::Tool => self.tool(text, out),
@@ -354,6 +388,19 @@ mod tests {
         let transcript = read(text);
         assert_eq!(said(&transcript, Role::User), ["Oil it"]);
         assert_eq!(said(&transcript, Role::Assistant), ["Here it is.\n\n##### Details  \n\nNone."]);
+    }
+
+    #[test]
+    fn a_history_without_blanks_at_the_ends_of_lines_reads_the_same() {
+        let whole = "# aider chat started at 2025-08-06 12:06:30\n\n> Model: m-1 with diff edit format  \n\n#### Oil it  \n#### now  \n\nI oil it.\n\n#### Details\n\n- left\n\n> Tokens: 9.7k sent, 85 received. Cost: $0.03 message, $0.03 session.  \n> Applied edit to wheel.txt  \n\n#### /exit  \n";
+        let trimmed: String = whole.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+        for text in [whole, &trimmed] {
+            assert_eq!(said(&read(text), Role::User), ["Oil it\nnow", "/exit"]);
+            assert_eq!(said(&read(text), Role::Assistant), ["I oil it.\n\n#### Details\n\n- left"]);
+            assert_eq!(read(text).totals().sum().requests, 1);
+        }
+        let text = "\n# aider chat started at 2025-08-06 12:06:30\n\n> Aider v0.40\n\n#### Oil it\n#### now\n\nOiled.\n\n#### And this\n\nDone.\n";
+        assert_eq!(said(&read(text), Role::User), ["Oil it\nnow", "And this"]);
     }
 
     #[test]
