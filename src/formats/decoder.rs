@@ -407,6 +407,58 @@ pub trait Decoder: Send {
     }
 }
 
+/// A decoder around another one: it looks at what that one emits, and may change it.
+pub(crate) trait Around: Send {
+    /// The other one.
+    fn inner(&self) -> &dyn Decoder;
+
+    /// The same, to be used.
+    fn inner_mut(&mut self) -> &mut dyn Decoder;
+
+    /// Lets it emit what a record yields, or at the end of a reading what it held back.
+    fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate>;
+
+    /// What the other one emits.
+    fn emit_inner(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
+        let decoder = self.inner_mut();
+        if let Some(input) = input {
+            return Some(decoder.decode(input, out));
+        }
+        decoder.finish(out);
+        None
+    }
+}
+
+impl<A: Around> Decoder for A {
+    fn format(&self) -> &'static str {
+        self.inner().format()
+    }
+
+    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+        self.emit(Some(input), out).unwrap_or(BESIDE)
+    }
+
+    fn learn(&mut self, original: &[u8]) {
+        self.inner_mut().learn(original);
+    }
+
+    fn passages(&self, text: &str) -> Vec<Range<usize>> {
+        self.inner().passages(text)
+    }
+
+    fn lost(&mut self, path: &Path, out: &mut Batch) {
+        self.inner_mut().lost(path, out);
+    }
+
+    fn fields(&self) -> &'static Fields {
+        self.inner().fields()
+    }
+
+    fn finish(&mut self, out: &mut Batch) {
+        self.emit(None, out);
+    }
+}
+
 /// Shows a record as a tree under a title: for files of no known format, and known records of an odd shape.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, input.json.get("timestamp").moment());

@@ -1,11 +1,9 @@
 //! A look at each record while it is decoded: which of its strings are emitted.
 
 use std::collections::HashSet;
-use std::ops::Range;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::decoder::{BESIDE, Decoder, Input};
+use super::decoder::{Around, BESIDE, Decoder, Input};
 use super::details::{self, is_opaque, shortened};
 use super::emitted::{Emitted, print};
 use super::fields::Fields;
@@ -87,67 +85,41 @@ impl Surveyed {
         *sums.lock().unwrap_or_else(PoisonError::into_inner) = Survey::default();
         Self { decoder, sums }
     }
+}
+
+impl Around for Surveyed {
+    fn inner(&self) -> &dyn Decoder {
+        &*self.decoder
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Decoder {
+        &mut *self.decoder
+    }
 
     /// Looks at what is emitted with whole bodies, which then go where they would have been.
-    fn look<T>(
-        &mut self,
-        out: &mut Batch,
-        emit: impl FnOnce(&mut dyn Decoder, &mut Batch) -> T,
-        walk: impl FnOnce(&T, &Emitted, &[Edit], &mut Survey),
-    ) -> T {
+    fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
+        let origin = out.origin();
         let (edits, notices) = (out.edits.len(), out.notices.len());
         let stubs_only = std::mem::replace(&mut out.stubs_only, false);
-        let answer = emit(&mut *self.decoder, out);
+        let fate = self.emit_inner(input, out);
         out.stubs_only = stubs_only;
         let edits = out.edits.get_mut(edits..).unwrap_or_default();
         let emitted = Emitted::of(edits, out.notices.get(notices..).unwrap_or_default());
         let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-        walk(&answer, &emitted, edits, &mut sums);
+        if let Some(input) = input.filter(|_| fate != Some(BESIDE)) {
+            let fields = self.decoder.fields();
+            let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, &emitted));
+            let details = details.map(|details| prints(&details)).unwrap_or_default();
+            let path = Vec::new();
+            let mut walk =
+                Walk { emitted: &emitted, details: &details, fields, origin, path, sums: &mut sums };
+            walk.value(input.json, input.place.is_text());
+        }
         sums.lines.extend(emitted.into_lines());
         if stubs_only {
             edits.iter_mut().for_each(release);
         }
-        answer
-    }
-}
-
-impl Decoder for Surveyed {
-    fn format(&self) -> &'static str {
-        self.decoder.format()
-    }
-
-    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        let origin = out.origin();
-        let fields = self.decoder.fields();
-        let decode = |decoder: &mut dyn Decoder, out: &mut Batch| decoder.decode(input, out);
-        self.look(out, decode, |fate, emitted, edits, sums| {
-            if *fate != BESIDE {
-                let details = edits.iter().any(has_details).then(|| details::of(input.json, fields, emitted));
-                let details = details.map(|details| prints(&details)).unwrap_or_default();
-                let mut walk = Walk { emitted, details: &details, fields, origin, path: Vec::new(), sums };
-                walk.value(input.json, input.place.is_text());
-            }
-        })
-    }
-
-    fn learn(&mut self, original: &[u8]) {
-        self.decoder.learn(original);
-    }
-
-    fn passages(&self, text: &str) -> Vec<Range<usize>> {
-        self.decoder.passages(text)
-    }
-
-    fn lost(&mut self, path: &Path, out: &mut Batch) {
-        self.decoder.lost(path, out);
-    }
-
-    fn fields(&self) -> &'static Fields {
-        self.decoder.fields()
-    }
-
-    fn finish(&mut self, out: &mut Batch) {
-        self.look(out, |decoder, out| decoder.finish(out), |(), _, _, _| ());
+        fate
     }
 }
 

@@ -4,11 +4,8 @@
 //! Invariant: what a request cost does not depend on whether it stands before or behind the first one with a cost.
 
 use std::collections::HashMap;
-use std::ops::Range;
-use std::path::Path;
 
-use super::decoder::{Decoder, Input};
-use super::fields::Fields;
+use super::decoder::{Around, Decoder, Input};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::tally::Fate;
@@ -36,38 +33,20 @@ impl<D> Judged<D> {
     }
 }
 
-impl<D: Decoder> Decoder for Judged<D> {
-    fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+impl<D: Decoder> Around for Judged<D> {
+    fn inner(&self) -> &dyn Decoder {
+        &self.decoder
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Decoder {
+        &mut self.decoder
+    }
+
+    fn emit(&mut self, input: Option<Input<'_>>, out: &mut Batch) -> Option<Fate> {
         let from = out.edits.len();
-        let fate = self.decoder.decode(input, out);
+        let fate = self.emit_inner(input, out);
         self.zeros.judge(from, out);
         fate
-    }
-
-    fn format(&self) -> &'static str {
-        self.decoder.format()
-    }
-
-    fn learn(&mut self, original: &[u8]) {
-        self.decoder.learn(original);
-    }
-
-    fn passages(&self, text: &str) -> Vec<Range<usize>> {
-        self.decoder.passages(text)
-    }
-
-    fn lost(&mut self, path: &Path, out: &mut Batch) {
-        self.decoder.lost(path, out);
-    }
-
-    fn fields(&self) -> &'static Fields {
-        self.decoder.fields()
-    }
-
-    fn finish(&mut self, out: &mut Batch) {
-        let from = out.edits.len();
-        self.decoder.finish(out);
-        self.zeros.judge(from, out);
     }
 }
 
