@@ -567,7 +567,7 @@ mod tests {
     const RECORD: &str = r#"{"a":{"b":[{"type":"text","c":"one"},{"type":"x","c":"two"}]},"n":3,"ok":false,
         "args":"{\"p\":\"q\"}","by":{"m1":{"k":5},"m2":{"k":6}},"q":{"p":"\"r\""},
         "for":[{"o":{"p":["q"]},"c":"one"},{"o":{"p":["q","r"]},"c":"two"},{"c":"three"}],
-        "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","told":"Exit: 3\nend\nExit: 4\n\nSignal: 9\n","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
+        "t":"<u>hi</u> more","lines":"a b: x\nc 12>\nd","open":"<u>said</u>what does <u> do?","torn":"<u>half","told":"Exit: 3\nend\nExit: 4\n\nSignal: 9\n","empty":"","a.b":"dotted","list":["x","y"],"us":1700000000000000}"#;
 
     #[test]
     fn paths_name_values() {
@@ -596,6 +596,10 @@ mod tests {
             ("t:inside(u)", "hi"),
             ("n:inside(u)", "3"),
             ("t:outside(u)", "more"),
+            ("t:without(u)", "more"),
+            ("open:tagged(u)", "said"),
+            ("open:without(u)", "what does <u> do?"),
+            ("torn:tagged(u)", "half"),
             ("t:after(/u> )", "more"),
             ("t:after(x)", "∅"),
             ("lines:below(b)", "c 12>\nd"),

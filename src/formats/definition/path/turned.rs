@@ -105,12 +105,17 @@ pub(super) fn outside(text: &str, tag: &str) -> String {
     format!("{}\n{}", before.trim(), after.trim()).trim().to_owned()
 }
 
-/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them.
+/// What stands between each `<tag>` and `</tag>`, and what is left of the text without them. A tag that nothing closes goes
+/// to the end, unless words stand before it: then somebody wrote about it.
 pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> (Vec<&'t str>, String) {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let (mut inner, mut left, mut rest) = (Vec::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once(&*open) {
-        let (inside, behind) = after.split_once(&*close).unwrap_or((after, ""));
+        let closed = after.split_once(&*close);
+        if closed.is_none() && !before.trim().is_empty() {
+            break;
+        }
+        let (inside, behind) = closed.unwrap_or((after, ""));
         inner.push(inside.trim());
         left.push(before.trim());
         rest = behind;
