@@ -31,6 +31,27 @@ enum Sending {
     ReplaceMore,
 }
 
+/// What an entry takes in memory besides its texts.
+const A_RECORD: u64 = 1_000;
+
+/// What a byte of JSON comes to in memory: an object may be a block of an entry; control characters are shown by signs,
+/// unseen ones by their numbers.
+fn weight_of(byte: u8) -> u64 {
+    match byte {
+        b'{' => 200,
+        b'[' => 48,
+        b',' => 32,
+        0xc2 | 0xe2 | 0xef | 0xf3 => 11,
+        0..0x20 => 3,
+        _ => 1,
+    }
+}
+
+/// About how much memory what a record says takes.
+fn weight(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|byte| weight_of(*byte)).sum()
+}
+
 /// Emits one transcript.
 pub(crate) struct Emitter<'o> {
     decoder: Box<dyn Decoder>,
@@ -41,6 +62,8 @@ pub(crate) struct Emitter<'o> {
     records_sent: u64,
     is_open: bool,
     has_sent: bool,
+    /// How much memory what is emitted may take, and how much of that is left; none if there is no bound.
+    budget: Option<(u64, u64)>,
 }
 
 impl<'o> Emitter<'o> {
@@ -55,6 +78,7 @@ impl<'o> Emitter<'o> {
             records_sent: 0,
             is_open: true,
             has_sent: false,
+            budget: None,
         }
     }
 
@@ -63,6 +87,7 @@ impl<'o> Emitter<'o> {
         self.decoder = decoder;
         self.batch = self.next_batch();
         self.records_sent = 0;
+        self.budget = self.budget.map(|(most, _)| (most, most));
         if self.has_sent {
             self.sending = Sending::Replace;
         }
@@ -77,6 +102,33 @@ impl<'o> Emitter<'o> {
     /// What is sent from here on is of a file that was cut or replaced.
     pub(crate) fn of_other_file(&mut self) {
         self.batch.is_of_other_file = true;
+    }
+
+    /// What is emitted takes at most so much memory; what comes then is left out.
+    #[must_use]
+    pub(crate) fn within(mut self, most: u64) -> Self {
+        self.budget = Some((most, most));
+        self
+    }
+
+    /// Whether no more may be emitted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.budget.is_some_and(|(_, left)| left == 0)
+    }
+
+    /// Takes so much off the memory that what is emitted may take.
+    pub(crate) fn spend(&mut self, bytes: u64) {
+        if let Some((_, left)) = &mut self.budget {
+            *left = left.saturating_sub(bytes);
+        }
+    }
+
+    /// As [`Self::spend`], for what a record took since there were so many.
+    fn spend_record(&mut self, bytes: &[u8], before: u64) {
+        let records = self.batch.tally.records().saturating_sub(before);
+        if records > 0 && self.budget.is_some() {
+            self.spend(records.saturating_mul(A_RECORD).saturating_add(weight(bytes)));
+        }
     }
 
     /// What is sent comes through a pipe.
@@ -120,7 +172,12 @@ impl<'o> Emitter<'o> {
 
     /// Emits a record.
     pub(crate) fn emit(&mut self, record: Record<'_>, place: Place<'_>) {
+        if self.is_full() {
+            return;
+        }
+        let before = self.batch.tally.records();
         feed(&mut *self.decoder, record, place, &mut self.batch);
+        self.spend_record(record.bytes, before);
         self.flush_if_full();
     }
 
@@ -160,6 +217,10 @@ impl<'o> Emitter<'o> {
 
     /// Shows bytes that are no record, and says why.
     pub(crate) fn fault(&mut self, record: Record<'_>, what: &str) {
+        if self.is_full() {
+            return;
+        }
+        let before = self.batch.tally.records();
         let batch = &mut self.batch;
         batch.begin_record(record.origin);
         let mut entry = batch.new_entry(batch.origin_key(), Role::Harness, None);
@@ -170,6 +231,7 @@ impl<'o> Emitter<'o> {
         batch.notice(Severity::Error, what);
         batch.tally.note_fault(record.origin, title);
         batch.tally.count(Fate::Faulty, record.origin.file, u64::from(record.origin.len));
+        self.spend_record(record.bytes, before);
     }
 
     /// Adds bytes to those of the last fault.
@@ -273,4 +335,38 @@ pub(super) fn mask_edits(batch: &mut Batch) {
 /// The text of bytes that are no record, for when they are sent and for when they come again from the disk.
 pub(super) fn body_of_fault(bytes: &[u8], batch: &mut Batch) -> Body {
     batch.output(String::from_utf8_lossy(bytes).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::Emitter;
+    use crate::formats::decoder::Format;
+    use crate::formats::decoder::Place;
+    use crate::formats::generic::Generic;
+    use crate::model::edit::{Feed, Stage};
+    use crate::model::record::{Origin, Record};
+
+    #[test]
+    fn no_more_is_emitted_than_may_be_held() {
+        for (record, most, least) in
+            [("{}".to_owned(), 200, 40), ("x".repeat(10_000), 12, 4), ("\0a".repeat(9_000), 12, 2)]
+        {
+            let records = Cell::new(0);
+            let outlet = |feed: Feed| {
+                if let Feed::Batch { batch, .. } = feed {
+                    records.set(batch.tally.records());
+                }
+                true
+            };
+            let mut emitter = Emitter::new(Generic.decoder(), Stage::Whole, &outlet).within(100_000);
+            for _ in 0..1_000 {
+                emitter.emit(Record { origin: Origin::default(), bytes: record.as_bytes() }, Place::Line);
+            }
+            assert!(emitter.is_full());
+            emitter.flush(true);
+            assert!((least..=most).contains(&records.get()), "{} of {}", records.get(), record.len());
+        }
+    }
 }

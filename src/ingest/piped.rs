@@ -25,14 +25,14 @@ use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
 use super::files::{Files, Kind};
 use super::plan::Plan;
-use super::probe::{self, HEAD};
+use super::probe::{self, HEAD, LONGEST};
 use super::reader;
 use super::whole::{emit_whole, is_whole_value, kind_of};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
 use crate::model::text::Text;
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::packed::Packing;
+use crate::source::packed::{self, Packing};
 use crate::source::rows::is_database;
 use crate::source::stream::{Piece, Pipe, start};
 
@@ -76,6 +76,9 @@ struct Piped<'o> {
 impl<'o> Piped<'o> {
     fn new(plan: Plan, files: &Files, outlet: Outlet<'o>) -> Self {
         let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
+        if plan.packing.is_some() {
+            emitter = emitter.within(packed::HELD);
+        }
         emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
         emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
         Self {
@@ -91,6 +94,20 @@ impl<'o> Piped<'o> {
             is_shown: false,
             is_caught_up: false,
         }
+    }
+
+    /// Lines of the text from its beginning.
+    fn lines(&self) -> LineBuffer {
+        let buffer = LineBuffer::new(FileId(0));
+        let longest = usize::try_from(packed::LONGEST).unwrap_or(usize::MAX);
+        if self.plan.packing.is_some() { buffer.with_limit(longest) } else { buffer }
+    }
+
+    /// Why no more is read of an archive; nothing as long as there is memory left.
+    fn excess(&self) -> Option<io::Error> {
+        let is_document = self.is_decided && self.plan.shape.is_rewritten();
+        let is_long = is_document && self.head.len() as u64 > packed::DOCUMENT;
+        self.plan.packing.filter(|_| is_long || self.emitter.is_full()).map(packed::too_large)
     }
 
     /// All bodies are kept: nothing can be read again by its place.
@@ -127,7 +144,7 @@ impl<'o> Piped<'o> {
     /// Nothing of it has come yet.
     fn begin(&mut self) {
         (self.head, self.is_decided) = (Vec::new(), false);
-        (self.buffer, self.is_shown) = (LineBuffer::new(FileId(0)), false);
+        (self.buffer, self.is_shown) = (self.lines(), false);
     }
 
     fn set_copy(&self) {
@@ -142,6 +159,10 @@ impl<'o> Piped<'o> {
                 Ok(Piece::Bytes(bytes)) => {
                     last = Instant::now();
                     self.take(&bytes);
+                    if let Some(why) = self.excess() {
+                        self.end(Some(why));
+                        return true;
+                    }
                 }
                 Ok(Piece::End(why)) => {
                     self.end(why);
@@ -178,7 +199,10 @@ impl<'o> Piped<'o> {
             self.head.extend_from_slice(bytes);
         }
         if !self.is_decided {
-            if self.head.len() >= HEAD {
+            // What is no file can be looked at but once.
+            let is_named = self.plan.packing.is_some();
+            let has_record = is_named || self.head.len() >= LONGEST || self.head.contains(&b'\n');
+            if self.head.len() >= HEAD && has_record {
                 self.decide(false);
             }
         } else if self.plan.is_provisional {
@@ -224,7 +248,7 @@ impl<'o> Piped<'o> {
         let plan = self.detect(false).filter(|plan| !plan.reads_like(&self.plan));
         if let Some(plan) = plan {
             self.plan = plan;
-            self.buffer = LineBuffer::new(FileId(0));
+            self.buffer = self.lines();
             self.is_shown = false;
             return self.emit_head();
         }
@@ -235,8 +259,8 @@ impl<'o> Piped<'o> {
     }
 
     fn detect(&self, is_whole: bool) -> Option<Plan> {
-        let beginning = self.head.get(..HEAD).unwrap_or(&self.head);
-        let detection = probe::detect_file(&self.plan.path, beginning, is_whole && self.head.len() <= HEAD);
+        let head = &self.head;
+        let detection = probe::detect_file(&self.plan.path, head, is_whole && head.len() <= HEAD);
         if probe::is_unclaimed(&detection) {
             return None;
         }
@@ -311,11 +335,12 @@ impl<'o> Piped<'o> {
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
             let all = std::mem::take(&mut self.head);
+            self.emitter.spend(all.len() as u64);
             emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::Kept);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
             emit(line, &mut self.emitter);
         }
-        if let Some(why) = why {
+        if let Some(why) = why.or_else(|| self.excess()) {
             let is_packed = self.plan.packing.is_some();
             let what = if is_packed { why.to_string() } else { format!("the pipe broke: {why}") };
             self.emitter.notice(FileId(0), &what);

@@ -18,8 +18,7 @@ use flate2::bufread::DeflateDecoder;
 use memchr::memmem;
 
 use self::walk::walk;
-use super::lines::LIMIT;
-use super::regular::LARGEST;
+use super::packed::{LONGEST, Packing, too_large};
 use super::stamp::read_range;
 use super::zstd::Zstd;
 
@@ -34,9 +33,10 @@ const CENTRAL_LEN: usize = 46;
 const TAIL: usize = (64 << 10) + 256;
 /// A number that does not fit is written elsewhere.
 const ELSEWHERE: u64 = 0xffff_ffff;
-/// A member that grows by more than this is no record but a bomb, once it is larger than `SMALL`.
-const GROWTH: u64 = 100;
-const SMALL: u64 = 64 << 20;
+/// More members are not taken: each is a record, and takes about so much memory.
+const MEMBERS: usize = 400_000;
+/// What lists no more of them is no larger.
+const DIRECTORY: u64 = 128 << 20;
 /// What the members of a log are called.
 const NAMES: [&str; 4] = ["header.json", "_journal/", "samples/", "summaries.json"];
 
@@ -97,6 +97,7 @@ impl Zip {
             Ok(members) => (members, None),
             Err(error) => (walk(&file)?, Some(error)),
         };
+        let failure = if members.len() < MEMBERS { failure } else { Some(too_large(Packing::Zip)) };
         let members = members.into_values().collect();
         Ok(Self { file: Arc::new(file), members, current: None, left: 0, failure })
     }
@@ -131,7 +132,7 @@ impl Read for Zip {
             if let Some(text) = &mut self.current {
                 let read = match text.read(buffer) {
                     Ok(read) if read > 0 && self.left == 0 => {
-                        self.failure.get_or_insert_with(too_large);
+                        self.failure.get_or_insert_with(member_too_large);
                         0
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
@@ -139,7 +140,7 @@ impl Read for Zip {
                         self.failure.get_or_insert(error);
                         0
                     }
-                    Ok(read) => read.min(usize::try_from(self.left).unwrap_or(usize::MAX)),
+                    Ok(read) => within(read, self.left, &mut self.failure),
                 };
                 self.left -= read as u64;
                 if read > 0 || buffer.is_empty() {
@@ -160,7 +161,7 @@ impl Read for Zip {
             match self.open(member) {
                 Ok(text) => {
                     self.current = Some(text);
-                    self.left = member.len.saturating_mul(GROWTH).clamp(SMALL, LIMIT as u64);
+                    self.left = LONGEST;
                 }
                 Err(error) => drop(self.failure.get_or_insert(error)),
             }
@@ -168,8 +169,16 @@ impl Read for Zip {
     }
 }
 
-fn too_large() -> io::Error {
-    let what = "a member of the zip archive grows beyond all measure; the rest of it is left out";
+/// How much of what came is taken; that more came than may is noted.
+fn within(read: usize, left: u64, failure: &mut Option<io::Error>) -> usize {
+    if read as u64 > left {
+        failure.get_or_insert_with(member_too_large);
+    }
+    read.min(usize::try_from(left).unwrap_or(usize::MAX))
+}
+
+fn member_too_large() -> io::Error {
+    let what = "a member of the zip archive is too large to be a record; the rest of it is left out";
     io::Error::new(io::ErrorKind::FileTooLarge, what)
 }
 
@@ -207,7 +216,7 @@ fn directory(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     else {
         return Err(io::ErrorKind::UnexpectedEof.into());
     };
-    let size = usize::try_from(size.min(LARGEST)).unwrap_or(usize::MAX);
+    let size = usize::try_from(size.min(DIRECTORY)).unwrap_or(usize::MAX);
     let listed = read_range(file, at, size)?;
     let mut rest = listed.as_slice();
     let mut members = BTreeMap::new();
@@ -267,7 +276,7 @@ fn long_numbers(mut extra: &[u8]) -> VecDeque<u64> {
 
 fn insert(name: &[u8], member: Member, members: &mut BTreeMap<Order, Member>) {
     let name = String::from_utf8_lossy(name).into_owned();
-    if name.strip_suffix(".json").is_some() {
+    if name.strip_suffix(".json").is_some() && members.len() < MEMBERS {
         members.insert(Order::of(name), member);
     }
 }

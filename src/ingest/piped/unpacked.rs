@@ -58,6 +58,11 @@ impl<'o> Unpacked<'o> {
                 Ok(0) => None,
                 Ok(read) => {
                     piped.take(room.get(..read).unwrap_or_default());
+                    if let Some(why) = piped.excess() {
+                        piped.end(Some(why));
+                        self.text = None;
+                        return false;
+                    }
                     if begun.elapsed() >= slice {
                         return true;
                     }

@@ -22,21 +22,24 @@ const WITH_DESCRIPTOR: u64 = 8;
 /// The members.
 pub(super) fn walk(file: &File) -> io::Result<BTreeMap<Order, Member>> {
     let mut members = BTreeMap::new();
+    let mut window = Window { file, at: 0, bytes: Vec::new() };
     let mut from = 0;
-    while let Some((at, is_member)) = next_header(file, from)? {
+    while let Some((at, is_member)) = window.next_header(from)? {
         from = at + LOCAL.len() as u64;
-        let header = if is_member { read_range(file, at, LOCAL_LEN + 1024)? } else { Vec::new() };
-        let Some(local) = Local::read(&header) else { continue };
-        let begin = at + local.len;
-        let end = match local.packed.and_then(|len| begin.checked_add(len)) {
+        let header = if is_member { window.at(at, LOCAL_LEN + 1024)? } else { &[] };
+        let Some(local) = Local::read(header.get(..LOCAL_LEN + 1024).unwrap_or(header)) else { continue };
+        let Local { len, method, packed, .. } = local;
+        let name = local.name.to_owned();
+        let begin = at + len;
+        let end = match packed.and_then(|len| begin.checked_add(len)) {
             // The last one may break off.
             Some(end) if begins_header(file, end)? => end,
-            known => match next_header(file, begin)? {
+            known => match window.next_header(begin)? {
                 Some((next, _)) => next - descriptor(file, begin, next)?,
                 None => known.map_or(file.metadata()?.len(), |end| end.max(begin)),
             },
         };
-        insert(local.name, Member { at, len: end.saturating_sub(begin), method: local.method }, &mut members);
+        insert(&name, Member { at, len: end.saturating_sub(begin), method }, &mut members);
         from = end.max(from);
     }
     Ok(members)
@@ -77,23 +80,43 @@ fn begins_header(file: &File, at: u64) -> io::Result<bool> {
     Ok(bytes.starts_with(LOCAL) || bytes.starts_with(CENTRAL))
 }
 
-/// Where the next header stands, and whether it is that of a member.
-fn next_header(file: &File, mut at: u64) -> io::Result<Option<(u64, bool)>> {
-    let mut block = FIRST;
-    loop {
-        let bytes = read_range(file, at, block)?;
-        for place in memmem::find_iter(&bytes, b"PK") {
-            let header = bytes.get(place..).unwrap_or_default();
-            if header.starts_with(LOCAL) || header.starts_with(CENTRAL) {
-                return Ok(Some((at + place as u64, header.starts_with(LOCAL))));
+/// Some of the file: most of what is looked at lies near what was looked at before.
+struct Window<'f> {
+    file: &'f File,
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window<'_> {
+    /// What stands here: so many bytes at least, unless the file ends.
+    fn at(&mut self, at: u64, len: usize) -> io::Result<&[u8]> {
+        let end = self.at + self.bytes.len() as u64;
+        let is_here = self.at <= at && at.saturating_add(len as u64) <= end;
+        if !is_here {
+            let is_next = self.at <= at && at <= end;
+            let size = if is_next { (self.bytes.len() * 4).clamp(FIRST, BLOCK) } else { FIRST };
+            (self.at, self.bytes) = (at, read_range(self.file, at, size.max(len))?);
+        }
+        let from = usize::try_from(at - self.at).unwrap_or(usize::MAX);
+        Ok(self.bytes.get(from..).unwrap_or_default())
+    }
+
+    /// Where the next header stands, and whether it is that of a member.
+    fn next_header(&mut self, mut at: u64) -> io::Result<Option<(u64, bool)>> {
+        loop {
+            let bytes = self.at(at, LOCAL.len())?;
+            for place in memmem::find_iter(bytes, b"PK") {
+                let header = bytes.get(place..).unwrap_or_default();
+                if header.starts_with(LOCAL) || header.starts_with(CENTRAL) {
+                    return Ok(Some((at + place as u64, header.starts_with(LOCAL))));
+                }
             }
+            if bytes.len() < LOCAL.len() {
+                return Ok(None);
+            }
+            // A header may begin at the end of these.
+            at += (bytes.len() - LOCAL.len() + 1) as u64;
         }
-        if bytes.len() < block {
-            return Ok(None);
-        }
-        // A header may begin at the end of these.
-        at += (block - LOCAL.len() + 1) as u64;
-        block = (block * 4).min(BLOCK);
     }
 }
 
