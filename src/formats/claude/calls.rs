@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::formats::waiting::Waiting;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::Piece;
@@ -20,7 +21,7 @@ pub struct Calls {
     copied: HashSet<(u32, u32)>,
     /// Calls that only copies have so far.
     only_copied: HashSet<Key>,
-    open: HashMap<Option<Name>, Vec<Key>>,
+    open: HashMap<Option<Name>, Waiting>,
 }
 
 /// A lane and an answer of its, each by a number that stands for it.
@@ -43,7 +44,7 @@ impl Calls {
             }
             first => {
                 if first.is_some() {
-                    self.open.values_mut().for_each(|open| open.retain(|other| other != call));
+                    self.open.values_mut().for_each(|open| open.remove(call));
                 }
                 self.known.insert(call, caller);
             }
@@ -83,7 +84,7 @@ impl Calls {
     /// A call has its result.
     pub(crate) fn end(&mut self, lane: Option<&Name>, call: &Key) {
         if let Some(open) = self.open.get_mut(&lane.cloned()) {
-            open.retain(|other| other != call);
+            open.remove(call);
         }
     }
 

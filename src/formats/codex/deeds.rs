@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::formats::waiting::Waiting;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::Seen;
@@ -66,7 +67,7 @@ impl Outcome {
 pub(crate) struct Deeds {
     /// Each with whether it starts a sub-agent.
     known: Seen<bool>,
-    open: Vec<Key>,
+    open: Waiting,
     outcome: HashMap<Key, Outcome>,
     order: VecDeque<Key>,
     /// Processes of commands whose end was told to the call that began them.
@@ -121,7 +122,7 @@ impl Deeds {
     pub(crate) fn passes_over(&mut self, call: &str) -> bool {
         let counts_nothing = self.known.get(call) == Some(false);
         if counts_nothing {
-            self.open.retain(|open| open.as_str() != call);
+            self.open.remove(call);
         }
         counts_nothing
     }
@@ -202,7 +203,7 @@ impl Deeds {
 
     /// Takes in what a record tells, and gives the result as all records so far tell it.
     pub(crate) fn join(&mut self, call: &Key, mut new: Outcome, lane: Option<&Name>) -> ToolResult {
-        self.open.retain(|open| open != call);
+        self.open.remove(call);
         if new.is_output
             && let Some(exit) = self.failed_parts.remove(call)
         {

@@ -1,0 +1,62 @@
+//! Calls that wait for their results, in the order in which they were made: any of them may go at the same cost.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::model::body::Key;
+
+/// Calls that wait.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waiting {
+    order: BTreeMap<u64, Key>,
+    places: HashMap<Key, u64>,
+    next: u64,
+}
+
+impl Waiting {
+    /// A call is made. One that waits already stays where it is.
+    pub(crate) fn push(&mut self, call: Key) {
+        if !self.places.contains_key(&call) {
+            self.order.insert(self.next, call.clone());
+            self.places.insert(call, self.next);
+            self.next += 1;
+        }
+    }
+
+    /// A call waits no more.
+    pub(crate) fn remove(&mut self, call: &str) {
+        if let Some(place) = self.places.remove(call) {
+            self.order.remove(&place);
+        }
+    }
+
+    /// How many wait.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+}
+
+impl IntoIterator for Waiting {
+    type Item = Key;
+    type IntoIter = std::collections::btree_map::IntoValues<u64, Key>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.order.into_values()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Waiting;
+
+    #[test]
+    fn what_is_left_comes_in_its_order() {
+        let mut waiting = Waiting::default();
+        ["a", "b", "c", "b", "d"].into_iter().for_each(|call| waiting.push(call.into()));
+        ["c", "x", "a"].into_iter().for_each(|call| waiting.remove(call));
+        waiting.push("a".into());
+        assert_eq!(waiting.len(), 3);
+        let left: Vec<String> = waiting.into_iter().map(|call| call.to_string()).collect();
+        assert_eq!(left, ["b", "d", "a"]);
+    }
+}
