@@ -17,10 +17,24 @@ use crate::analysis::index::Live;
 use crate::analysis::loops::{Loops, Run, loop_words};
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
+use crate::model::figures::bytes;
+use crate::model::text::prefix;
 use crate::model::timestamp::Timestamp;
 
 /// Rows of a section of the text; the rest is counted. JSON and Markdown have all.
 const ROWS: usize = 12;
+
+/// What is quoted of one text.
+const QUOTED: usize = 64 << 10;
+
+/// The beginning of a text that is very long, with a word on what is left out.
+fn quoted(text: String) -> String {
+    let begin = prefix(&text, QUOTED);
+    match text.len() - begin.len() {
+        0 => text,
+        rest => format!("{begin}\n[{} more left out; `tv show` has all]", bytes(rest as u64)),
+    }
+}
 
 /// How it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +88,8 @@ impl Gathered {
         let Reading { transcript, pager, .. } = reading;
         let mut whole = |entry: &_| reading::whole(entry, pager.as_mut());
         let brief = Brief::of(transcript, &mut whole);
-        let answer = last_answer(transcript).and_then(|id| Some((id, text_of(&whole(transcript.get(id)?)))));
+        let answer =
+            last_answer(transcript).and_then(|id| Some((id, quoted(text_of(&whole(transcript.get(id)?))))));
         let claims = answer.as_ref().map(|(_, text)| brief.facts().claims(text)).unwrap_or_default();
         Self { brief, loops: Live::of(transcript), windows: Live::of(transcript), answer, claims }
     }
@@ -194,7 +209,7 @@ impl Gathered {
         let Reading { transcript, pager, .. } = reading;
         let asked = prompts(transcript).map(|(_, entry)| Said {
             key: entry.key.to_string(),
-            text: text_of(&reading::whole(entry, pager.as_mut())),
+            text: quoted(text_of(&reading::whole(entry, pager.as_mut()))),
         });
         figures.asked = asked.collect();
         figures

@@ -532,3 +532,19 @@ fn an_exit_code_in_the_output_of_a_shell_counts() {
     assert_eq!(ends_of(&brief_of("q.jsonl", &session("run_shell_command", 0))), [Some(true)]);
     assert_eq!(brief_of("q.jsonl", &session("read_file", 1))["failed"], json!([]), "a file may say so");
 }
+
+#[test]
+fn what_a_brief_quotes_is_bounded_and_says_what_it_left_out() {
+    let mut session = Session::new();
+    session.record("user", "u1", json!({"role": "user", "content": "é".repeat(100_000)}));
+    session.said("end", json!([{"type": "text", "text": "word ".repeat(100_000)}]));
+    let brief = brief_of("s.jsonl", &session.lines.join("\n"));
+    for (text, left) in [(&brief["asked"][1]["text"], "134 KB"), (&brief["last_answer"]["text"], "434 KB")] {
+        let text = text.as_str().unwrap();
+        assert!(
+            text.len() < 66_000 && text.contains(&format!("[{left} more left out")),
+            "{}",
+            &text[text.len() - 80..]
+        );
+    }
+}
