@@ -4,11 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::emitter::Outlet;
-use super::probe::{self, HEAD, LONGEST};
+use super::probe::{self, HEAD};
 use crate::formats::Detection;
 use crate::formats::counting::Counting;
 use crate::formats::decoder::{Decoder, Format, Pattern, Place, Verdict};
-use crate::formats::roots::file_name;
 use crate::formats::survey::{Sums, Surveyed};
 use crate::model::edit::{Feed, Opened, Polled};
 use crate::model::record::Shape;
@@ -158,19 +157,11 @@ pub(crate) struct Head {
 /// Reads the beginning of a file.
 pub(crate) fn read_head(path: &Path) -> io::Result<Head> {
     let file = regular::open(path)?;
-    let mut bytes = read_range(&file, 0, HEAD)?;
+    let bytes = read_range(&file, 0, HEAD)?;
     if let Some(packing) = Packing::of(&bytes) {
         let (bytes, is_whole) = packed::read_head(file, packing, HEAD)?;
         return Ok(Head { bytes, is_whole, packing: Some(packing) });
     }
     let len = Stamp::of_file(&file)?.len;
-    // Where the first record is longer nothing tells what it is but its end. Documents may be one line from end to end.
-    let is_lines = file_name(path).contains(".jsonl");
-    let mut is_cut = is_lines && memchr::memchr(b'\n', &bytes).is_none();
-    while is_cut && bytes.len() < LONGEST && (bytes.len() as u64) < len {
-        let more = read_range(&file, bytes.len() as u64, HEAD)?;
-        is_cut = !more.is_empty() && memchr::memchr(b'\n', &more).is_none();
-        bytes.extend(more);
-    }
     Ok(Head { is_whole: len <= bytes.len() as u64, bytes, packing: None })
 }

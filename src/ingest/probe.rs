@@ -1,4 +1,6 @@
-//! What a file is, by its beginning.
+//! What a file is, by its beginning; where a record is longer than that, by its [`skeleton`].
+
+mod skeleton;
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,10 +13,10 @@ use crate::model::record::Shape;
 use crate::source::document::{Split, split, split_values};
 use crate::source::packed::Packing;
 
-/// How much of a file is looked at.
+/// How much of a file is looked at as it is.
 pub(crate) const HEAD: usize = 256 << 10;
-/// How much of one is, if that is what its first record takes: a prompt may have large images before its words or
-/// behind them.
+/// How much of one is read for its title, or of a pipe before its first record has ended: a prompt may have large images
+/// before its words or behind them.
 pub(crate) const LONGEST: usize = 16 << 20;
 /// How many records are looked at.
 const RECORDS: usize = 50;
@@ -26,6 +28,18 @@ pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection
 
 /// As [`detect_file`], with the verdicts of all formats if all are asked.
 pub(crate) fn detect_file_asking(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
+    let beginning = head.get(..HEAD).unwrap_or(head);
+    let detection = detect_beginning(path, beginning, is_whole && head.len() <= HEAD, asked);
+    if is_certain_of_agent(&detection) || !skeleton::is_needed(beginning) {
+        return detection;
+    }
+    let skeleton = if head.len() > HEAD { skeleton::of(&mut &*head) } else { skeleton::of_file(path) };
+    let Ok((text, is_all)) = skeleton else { return detection };
+    let by_skeleton = detect_beginning(path, &text, is_all, asked);
+    if is_certain_of_agent(&by_skeleton) { by_skeleton } else { detection }
+}
+
+fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, asked: Asked) -> Detection {
     let text = text_of(head);
     let text = text.trim_start_matches('\u{feff}');
     if let Some(detection) = detect_text(text, asked) {

@@ -238,3 +238,28 @@ fn every_editor_that_is_made_from_vs_code_is_looked_into() {
         assert_eq!((of("vscode-copilot-chat"), of("cline")), (2, 1), "{user}: {list}");
     }
 }
+
+/// A prompt may have a picture in it, and a whole session may stand on one line.
+#[test]
+fn a_first_record_of_any_length_is_recognised() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for fixture in fixtures::all().iter().filter(|path| path.is_file()) {
+        let text = fs::read_to_string(fixture).unwrap();
+        let Some(at) = text.find('{').filter(|_| text.trim_start().starts_with(['{', '['])) else { continue };
+        let (before, after) = text.split_at(at + 1);
+        let comma = if after.trim_start().starts_with('}') { "" } else { "," };
+        let path = folder.path().join(fixture.file_name().unwrap());
+        let opened = |len: usize| {
+            fs::write(&path, format!("{before}\"padding\":\"{}\"{comma}{after}", "x".repeat(len))).unwrap();
+            opened_as(&path)
+        };
+        let short = opened(1);
+        for len in [400_000, 5_000_000] {
+            assert_eq!(opened(len), short, "{}: {len}", fixtures::name(fixture));
+        }
+        fs::remove_file(&path).unwrap();
+        seen += 1;
+    }
+    assert!(seen > 60, "{seen}");
+}
