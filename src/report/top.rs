@@ -123,6 +123,15 @@ struct Departure<'a> {
 
 const SCHEMA: &str = "tv.top/1";
 
+/// What is known of the sessions.
+#[derive(Default)]
+struct Known {
+    rows: HashMap<Place, SessionRow>,
+    missed: Missed,
+    /// How many more there are.
+    more: usize,
+}
+
 /// Writes how the sessions stand.
 pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -136,9 +145,7 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
         alarms: Vec::new(),
         clock: now,
     });
-    let mut rows: HashMap<Place, SessionRow> = HashMap::new();
-    let mut missed = Missed::default();
-    let mut more = 0;
+    let mut known = Known::default();
     while !stop.load(Ordering::Relaxed) {
         let news = match fleet.news.recv_timeout(PATIENCE) {
             Ok(news) => news,
@@ -149,27 +156,27 @@ pub fn write(options: &Options, now: fn() -> Timestamp, out: &mut dyn Write) -> 
         match news {
             News::Row(row) if is_stream => write_line(&line(&row), out)?,
             News::Left(place) if is_stream => write_line(&left(&place), out)?,
-            News::Row(row) => drop(rows.insert(row.place.clone(), *row)),
-            News::Left(place) => drop(rows.remove(&place)),
+            News::Row(row) => drop(known.rows.insert(row.place.clone(), *row)),
+            News::Left(place) => drop(known.rows.remove(&place)),
             News::Refused(all) => {
-                missed.refused = all.iter().map(|why| OpenError(why.to_string())).collect();
+                known.missed.refused = all.iter().map(|why| OpenError(why.to_string())).collect();
             }
-            News::Unreadable(all) => missed.unreadable = all,
-            News::More(count) => more = count,
+            News::Unreadable(all) => known.missed.unreadable = all,
+            News::More(count) => known.more = count,
             News::Complete if is_stream => {}
-            News::Complete => return end(options, rows, more, missed, now(), out),
+            News::Complete => return end(options, known, now(), out),
             News::Rang(_) => {}
         }
     }
     let (otherwise, refused) = if stop.load(Ordering::Relaxed) {
-        (Outcome::Interrupted, std::mem::take(&mut missed.refused))
+        (Outcome::Interrupted, std::mem::take(&mut known.missed.refused))
     } else {
         (Outcome::Complete, Vec::new())
     };
     let saying = |outcome, OpenError(why)| Outcome::Saying(why, Box::new(outcome));
     let otherwise = refused.into_iter().rev().fold(otherwise, saying);
     let is_strict = options.strict && otherwise == Outcome::Complete;
-    Ok(Outcome::of_many(missed, is_strict, otherwise))
+    Ok(Outcome::of_many(known.missed, is_strict, otherwise))
 }
 
 fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -177,14 +184,8 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-fn end(
-    options: &Options,
-    rows: HashMap<Place, SessionRow>,
-    more: usize,
-    missed: Missed,
-    now: Timestamp,
-    out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+fn end(options: &Options, known: Known, now: Timestamp, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+    let Known { rows, missed, more } = known;
     let mut rows: Vec<SessionRow> = rows.into_values().collect();
     rows.sort_by(SessionRow::by_need);
     if options.form == Form::Json {
@@ -192,7 +193,17 @@ fn end(
             json::write_line(out, &line(row))?;
         }
     } else {
-        write_table(options, &rows, more, &missed, now, out)?;
+        match rows.is_empty() {
+            true if !missed.is_empty() => writeln!(out, "{}", missed.words())?,
+            true => {
+                let span = figures::spoken(options.recent_ms);
+                writeln!(out, "no session was written to in the last {span}")?;
+            }
+            false => {
+                write_table(options.paper, &rows, now, out)?;
+                writeln!(out, "\n{}", sum(&rows, more))?;
+            }
+        }
     }
     let otherwise = match more {
         0 => Outcome::Complete,
@@ -254,22 +265,7 @@ fn line(row: &SessionRow) -> Line<'_> {
 
 // === the table ===
 
-fn write_table(
-    options: &Options,
-    rows: &[SessionRow],
-    more: usize,
-    missed: &Missed,
-    now: Timestamp,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let paper = options.paper;
-    if rows.is_empty() && !missed.is_empty() {
-        return writeln!(out, "{}", missed.words());
-    }
-    if rows.is_empty() {
-        let span = figures::spoken(options.recent_ms);
-        return writeln!(out, "no session was written to in the last {span}");
-    }
+fn write_table(paper: Paper, rows: &[SessionRow], now: Timestamp, out: &mut dyn Write) -> io::Result<()> {
     let columns = plan(usize::from(paper.width).saturating_sub(2));
     let dim = Style::new().fg(Color::DarkGray);
     let head = columns.iter().map(|(column, width)| (column.title().to_owned(), *column, *width, dim));
@@ -282,7 +278,7 @@ fn write_table(
         });
         writeln!(out, "{}", line_of(paper, Span::styled(mark, Style::new().fg(Color::Yellow)), cells))?;
     }
-    writeln!(out, "\n{}", sum(rows, more))
+    Ok(())
 }
 
 /// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`: which of their requests are copies only the
