@@ -94,10 +94,14 @@ impl Entry {
             && self.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)))
     }
 
-    /// Whether it says something itself: an entry that holds results alone is a part of other ones.
+    /// Whether it says something itself: results alone are a part of other entries.
     pub(crate) fn is_message(&self) -> bool {
-        let is_result = |block: &Block| matches!(block.kind, BlockKind::Result(_));
-        !self.is_beside() && (self.blocks.is_empty() || !self.blocks.iter().all(is_result))
+        let says = |block: &Block| match block.kind {
+            BlockKind::Result(_) => false,
+            BlockKind::Aside(..) => self.role == Role::Assistant,
+            _ => true,
+        };
+        self.blocks.is_empty() || self.blocks.iter().any(says)
     }
 
     /// When it was complete, as far as anybody tells.

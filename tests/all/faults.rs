@@ -3,6 +3,7 @@
 //! databases have `rows`.
 
 mod fits;
+mod insertion;
 mod kinds;
 mod links;
 mod overlays;

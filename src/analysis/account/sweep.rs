@@ -3,6 +3,7 @@
 use super::{Class, Sums, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
 use crate::analysis::calls::span_of;
+use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role, Stop};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -319,6 +320,10 @@ impl Emitter<'_> {
             return;
         }
         let Some(class) = class_of(self.carry, sign, at) else { return };
+        // Until a machine woke the model up nobody was asked for anything.
+        let is_wake = sign == Sign::Note
+            && entry.from.as_deref().is_some_and(|sender| sender.kind != SenderKind::Channel);
+        let class = if is_wake { Class::Unknown } else { class };
         // What a model says without a call is one span until it is complete.
         let is_said = class == Class::Model && sign == Sign::Answer;
         let ended = entry.ended.filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);

@@ -7,7 +7,8 @@ use proptest::prelude::{Strategy, any, prop, proptest};
 use super::{Account, Class, Figures, PAGE, TimeSpan};
 use crate::analysis::index::Live;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Break, Piece, Role};
+use crate::model::entry::sender::{Sender, SenderKind};
+use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -210,6 +211,33 @@ fn a_run_without_times_took_what_its_end_says() {
     };
     assert_eq!(work([None; 3]), (Some(4_000), 4_000));
     assert_eq!(work([0, 3, 9].map(Some)), (Some(3_000), 3_000), "times of entries say more");
+}
+
+#[test]
+fn a_gap_before_a_machine_wakes_the_model_is_not_the_humans() {
+    let gap = |from: Option<SenderKind>| {
+        let (transcript, account) = account_of(|out| {
+            prompt(out, "p", Some(0));
+            answer(out, "m", Some(4));
+            if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
+                entry.stop = Stop::Done;
+            }
+            let text = BlockKind::Text(out.prose("a timer rang"));
+            entry(out, "w", Role::Harness, Some(34), vec![text]);
+            if let Some(Edit::Entry(entry)) = out.edits.last_mut() {
+                entry.from = from.map(|kind| Box::new(Sender::of(kind)));
+            }
+            answer(out, "n", Some(36));
+        });
+        assert_eq!(account.turn(&transcript, 0).work_ms(), Some(6_000), "{from:?}");
+        words(&account)
+    };
+    for kind in [SenderKind::Schedule, SenderKind::Task, SenderKind::Peer, SenderKind::Runtime] {
+        assert_eq!(gap(Some(kind)), ["model 4", "unknown 30", "model 2"], "{kind:?}");
+    }
+    for kind in [None, Some(SenderKind::Channel)] {
+        assert_eq!(gap(kind), ["model 4", "waiting 30", "model 2"], "{kind:?}");
+    }
 }
 
 #[test]

@@ -269,7 +269,8 @@ fn emit(
     if shows {
         let mut entry = out.new_entry(frame.key.clone(), role, frame.at);
         entry.lane.clone_from(&lane);
-        entry.marks.prompt = role == Role::User;
+        entry.marks.prompt =
+            role == Role::User && content.kinds.iter().any(|kind| !matches!(kind, BlockKind::Aside(..)));
         if role == Role::Assistant {
             entry.model = answer.model;
             entry.usage = answer.usage.map(Box::new);

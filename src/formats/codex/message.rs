@@ -313,6 +313,8 @@ pub(crate) fn user(
         "shell command"
     };
     entry.blocks.push(context_block(piece, title, &text, out));
+    let others = spoken(content).filter(|part| text_in(part).is_none());
+    entry.blocks.extend(others.filter_map(|part| block(part, piece, out)));
     thread.emit(entry, out)
 }
 

@@ -27,7 +27,11 @@ pub(super) fn message(
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" => Role::System,
-        _ => Role::Harness,
+        other => {
+            let key = Text::clean(&format!("{}:{number}", sample.place));
+            unknown::record(Kind("role", other), json, out.new_entry(key, Role::Harness, None), out);
+            return;
+        }
     };
     let key = Text::clean(&format!("{}:{number}", sample.place));
     // Only answers have times; what was given to the model was there when the sample began.

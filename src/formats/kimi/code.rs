@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::agent::{Agent, piece};
-use super::content::{block, blocks, images, text_of};
+use super::content::{block, blocks, images, is_named, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Pattern, Place, Probe, Verdict};
 use crate::formats::json::Json;
@@ -16,7 +16,7 @@ use crate::formats::turns::Turns;
 use crate::formats::unknown::{self, Kind};
 use crate::model::body::written::is_blank;
 use crate::model::edit::{Batch, Edit, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Piece, Raw, Role, Stop};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
@@ -202,7 +202,7 @@ impl Wire {
         self.is_cancelled = false;
         let words = text_of(content);
         if !is_asked(origin) {
-            return self.agent.text((title_of(origin), &words), true, at, out);
+            return self.context(title_of(origin), content, at, out);
         }
         let mut entry = self.agent.prompt(&words, at, out);
         entry.blocks = blocks(content, piece(out), out);
@@ -216,24 +216,47 @@ impl Wire {
         let words = text_of(content);
         let origin = message.get("origin");
         match message.get("role").str_or_empty() {
-            "user" if self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() => Fate::Merged,
+            "user" if self.prompted.take_if(|print| *print == Piece::of(&words)).is_some() => {
+                let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
+                let others = content.blocks().iter().filter(|part| !is_named(part));
+                entry.blocks = others.filter_map(|part| block(part, Piece(0), out)).collect();
+                if entry.blocks.is_empty() {
+                    return Fate::Merged;
+                }
+                out.entry(entry);
+                Fate::Shown
+            }
             "user" if is_asked(origin) => {
                 let fate = self.prompt(content, origin, at, out);
                 self.prompted = None;
                 fate
             }
-            "user" => self.agent.text((title_of(origin), &words), true, at, out),
+            "user" => self.context(title_of(origin), content, at, out),
             "assistant" => {
                 let (mut entry, fate) = self.agent.answer(at, out);
                 entry.blocks = blocks(content, piece(out), out);
                 out.entry(entry);
                 fate
             }
+            "" => self.context("message", content, at, out),
             role => {
-                let title = if role.is_empty() { "message" } else { role };
-                self.agent.text((title, &words), true, at, out)
+                let entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
+                unknown::record(Kind("role", role), message, entry, out)
             }
         }
+    }
+
+    /// What the program put in: its text, and what else there is.
+    fn context(&self, title: &str, content: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
+        let mut entry = self.agent.entry(out.origin_key(), Role::Harness, at, out);
+        entry.marks.quiet = true;
+        let body = out.output(&text_of(content));
+        let raw = Raw { title: Text::clean(title), body };
+        entry.blocks.push(Batch::block(Piece(0), BlockKind::Raw(raw)));
+        let others = content.blocks().iter().filter(|part| part.string().is_none() && !part.has("text"));
+        entry.blocks.extend(others.filter_map(|part| block(part, Piece(0), out)));
+        out.entry(entry);
+        Fate::Shown
     }
 
     // === the loop ===

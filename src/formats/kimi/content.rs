@@ -26,6 +26,13 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
     Some(Batch::block(piece, kind))
 }
 
+/// Whether a part is of a kind that is known.
+pub(crate) fn is_named(part: &Json<'_>) -> bool {
+    let kind = part.get("type").str_or_empty();
+    part.string().is_some()
+        || ["text", "think", "image_url", "image", "audio_url", "video_url", "file"].contains(&kind)
+}
+
 /// All parts as blocks.
 pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     content.blocks().iter().filter_map(|part| block(part, piece, out)).collect()

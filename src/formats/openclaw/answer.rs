@@ -6,7 +6,7 @@ use crate::formats::json::Json;
 use crate::formats::pi::block;
 use crate::formats::pi::session::SessionDecoder;
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{BlockKind, Entry, Role};
+use crate::model::entry::{Block, BlockKind, Entry, Role};
 use crate::model::tally::Fate;
 
 /// Words that the gateway does not send on.
@@ -94,7 +94,8 @@ fn mark(from: usize, directives: &[String], out: &mut Batch) {
 }
 
 fn is_silent(entry: &Entry) -> bool {
-    let mut said = entry.blocks.iter().filter(|block| !matches!(block.kind, BlockKind::Thinking(_)));
+    let is_said = |block: &&Block| !matches!(block.kind, BlockKind::Thinking(_) | BlockKind::Aside(..));
+    let mut said = entry.blocks.iter().filter(is_said);
     let is_word = |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if SILENT.contains(&body.stub.trim().trim_matches(['*', '`'])));
     said.next().is_some_and(|block| is_word(&block.kind)) && said.next().is_none()
 }

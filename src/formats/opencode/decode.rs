@@ -212,7 +212,9 @@ impl OpencodeDecoder {
         }
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(json).moment());
         entry.lane = self.sessions.lane_of(&session, out);
-        unknown::record(Kind("type", json.get("type").str_or_empty()), json, entry, out)
+        let of_event = json.at(&["payload", "type"]).filled().map(|name| Kind("event", name));
+        let kind = of_event.unwrap_or(Kind("type", json.get("type").str_or_empty()));
+        unknown::record(kind, json, entry, out)
     }
 
     /// A call that keeps the plan tells it better than a list beside it.

@@ -135,7 +135,6 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
     if provenance.is_object() && provenance.get("kind").str() != Some("external_user") {
         let of = |name: &str| provenance.get(name).str_or_empty();
         voice = Voice::Sender(wakes::of_provenance(of("kind"), of("sourceTool"), of("sourceSessionKey")));
-        entry.blocks.push(Block { sent: Sent::Never, ..source(provenance, out) });
     }
     let mut is_first_text = true;
     for part in message.get("content").blocks() {
@@ -157,17 +156,6 @@ fn user(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut Batch) -> E
         Voice::Background => (entry.role, entry.marks.quiet) = (Role::Harness, true),
     }
     entry
-}
-
-/// Who wrote a message in place of the user, on one row as far as that says all.
-fn source(provenance: &Json<'_>, out: &mut Batch) -> Block {
-    const NAMES: [&str; 4] = ["sourceSessionKey", "sourceChannel", "sourceTool", "kind"];
-    let from: Vec<&str> = NAMES.iter().filter_map(|name| provenance.get(name).filled()).collect();
-    let title = format!("from {}", from.join(" · "));
-    if from.len() == provenance.members().len() {
-        return block::raw_text(&title, "", out);
-    }
-    block::tree(if from.is_empty() { "from another session" } else { &title }, provenance, out)
 }
 
 fn bash_execution(line: &Line, message: &Json<'_>, out: &mut Batch) -> Entry {

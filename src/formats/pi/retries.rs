@@ -26,6 +26,10 @@ impl Retries {
     /// Takes in the next message. If it fails as the one before did, it says nothing, and the first one
     /// is emitted again with the number of attempts.
     pub(crate) fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
+        // What is of an unknown kind is neither a success nor a failure.
+        if entry.is_beside() {
+            return None;
+        }
         let Some(error) = failure(entry) else {
             self.run = None;
             return None;

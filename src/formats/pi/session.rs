@@ -243,7 +243,8 @@ impl SessionDecoder {
     /// Shows a line of a type that is not named here. It stays a link of the tree.
     fn unnamed(&mut self, json: &Json<'_>, class: &'static str, out: &mut Batch) -> Fate {
         let entry = self.line(json, out).entry(Role::Harness, out);
-        unknown::record(Kind(class, ""), json, entry, out)
+        let name = ["kind", "event", "method"].into_iter().find_map(|name| json.get(name).filled());
+        unknown::record(Kind(class, name.unwrap_or_default()), json, entry, out)
     }
 
     // === messages ===

@@ -247,9 +247,7 @@ impl<'a> Card<'a> {
     }
 
     fn arguments(&self, input: &Tree) -> Vec<Row> {
-        if let Tree::Map(members) = input
-            && members.is_empty()
-        {
+        if matches!(input, Tree::Null) || matches!(input, Tree::Map(members) if members.is_empty()) {
             return Vec::new();
         }
         if self.detail.is_whole() {

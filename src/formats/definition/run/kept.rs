@@ -66,6 +66,9 @@ impl Run {
             None if rewind.stays => return,
             None => 0,
         };
+        // What stands beside the last entry that stays, stays with it.
+        let beside = self.kept.list.iter().skip(from).take_while(|kept| rewind.stays && kept.is_beside);
+        let from = from + beside.count();
         for mut kept in self.kept.split_off(from) {
             kept.marks.undone = true;
             let edit = kept.edit(out);

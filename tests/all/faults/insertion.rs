@@ -1,0 +1,415 @@
+//! The law of the unknown: whatever is put into a session of a kind that nobody knows, all that is known stays as it was,
+//! and what was put in is quiet, legible and counted.
+
+mod made;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::{ProptestConfig, prop_assert};
+use proptest::test_runner::TestRunner;
+use serde_json::Value;
+use tv::ingest::Target;
+use tv::model::entry::{Block, BlockKind};
+use tv::model::tally::unknown::Judged;
+use tv::model::timestamp::Timestamp;
+use tv::render::row::Level;
+use tv::report::rows::Paper;
+use tv::report::{printer, show, stats};
+
+use self::made::{Inserted, TOKEN, Wish};
+use crate::fixtures;
+
+/// What is seen of a session.
+#[derive(Debug)]
+struct Seen {
+    /// Its entries without what was put in: what they are, in the order in which they stand.
+    entries: Vec<String>,
+    /// The same as they are read.
+    read: Vec<Value>,
+    /// Its figures.
+    stats: Value,
+    /// Its rows at level 3.
+    rows: Vec<String>,
+    /// Those at level 4.
+    more: Vec<String>,
+    /// All there is of it.
+    raw: String,
+    /// Unknown kinds.
+    unknown: BTreeMap<String, (u64, Judged)>,
+}
+
+fn seen(target: &Target) -> Seen {
+    let session = fixtures::read(target);
+    let is_new =
+        |block: &Block| matches!(block.kind, BlockKind::Aside(..)) && format!("{block:?}").contains(TOKEN);
+    let mut entries = Vec::new();
+    for entry in session.transcript.entries() {
+        if entry.blocks.iter().any(is_new) && entry.blocks.iter().all(is_new) && entry.usage.is_none() {
+            continue;
+        }
+        let of = (entry.role, entry.lane.as_deref(), entry.marks, entry.stop, entry.at, entry.ended);
+        entries.push(without_places(&format!("{of:?} {:?} {:?} {:?}", entry.usage, entry.model, entry.from)));
+    }
+    let unknown = session.transcript.tally().unknown.iter();
+    let unknown = unknown.map(|(kind, found)| (kind.to_string(), (found.count(), found.judged()))).collect();
+    let read = shown(target, Level::Preview, true);
+    Seen {
+        entries,
+        read: read.lines().filter_map(known_of).collect(),
+        stats: figures(target),
+        rows: lines(&shown(target, Level::Preview, false)),
+        more: lines(&shown(target, Level::Full, false)),
+        raw: shown(target, Level::Raw, false),
+        unknown,
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+}
+
+fn shown(target: &Target, level: Level, json: bool) -> String {
+    let options = printer::Options {
+        target: target.clone(),
+        joined: Vec::new(),
+        entry: None,
+        paper: Paper { width: 200, colour: false, ascii: true },
+        level,
+        json,
+        follow: None,
+        branch: printer::Choice::All,
+    };
+    let mut out = Vec::new();
+    show::write(&options, &mut out).unwrap();
+    without_places(&String::from_utf8(out).unwrap())
+}
+
+fn figures(target: &Target) -> Value {
+    let mut out = Vec::new();
+    let options = stats::Options { targets: vec![Ok(target.clone())], json: true };
+    stats::write(&options, Timestamp(1_893_456_000_000), &mut out).unwrap();
+    let mut figures: Value = serde_json::from_str(&without_places(&String::from_utf8(out).unwrap())).unwrap();
+    // What counts records counts what was put in, too.
+    for name in ["path", "records"] {
+        figures.as_object_mut().unwrap().remove(name);
+    }
+    without_counts(&mut figures);
+    figures
+}
+
+fn without_counts(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.remove("raw");
+            members.remove("point");
+            members.values_mut().for_each(without_counts);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_counts),
+        _ => {}
+    }
+}
+
+/// An entry as it is read, without what was put in, and without what it is called: keys may be places in the file.
+fn known_of(line: &str) -> Option<Value> {
+    let mut entry: Value = serde_json::from_str(line).unwrap();
+    let members = entry.as_object_mut().unwrap();
+    for name in ["id", "key", "parent", "origin"] {
+        members.remove(name);
+    }
+    members.values_mut().for_each(without_details);
+    let blocks = members["blocks"].as_array_mut().unwrap();
+    let is_new = |block: &Value| {
+        block["type"] == "raw" && !block["judged"].is_null() && block.to_string().contains(TOKEN)
+    };
+    let before = blocks.len();
+    blocks.retain(|block| !is_new(block));
+    let is_known = !blocks.is_empty() || before == 0 || !members["usage"].is_null();
+    is_known.then_some(entry)
+}
+
+/// What no block of a record shows stands below the last one, which may be what was put in.
+fn without_details(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for name in ["details", "parentUuid", "parentId", "point"] {
+                members.remove(name);
+            }
+            members.values_mut().for_each(without_details);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_details),
+        _ => {}
+    }
+}
+
+/// `@0:17` as `@`: where a record stands is no news.
+fn without_places(text: &str) -> String {
+    let mut parts = text.split('@');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let rest = part.trim_start_matches(|c: char| c.is_ascii_digit());
+        let rest = if rest.len() < part.len() { rest.strip_prefix(':').unwrap_or(part) } else { part };
+        let rest = if rest.len() < part.len() {
+            rest.trim_start_matches(|c: char| c.is_ascii_digit())
+        } else {
+            part
+        };
+        let mut rest = rest;
+        while let Some(number) =
+            rest.strip_prefix('/').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        }
+        plain.push('@');
+        plain.push_str(rest);
+    }
+    let is_count = |line: &str| {
+        line.contains(" records inherited from ") || line.starts_with("  -- ") && line.ends_with(" UTC --")
+    };
+    plain.lines().filter(|line| !is_count(line)).map(|line| format!("{line}\n")).collect()
+}
+
+/// What is wrong with a session into which things of unknown kinds were put.
+fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if before.len() != after.len() {
+        faults.push(format!("{} sessions are {}", before.len(), after.len()));
+        return faults;
+    }
+    for (before, after) in before.iter().zip(after) {
+        differ("entries", &before.entries, &after.entries, &mut faults);
+        let mut found = None;
+        first_difference(
+            &Value::Array(before.read.clone()),
+            &Value::Array(after.read.clone()),
+            "",
+            &mut found,
+        );
+        faults.extend(found.map(|found| format!("read: {found}")));
+        for (name, value) in before.stats.as_object().unwrap() {
+            if after.stats[name] != *value {
+                let mut found = None;
+                first_difference(value, &after.stats[name], name, &mut found);
+                faults.push(format!("figures: {}", found.unwrap_or_default()));
+            }
+        }
+        let old: Vec<&String> = after.rows.iter().filter(|row| !row.contains(TOKEN)).collect();
+        differ("rows", &before.rows.iter().collect::<Vec<_>>(), &old, &mut faults);
+    }
+    let mut counted: BTreeMap<&str, (u64, Option<Judged>)> = BTreeMap::new();
+    for (kind, (count, judged)) in after.iter().flat_map(|seen| &seen.unknown) {
+        if let Some(name) = kind.find(TOKEN) {
+            let known = counted.entry(&kind[name..]).or_default();
+            *known = (known.0 + count, Some(*judged));
+        }
+    }
+    for Inserted { name, probes, judged, place, tellings } in inserted {
+        let (count, found) = counted.get(name.as_str()).copied().unwrap_or_default();
+        if found != Some(*judged)
+            || !(probes.len()..=probes.len() * tellings).contains(&usize::try_from(count).unwrap())
+        {
+            faults.push(format!("counted {place}: {count} {found:?} of {} {judged:?}", probes.len()));
+        }
+        for probe in probes {
+            if !after.iter().any(|seen| seen.raw.contains(probe.as_str())) {
+                faults.push(format!("lost {place}"));
+            }
+        }
+        let rows = |rows: fn(&Seen) -> &Vec<String>| {
+            after.iter().flat_map(rows).filter(|row| row.contains(name.as_str())).count()
+        };
+        let most = if *judged == Judged::Trace { 0 } else { probes.len() * tellings };
+        if rows(|seen| &seen.rows) > most {
+            faults.push(format!("rows of {place}: {} of {most} {judged:?}", rows(|seen| &seen.rows)));
+        }
+        if *judged == Judged::Trace
+            && !place.starts_with("/*")
+            && !place.contains("/*/")
+            && rows(|seen| &seen.more) > inserted.len()
+        {
+            faults.push(format!("unfolded {place}: {}", rows(|seen| &seen.more)));
+        }
+    }
+    faults
+}
+
+fn differ<T: PartialEq + std::fmt::Debug>(what: &str, before: &[T], after: &[T], faults: &mut Vec<String>) {
+    let pair = before.iter().zip(after).find(|(before, after)| before != after);
+    if let Some((before, after)) = pair {
+        faults.push(format!("{what}: {before:?}\n      is {after:?}"));
+    } else if before.len() != after.len() {
+        let more = before.get(after.len()).or(after.get(before.len()));
+        faults.push(format!("{what}: {} are {}: {more:?}", before.len(), after.len()));
+    }
+}
+
+/// Where two values differ first, and how.
+fn first_difference(before: &Value, after: &Value, at: &str, found: &mut Option<String>) {
+    if before == after || found.is_some() {
+        return;
+    }
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) if old.keys().eq(new.keys()) => {
+            old.iter().for_each(|(name, value)| {
+                first_difference(value, &new[name], &format!("{at}.{name}"), found)
+            });
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            let pairs = old.iter().zip(new).enumerate();
+            pairs.for_each(|(n, (old, new))| first_difference(old, new, &format!("{at}[{n}]"), found));
+            if found.is_none() {
+                let longer = if old.len() < new.len() { new } else { old };
+                let more = &longer[old.len().min(new.len())];
+                *found = Some(format!("{at}: {} are {}: {more}", old.len(), new.len()));
+            }
+        }
+        _ => *found = Some(format!("{at}: {before} is {after}")),
+    }
+}
+
+/// A file of JSON.
+#[derive(Clone)]
+struct Content {
+    root: Value,
+    is_lines: bool,
+    frame: &'static str,
+}
+
+impl Content {
+    fn of(text: &str) -> Option<Self> {
+        if let Ok(root) = serde_json::from_str::<Value>(text) {
+            return Some(Self { root, is_lines: false, frame: "" });
+        }
+        let frame = if text.starts_with("data: ") { "data: " } else { "" };
+        let line = |line: &str| {
+            let json = line.strip_prefix(frame).unwrap_or(line);
+            serde_json::from_str::<Value>(json).unwrap_or_else(|_| Value::from(line))
+        };
+        let items: Vec<Value> = text.lines().map(line).collect();
+        items.iter().any(Value::is_object).then(|| Self { root: Value::Array(items), is_lines: true, frame })
+    }
+
+    fn text(&self) -> String {
+        let Some(lines) = self.root.as_array().filter(|_| self.is_lines) else {
+            return self.root.to_string();
+        };
+        let line = |line: &Value| match line {
+            Value::String(text) => format!("{text}\n"),
+            _ => format!("{}{line}\n", self.frame),
+        };
+        lines.iter().map(line).collect()
+    }
+}
+
+/// The files that a session is made of.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut folders = if path.is_dir() { vec![path.to_owned()] } else { Vec::new() };
+    if path.is_file() {
+        files.push(path.to_owned());
+        let is_its = |folder: &PathBuf| {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            folder.is_dir() && (name == stem || stem.ends_with(name.get(..8).unwrap_or(&name)))
+        };
+        folders.extend(fixtures::children(path.parent().unwrap()).into_iter().filter(is_its));
+    }
+    while let Some(folder) = folders.pop() {
+        let (below, found): (Vec<_>, Vec<_>) =
+            fixtures::children(&folder).into_iter().partition(|path| path.is_dir());
+        files.extend(found);
+        folders.extend(below);
+    }
+    files
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        fixtures::children(from).iter().for_each(|path| copy(path, &to.join(path.file_name().unwrap())));
+    } else {
+        fs::copy(from, to).unwrap();
+    }
+}
+
+fn all_seen(path: &Path) -> Vec<Seen> {
+    fixtures::targets(path).iter().map(seen).collect()
+}
+
+/// A session whose files are written anew, each time with something else in them.
+struct Sample {
+    format: String,
+    path: PathBuf,
+    files: Vec<(PathBuf, Content)>,
+    before: Vec<Seen>,
+}
+
+impl Sample {
+    /// The copy of a fixture; nothing if it is of no named format, or no JSON.
+    fn of(fixture: &Path, home: &Path) -> Option<Self> {
+        let name = fixtures::name(fixture);
+        let format = name.split('/').next()?.to_owned();
+        let path = home.join(&name);
+        let content = |file: PathBuf| {
+            let content = Content::of(&fs::read_to_string(&file).ok()?)?;
+            // What is compared is written by the same hand.
+            fs::write(&file, content.text()).unwrap();
+            Some((file, content))
+        };
+        // Forks and teams restate what their session says, which tells it better.
+        let is_fork = |file: &PathBuf| {
+            ["fork.jsonl", "team.jsonl"].iter().any(|end| name.ends_with(end)) && *file != path
+        };
+        let files = files_of(&path).into_iter().filter(|file| !is_fork(file));
+        let files: Vec<_> = files.filter_map(content).collect();
+        // What is put into one writing of a history is in no other, though its agent would have it there.
+        let is_rewritten = ["rewritten", "spawner"].iter().any(|part| name.contains(part))
+            || format == "cline" && fixture.is_dir();
+        let is_sample = format != "generic" && !files.is_empty() && !is_rewritten;
+        is_sample.then(|| Self { before: all_seen(&path), format, path, files })
+    }
+
+    /// What is wrong with it once all of this is put in.
+    fn with(&self, wishes: &[Wish]) -> Vec<String> {
+        let mut files: Vec<Content> = self.files.iter().map(|(_, content)| content.clone()).collect();
+        let (mut inserted, mut next) = (Vec::new(), 0);
+        for wish in wishes {
+            let content = &mut files[wish.file.index(self.files.len())];
+            inserted.extend(made::insert(&self.format, &mut content.root, wish, &mut next));
+        }
+        if inserted.is_empty() {
+            return Vec::new();
+        }
+        for ((file, _), content) in self.files.iter().zip(&files) {
+            fs::write(file, content.text()).unwrap();
+        }
+        let faults = faults(&self.before, &all_seen(&self.path), &inserted);
+        for (file, content) in &self.files {
+            fs::write(file, content.text()).unwrap();
+        }
+        faults
+    }
+}
+
+#[test]
+fn nothing_known_changes_whatever_unknown_is_put_in() {
+    let home = tempfile::tempdir().unwrap();
+    copy(&fixtures::root(), home.path());
+    for fixture in fixtures::all() {
+        let Some(sample) = Sample::of(&fixture, home.path()) else { continue };
+        let config =
+            ProptestConfig { failure_persistence: None, max_shrink_iters: 100, ..fixtures::cases(CASES) };
+        let outcome = TestRunner::new(config).run(&made::wishes(), |wishes| {
+            let faults = sample.with(&wishes);
+            prop_assert!(faults.is_empty(), "{}", faults.join("\n"));
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            panic!("{}: {error}", fixtures::name(&fixture));
+        }
+    }
+}
+
+/// So many for each fixture.
+const CASES: u32 = 3;
