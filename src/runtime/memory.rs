@@ -388,9 +388,8 @@ mod tests {
                     fs::create_dir_all(victim.join("state/tv/sessions")).unwrap();
                     // What tv would take for its own.
                     fs::write(victim.join("lock"), "").unwrap();
-                    for path in [&victim, &victim.join("lock")] {
-                        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
-                    }
+                    fs::set_permissions(&victim, PermissionsExt::from_mode(0o755)).unwrap();
+                    fs::set_permissions(victim.join("lock"), PermissionsExt::from_mode(0o755)).unwrap();
                 }
                 own_folder(link.parent().unwrap());
                 symlink(&victim, &link).unwrap();

@@ -371,3 +371,53 @@ fn the_doctor_tells_of_all_sessions_without_their_content_and_paths() {
     let sound = Home::new().with_session();
     assert_eq!(sound.tv(&["doctor", "--strict"]).0, 0);
 }
+
+/// What root may read, and others may not.
+#[test]
+fn what_an_ordinary_user_may_not_read_is_named_as_that() {
+    const ORDINARY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let home = Home::new().with_session();
+    let mode = |path: &Path, mode: u32| {
+        fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    };
+    mode(home.0.path(), 0o755);
+    let closed = home.file(".claude/projects/-closed/s.jsonl", b"{}\n");
+    // One sees what is in it, and can open none of that.
+    let seen = home.file(".claude/projects/-seen/s.jsonl", b"{}\n");
+    let file = home.file(&format!("{PROJECT}/own.jsonl"), b"{}\n");
+    let database = home.file(".local/share/opencode/opencode.db", b"SQLite format 3\0");
+    mode(closed.parent().unwrap(), 0o700);
+    mode(seen.parent().unwrap(), 0o744);
+    for path in [&file, &database] {
+        mode(path, 0o600);
+    }
+    let before: &[&str] = if rustix::process::geteuid().is_root() { &ORDINARY } else { return };
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(before[0]);
+        command.args(&before[1..]).arg(env!("CARGO_BIN_EXE_tv")).args(arguments);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        let output = command.env("HOME", home.0.path()).stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    if run(&["--version"]).0 != Some(0) {
+        return;
+    }
+    let all = [closed.parent().unwrap(), &seen, &file, &database];
+    for command in [&["usage"][..], &["grep", "flour"], &["top", "--once"]] {
+        let (code, _, said) = run(command);
+        assert_ne!(code, Some(2), "{command:?}: {said}");
+        for path in all {
+            let line = format!("tv: {}: cannot be read: no permission to read it", path.display());
+            assert!(said.lines().any(|said| said == line), "{command:?} does not name {line}: {said}");
+        }
+    }
+    assert_eq!(run(&["usage", "--strict"]).0, Some(2));
+    // A folder in which nothing can be opened is not one without a session.
+    for (named, of) in
+        [(seen.parent().unwrap(), &*seen), (closed.parent().unwrap(), closed.parent().unwrap())]
+    {
+        let (code, _, said) = run(&["stats", named.to_str().unwrap()]);
+        assert_eq!((code, said), (Some(2), format!("tv: {}: no permission to read it\n", of.display())));
+    }
+}

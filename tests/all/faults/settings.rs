@@ -139,7 +139,9 @@ fn every_command_says_which_settings_it_could_not_use_and_goes_on() {
                 assert_eq!(&out, written, "{words}: {command:?}");
             }
         }
-        FILES.iter().for_each(|name| remove(&reader.settings(name)));
+        for name in FILES {
+            remove(&reader.settings(name));
+        }
     }
 }
 
@@ -199,8 +201,8 @@ fn prices_that_are_none_are_told_and_leave_the_rest() {
 #[test]
 fn mistakes_without_number_are_told_in_few_lines_and_at_once() {
     let reader = Reader::new();
-    let text: String = (0..60_000).map(|number| format!("x{number} = 1\n")).collect();
-    fs::write(reader.settings("config.toml"), &text).unwrap();
+    let lines: Vec<String> = (0..60_000).map(|number| format!("x{number} = 1\n")).collect();
+    fs::write(reader.settings("config.toml"), lines.concat()).unwrap();
     let models: Vec<String> = (0..40_000).map(|number| format!("\"m{number}\": 1")).collect();
     let table = format!("{{\"date\": \"2026-01-01\", \"models\": {{{}}}}}", models.join(",\n"));
     fs::write(reader.settings("prices.json"), table).unwrap();

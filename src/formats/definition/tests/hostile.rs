@@ -14,7 +14,7 @@ fn with(top: &str, when: &str, path: &str) -> String {
 }
 
 fn names(count: usize) -> String {
-    (0..count).map(|number| format!("\"f{number}\",")).collect()
+    (0..count).map(|number| format!("\"f{number}\",")).collect::<Vec<_>>().concat()
 }
 
 /// Each refused, with what the first mistake says.
