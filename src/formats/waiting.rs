@@ -52,8 +52,12 @@ mod tests {
     #[test]
     fn what_is_left_comes_in_its_order() {
         let mut waiting = Waiting::default();
-        ["a", "b", "c", "b", "d"].into_iter().for_each(|call| waiting.push(call.into()));
-        ["c", "x", "a"].into_iter().for_each(|call| waiting.remove(call));
+        for call in ["a", "b", "c", "b", "d"] {
+            waiting.push(call.into());
+        }
+        for call in ["c", "x", "a"] {
+            waiting.remove(call);
+        }
         waiting.push("a".into());
         assert_eq!(waiting.len(), 3);
         let left: Vec<String> = waiting.into_iter().map(|call| call.to_string()).collect();

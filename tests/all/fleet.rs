@@ -702,6 +702,8 @@ fn what_was_copied_is_as_old_as_what_it_tells() {
     assert!(grown.contains(&more.address()));
 }
 
+type RowsByPath = HashMap<PathBuf, SessionRow>;
+
 /// Of too many sessions the newest have rows. Of those that rest only the row is kept, and what they cost is known again
 /// when they go on.
 #[test]
@@ -710,12 +712,13 @@ fn the_newest_are_followed_and_the_others_are_counted() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let mut scripts: Vec<Vec<Step>> = (0..5)
-        .map(|hours| {
-            told_at(claude(home, hours, End::Model), Timestamp(now().0 - (2 + hours as i64) * HOUR_MS))
+        .zip(2..)
+        .map(|(number, hours)| {
+            told_at(claude(home, number, End::Model), Timestamp(now().0 - hours * HOUR_MS))
         })
         .collect();
     let more: Vec<Step> =
-        [0, 4].into_iter().flat_map(|number| claude(home, number, End::Prompt).pop()).collect();
+        [0, 4].into_iter().filter_map(|number| claude(home, number, End::Prompt).pop()).collect();
     scripts.iter_mut().flatten().for_each(|step| step.write());
     let places: Vec<PathBuf> = scripts.iter().map(|script| script[0].path().to_owned()).collect();
     let environment = Environment { home: Some(home.to_owned()), ..Environment::default() };
@@ -728,10 +731,10 @@ fn the_newest_are_followed_and_the_others_are_counted() {
         clock: now,
     });
     let (mut rows, mut others) = (HashMap::new(), 0);
-    let mut wait = |what: &dyn Fn(&HashMap<PathBuf, SessionRow>, usize, bool) -> bool| {
+    let mut wait = |what: &dyn Fn(&RowsByPath, bool) -> bool| {
         let begun = Instant::now();
         let mut is_complete = false;
-        while begun.elapsed() < PATIENCE && !what(&rows, others, is_complete) {
+        while begun.elapsed() < PATIENCE && !what(&rows, is_complete) {
             match fleet.news.recv_timeout(Duration::from_millis(50)) {
                 Ok(News::Row(row)) => drop(rows.insert(row.place.path.clone(), *row)),
                 Ok(News::Left(place)) => drop(rows.remove(&place.path)),
@@ -742,17 +745,16 @@ fn the_newest_are_followed_and_the_others_are_counted() {
         }
         (rows.clone(), others)
     };
-    let (first, count) = wait(&|_, _, is_complete| is_complete);
+    let (first, count) = wait(&|_, is_complete| is_complete);
     assert_eq!((first.len(), count), (3, 2));
     assert!(places[..3].iter().all(|path| first.contains_key(path)));
-    let costs =
-        |rows: &HashMap<PathBuf, SessionRow>| rows.get(&places[0]).and_then(|row| row.cost.clone()?.usd);
+    let costs = |rows: &RowsByPath| rows.get(&places[0]).and_then(|row| row.cost.clone()?.usd);
     more.iter().for_each(Step::write);
-    let goes_on = |rows: &HashMap<PathBuf, SessionRow>, _, _| {
+    let goes_on = |rows: &RowsByPath, _| {
         rows.contains_key(&places[4]) && costs(rows) > costs(&first) && !rows.contains_key(&places[2])
     };
     let (second, count) = wait(&goes_on);
-    assert!(goes_on(&second, count, true), "{second:?}");
+    assert!(goes_on(&second, true), "{second:?}");
     assert_eq!((second.len(), count), (3, 2));
 }
 

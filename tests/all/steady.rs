@@ -485,9 +485,25 @@ fn key_of(stage: &Stage, focus: Focus) -> Option<Text> {
     stage.app.reader.session.transcript.get(focus.entry).map(|entry| entry.key.clone())
 }
 
+/// What was seen last: nobody sees where other rows of another width put it below a page. What was read before a page was
+/// opened is remembered as long as nothing but keys come.
+fn seen_last<T: Clone>(
+    before: Option<T>,
+    below_page: &mut Option<T>,
+    covers: (bool, bool),
+    step: &Step,
+) -> Option<T> {
+    match covers {
+        (false, true) => below_page.clone_from(&before),
+        (true, false) => return below_page.take(),
+        (true, true) if !matches!(step, Step::Keys(_)) => *below_page = None,
+        (true, true) | (false, false) => {}
+    }
+    before
+}
+
 fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
     let mut journey = Journey::start(start, size);
-    // What was read when a page was opened over it, as long as nothing but keys came since then.
     let mut below_page = None;
     for (number, step) in steps.iter().enumerate() {
         // News leaves a selection where it is; with motions the window follows its cursor, not this rule.
@@ -519,19 +535,8 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         };
         check_window(arranged, &all, height, &place);
         let stage = &journey.stage;
-        let before = match (was_covered, stage.app.reader.views.open().is_some()) {
-            (false, true) => {
-                below_page.clone_from(&before);
-                before
-            }
-            // Nobody saw where other rows of another width put it.
-            (true, false) => below_page.take(),
-            (true, true) if !matches!(step, Step::Keys(_)) => {
-                below_page = None;
-                before
-            }
-            (true, true) | (false, false) => before,
-        };
+        let is_covered = stage.app.reader.views.open().is_some();
+        let before = seen_last(before, &mut below_page, (was_covered, is_covered), step);
         let Some((before, key)) = before else { continue };
         if leave == Leave::Moves || was_awaited || was_in_tree {
             continue;

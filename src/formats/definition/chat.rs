@@ -250,7 +250,7 @@ mod tests {
         let passages = chat.passages(text);
         assert_eq!(passages.iter().map(ExactSizeIterator::len).sum::<usize>(), text.len());
         let read = passages.into_iter().map(|range| {
-            let record = chat.record(&text[range]);
+            let record = chat.record(text.get(range).unwrap());
             let block =
                 |block: &Json<'_>| block.members().iter().map(|(_, value)| told(value)).collect::<Vec<_>>();
             let blocks = record.at(&["message", "content"]).items().iter().map(|one| block(one).join(" "));

@@ -115,7 +115,10 @@ mod tests {
                 vec!["\"password\":\"[masked]\""],
             ),
             (format!(r#"{{"arguments":"{{\"cmd\":\"echo \\n{key}\"}}"}}"#), vec!["ghp_[masked]"]),
-            (format!("{{\"a\":\"\\u001b[31mghp_\\u001b[0m{}\"}}", &key[4..]), vec!["ghp_[masked]"]),
+            (
+                format!("{{\"a\":\"\\u001b[31mghp_\\u001b[0m{}\"}}", key.get(4..).unwrap()),
+                vec!["ghp_[masked]"],
+            ),
             (format!(r#"{{"a":"\ud800 {key}"}}"#), vec!["ghp_[masked]"]),
             (format!(r#"{{"a":"torn {key}"#), vec!["ghp_[masked]"]),
         ] {

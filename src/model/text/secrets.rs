@@ -251,7 +251,7 @@ mod tests {
             ("AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0".repeat(3)),
             ("https://hooks.slack.com/services/", format!("T0AB12CD3/B0AB12CD3/{secret}")),
             ("https://discord.com/api/webhooks/123456789012345678/", secret.repeat(2)),
-            ("M", format!("{}.Gabcde.{secret}", &secret[..24])),
+            ("M", format!("{}.Gabcde.{secret}", secret.get(..24).unwrap())),
             ("crsr_", "0123456789abcdef".repeat(4)),
             ("dckr_pat_", secret.to_owned()),
             ("glc_", secret.to_owned()),

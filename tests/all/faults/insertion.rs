@@ -167,7 +167,8 @@ fn without_places(text: &str) -> String {
     let is_count = |line: &str| {
         line.contains(" records inherited from ") || line.starts_with("  -- ") && line.ends_with(" UTC --")
     };
-    plain.lines().filter(|line| !is_count(line)).map(|line| format!("{line}\n")).collect()
+    let lines: Vec<&str> = plain.lines().filter(|line| !is_count(line)).collect();
+    lines.join("\n")
 }
 
 /// What is wrong with a session into which things of unknown kinds were put.
@@ -252,7 +253,7 @@ fn first_difference(before: &Value, after: &Value, at: &str, found: &mut Option<
     match (before, after) {
         (Value::Object(old), Value::Object(new)) if old.keys().eq(new.keys()) => {
             old.iter().for_each(|(name, value)| {
-                first_difference(value, &new[name], &format!("{at}.{name}"), found)
+                first_difference(value, &new[name], &format!("{at}.{name}"), found);
             });
         }
         (Value::Array(old), Value::Array(new)) => {
@@ -287,7 +288,11 @@ impl Content {
             serde_json::from_str::<Value>(json).unwrap_or_else(|_| Value::from(line))
         };
         let items: Vec<Value> = text.lines().map(line).collect();
-        items.iter().any(Value::is_object).then(|| Self { root: Value::Array(items), is_lines: true, frame })
+        items.iter().any(Value::is_object).then_some(Self {
+            root: Value::Array(items),
+            is_lines: true,
+            frame,
+        })
     }
 
     fn text(&self) -> String {
@@ -327,7 +332,9 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
 fn copy(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).unwrap();
-        fixtures::children(from).iter().for_each(|path| copy(path, &to.join(path.file_name().unwrap())));
+        for path in fixtures::children(from) {
+            copy(&path, &to.join(path.file_name().unwrap()));
+        }
     } else {
         fs::copy(from, to).unwrap();
     }

@@ -1,6 +1,7 @@
 //! What no rule takes.
 
 use super::read_lines;
+use crate::model::text::Text;
 
 /// What no rule takes says nothing of the session, is named by a class of the format's own, and is taken back with what
 /// stands around it, also by its own name.
@@ -59,7 +60,7 @@ block = [{ each = "parts[]", block = [
         assert_eq!(transcript.branches().list.len(), 1);
         let kinds: Vec<String> = batch.tally.unknown.keys().map(ToString::to_string).collect();
         assert_eq!(kinds, ["block/chime", "kind/peal"]);
-        assert_ne!(transcript.meta().title().map(|title| title.as_str()), Some("no title of the session"));
+        assert_ne!(transcript.meta().title().map(Text::as_str), Some("no title of the session"));
         let strange = transcript.entries().find(|entry| entry.is_beside()).unwrap();
         assert!(strange.at.is_some());
     }

@@ -197,12 +197,10 @@ const SHARE: usize = 8;
 /// Kinds are named within so many objects.
 const DEEPEST: usize = 3;
 
-/// Puts one in, if there is a place for it.
-pub(super) fn insert(format: &str, root: &mut Value, wish: &Wish, next: &mut usize) -> Option<Inserted> {
+/// Lists into which the format lets something be put, behind these of their items, and the member that names its kind.
+fn able(format: &str, root: &Value, lists: &[String]) -> Option<Vec<(String, String, Vec<usize>)>> {
     let places = PLACES.iter().find(|(name, _)| *name == format).map_or(&[][..], |(_, places)| *places);
-    let mut lists = Vec::new();
-    find_lists(root, "", &mut lists);
-    let mut able: Vec<(String, String, Vec<usize>)> = Vec::new();
+    let mut able = Vec::new();
     for list in lists.iter().filter(|list| !is_of_result(root, list)) {
         let items = root.pointer(list)?.as_array()?;
         for place in places {
@@ -223,6 +221,14 @@ pub(super) fn insert(format: &str, root: &mut Value, wish: &Wish, next: &mut usi
             }
         }
     }
+    Some(able)
+}
+
+/// Puts one in, if there is a place for it.
+pub(super) fn insert(format: &str, root: &mut Value, wish: &Wish, next: &mut usize) -> Option<Inserted> {
+    let mut lists = Vec::new();
+    find_lists(root, "", &mut lists);
+    let mut able = able(format, root, &lists)?;
     // Lists of a kind are as many as there are messages: each kind of them is chosen as often.
     let mut sorts: Vec<String> =
         able.iter().map(|(list, kind, _)| format!("{}|{kind}", generic(list))).collect();
@@ -357,7 +363,7 @@ fn find_kinds(value: &Value, at: &mut Vec<String>, found: &mut Vec<Vec<String>>)
         at.push(name.clone());
         match value {
             Value::String(word) if KINDS.contains(&name.as_str()) && !word.contains(' ') => {
-                found.push(at.clone())
+                found.push(at.clone());
             }
             Value::Object(_) if !CONTENTS.contains(&name.as_str()) => find_kinds(value, at, found),
             _ => {}
