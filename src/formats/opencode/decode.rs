@@ -72,7 +72,8 @@ impl Decoder for OpencodeDecoder {
         if json.get("messageID").filled().is_some() && json.has("type") {
             return self.part(json, &Json::Null, is_file, out);
         }
-        if json.get("role").filled().is_some() && json.has("sessionID") {
+        // A row of the second generation has a type, whatever else it has.
+        if json.get("role").filled().is_some() && json.has("sessionID") && !json.has("type") {
             return self.message(json, is_file, out);
         }
         if let Some(row) = rows::read(json) {

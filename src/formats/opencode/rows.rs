@@ -49,7 +49,7 @@ pub(super) fn is_exported(json: &Json<'_>) -> bool {
 
 /// Reads a row; `None` if it is none, or of an unknown type.
 pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
-    if json.has("messageID") || json.has("role") || !(json.has("sessionID") || is_exported(json)) {
+    if json.has("messageID") || !(json.has("sessionID") || is_exported(json)) {
         return None;
     }
     let text = |name: &str| json.get(name).str_or_empty();

@@ -1,7 +1,13 @@
 //! The law of the unknown: whatever is put into a session of a kind that nobody knows, all that is known stays as it was,
 //! and what was put in is quiet, legible and counted.
+//!
+//! Not in it: formats without a kind in a string (Cursor's editor, Kiro's command line and Zed's newer threads name kinds by
+//! numbers or keys), compressed columns, span attributes, messages of `OpenCode` 1 and events of `OpenClaw` by role in a
+//! database, parts of a summary of Crush; and what is restated: rewritten `OpenClaw` sessions, Cline's folders.
 
 mod made;
+#[cfg(feature = "sqlite")]
+mod tables;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -206,6 +212,8 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
         }
     }
     for Inserted { name, probes, judged, place, tellings } in inserted {
+        // A session of a database may be told by the one that began it, too.
+        let tellings = tellings * after.len();
         let (count, found) = counted.get(name.as_str()).copied().unwrap_or_default();
         if found != Some(*judged)
             || !(probes.len()..=probes.len() * tellings).contains(&usize::try_from(count).unwrap())
@@ -227,6 +235,7 @@ fn faults(before: &[Seen], after: &[Seen], inserted: &[Inserted]) -> Vec<String>
         if *judged == Judged::Trace
             && !place.starts_with("/*")
             && !place.contains("/*/")
+            && !place.starts_with("/part|")
             && rows(|seen| &seen.more) > inserted.len()
         {
             faults.push(format!("unfolded {place}: {}", rows(|seen| &seen.more)));
@@ -269,18 +278,32 @@ fn first_difference(before: &Value, after: &Value, at: &str, found: &mut Option<
     }
 }
 
-/// A file of JSON.
+/// A file of JSON, or a database with JSON in its columns.
 #[derive(Clone)]
 struct Content {
     root: Value,
-    is_lines: bool,
-    frame: &'static str,
+    form: Form,
+}
+
+#[derive(Clone)]
+enum Form {
+    Document,
+    /// What stands before each line.
+    Lines(&'static str),
+    /// Its bytes before anything was put in.
+    #[cfg(feature = "sqlite")]
+    Database(Vec<u8>),
 }
 
 impl Content {
-    fn of(text: &str) -> Option<Self> {
-        if let Ok(root) = serde_json::from_str::<Value>(text) {
-            return Some(Self { root, is_lines: false, frame: "" });
+    fn of(file: &Path) -> Option<Self> {
+        #[cfg(feature = "sqlite")]
+        if file.extension().is_some_and(|extension| extension == "db") {
+            return Some(Self { root: tables::read(file), form: Form::Database(fs::read(file).unwrap()) });
+        }
+        let text = fs::read_to_string(file).ok()?;
+        if let Ok(root) = serde_json::from_str::<Value>(&text) {
+            return Some(Self { root, form: Form::Document });
         }
         let frame = if text.starts_with("data: ") { "data: " } else { "" };
         let line = |line: &str| {
@@ -288,22 +311,26 @@ impl Content {
             serde_json::from_str::<Value>(json).unwrap_or_else(|_| Value::from(line))
         };
         let items: Vec<Value> = text.lines().map(line).collect();
-        items.iter().any(Value::is_object).then_some(Self {
-            root: Value::Array(items),
-            is_lines: true,
-            frame,
-        })
+        items
+            .iter()
+            .any(Value::is_object)
+            .then_some(Self { root: Value::Array(items), form: Form::Lines(frame) })
     }
 
-    fn text(&self) -> String {
-        let Some(lines) = self.root.as_array().filter(|_| self.is_lines) else {
-            return self.root.to_string();
+    fn write(&self, file: &Path) {
+        let text = match &self.form {
+            Form::Document => self.root.to_string(),
+            Form::Lines(frame) => {
+                let line = |line: &Value| match line {
+                    Value::String(text) => format!("{text}\n"),
+                    _ => format!("{frame}{line}\n"),
+                };
+                self.root.as_array().into_iter().flatten().map(line).collect()
+            }
+            #[cfg(feature = "sqlite")]
+            Form::Database(bytes) => return tables::write(bytes, &self.root, file),
         };
-        let line = |line: &Value| match line {
-            Value::String(text) => format!("{text}\n"),
-            _ => format!("{}{line}\n", self.frame),
-        };
-        lines.iter().map(line).collect()
+        fs::write(file, text).unwrap();
     }
 }
 
@@ -358,10 +385,12 @@ impl Sample {
         let name = fixtures::name(fixture);
         let format = name.split('/').next()?.to_owned();
         let path = home.join(&name);
+        #[cfg(feature = "sqlite")]
+        let path = tables::made_of(path);
         let content = |file: PathBuf| {
-            let content = Content::of(&fs::read_to_string(&file).ok()?)?;
+            let content = Content::of(&file)?;
             // What is compared is written by the same hand.
-            fs::write(&file, content.text()).unwrap();
+            content.write(&file);
             Some((file, content))
         };
         // Forks and teams restate what their session says, which tells it better.
@@ -389,11 +418,11 @@ impl Sample {
             return Vec::new();
         }
         for ((file, _), content) in self.files.iter().zip(&files) {
-            fs::write(file, content.text()).unwrap();
+            content.write(file);
         }
         let faults = faults(&self.before, &all_seen(&self.path), &inserted);
         for (file, content) in &self.files {
-            fs::write(file, content.text()).unwrap();
+            content.write(file);
         }
         faults
     }
@@ -403,19 +432,21 @@ impl Sample {
 fn nothing_known_changes_whatever_unknown_is_put_in() {
     let home = tempfile::tempdir().unwrap();
     copy(&fixtures::root(), home.path());
+    let mut wrong = Vec::new();
     for fixture in fixtures::all() {
         let Some(sample) = Sample::of(&fixture, home.path()) else { continue };
         let config =
-            ProptestConfig { failure_persistence: None, max_shrink_iters: 100, ..fixtures::cases(CASES) };
+            ProptestConfig { failure_persistence: None, max_shrink_iters: 20, ..fixtures::cases(CASES) };
         let outcome = TestRunner::new(config).run(&made::wishes(), |wishes| {
             let faults = sample.with(&wishes);
             prop_assert!(faults.is_empty(), "{}", faults.join("\n"));
             Ok(())
         });
         if let Err(error) = outcome {
-            panic!("{}: {error}", fixtures::name(&fixture));
+            wrong.push(format!("{}: {error}", fixtures::name(&fixture)));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 /// So many for each fixture.

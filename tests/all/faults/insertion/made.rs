@@ -8,6 +8,9 @@ use tv::model::tally::unknown::Judged;
 /// What all names of unknown kinds begin with.
 pub(super) const TOKEN: &str = "quux7";
 
+/// The member of a row of a database that has its number; what is put in has none.
+pub(super) const ROW: &str = "rowid";
+
 /// What something of an unknown kind carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
@@ -77,7 +80,7 @@ pub(super) struct Inserted {
 
 /// Where formats name the kinds of what a session is made of: the list that something stands in, and the member of it. All
 /// else that looks like a kind is a part of what is known, or of what tools were told and said.
-const PLACES: [(&str, &[&str]); 37] = [
+const PLACES: [(&str, &[&str]); 38] = [
     ("amp", &["/messages|role", "/messages/*/content|type"]),
     ("atif", &["/steps|source", "/steps/*/message|type", "/*/message|type", "|source"]),
     ("claude-code", &["|type", "|subtype", "|attachment.type", "|data.type", "/*/message/content|type"]),
@@ -89,15 +92,15 @@ const PLACES: [(&str, &[&str]); 37] = [
     ("codex-exec-json", &["|type", "|item.type"]),
     ("continue", &["/history|message.role", "/history/*/message/content|type"]),
     ("copilot-cli", &["|type"]),
-    ("crush", &["|role", "/*/parts|type"]),
+    ("crush", &["/messages|role", "/messages/*/parts|type"]),
     ("cursor", &["|type", "|role", "/*/message/content|type"]),
-    ("devin", &["|role"]),
+    ("devin", &["/message_nodes|chat_message.role"]),
     ("dsh", &["|type", "/*/data/message/content|type"]),
     ("factory-droid", &["|type", "/*/message/content|type"]),
     ("gemini", &["|type", "/messages|type", "/*/$set/messages|type"]),
-    ("goose", &["|role", "/*/content|type", "/*/content_json|type"]),
+    ("goose", &["|role", "/*/content|type", "/messages|role", "/messages/*/content_json|type"]),
     ("grok-cli", &["|type", "|params.update.sessionUpdate", "/*/content|type"]),
-    ("hermes", &["|role"]),
+    ("hermes", &["|role", "/messages|role"]),
     ("iflow", &["|type"]),
     ("inspect-eval", &["/samples/*/messages|role", "/samples/*/messages/*/content|type"]),
     ("kimi-cli", &["|message.type"]),
@@ -111,7 +114,17 @@ const PLACES: [(&str, &[&str]); 37] = [
     ),
     ("mini-swe-agent", &["/messages|role"]),
     ("mistral-vibe", &["|role"]),
-    ("openclaw", &["|type", "|message.role", "/*/message/content|type", "/*/content|type"]),
+    (
+        "openclaw",
+        &[
+            "|type",
+            "|message.role",
+            "/*/message/content|type",
+            "/*/content|type",
+            "/transcript_events|event_json.type",
+            "/transcript_events/*/event_json/message/content|type",
+        ],
+    ),
     (
         "opencode",
         &[
@@ -123,6 +136,9 @@ const PLACES: [(&str, &[&str]); 37] = [
             "/messages/*/content|type",
             "/*/content|type",
             "/*/data/content|type",
+            "/part|data.type",
+            "/session_message|type",
+            "/session_message/*/data/content|type",
         ],
     ),
     ("openhands-events", &["|kind", "/*/llm_message/content|type", "/*/thought|type"]),
@@ -133,6 +149,7 @@ const PLACES: [(&str, &[&str]); 37] = [
     ("swe-agent-traj", &["/history|role"]),
     ("trae-agent", &["/agent_steps|type"]),
     ("vscode-copilot-chat", &["/requests/*/response|kind", "/*/v|kind"]),
+    ("zed", &["/threads/*/data/messages/*/segments|type", "/threads/*/data/messages/*/*/content|type"]),
 ];
 /// Members that name kinds, the outermost first.
 const KINDS: [&str; 10] =
@@ -203,6 +220,10 @@ fn able(format: &str, root: &Value, lists: &[String]) -> Option<Vec<(String, Str
     let mut able = Vec::new();
     for list in lists.iter().filter(|list| !is_of_result(root, list)) {
         let items = root.pointer(list)?.as_array()?;
+        // A session that moved to the tables of a later generation is read there.
+        let moved = root["session_v2"].as_array().filter(|_| list == "/part");
+        let is_moved =
+            |item: &Value| moved.into_iter().flatten().any(|session| session["id"] == item["session_id"]);
         for place in places {
             let Some((of, kind)) = place.split_once('|') else { continue };
             let is_system = |item: &Value| match kind {
@@ -213,8 +234,11 @@ fn able(format: &str, root: &Value, lists: &[String]) -> Option<Vec<(String, Str
                 "message.role" if ["pi", "openclaw"].contains(&format) => item["type"] == "message",
                 _ => true,
             };
-            let names =
-                |item: &Value| is_system(item) && kinds_of(item).iter().any(|found| found.join(".") == kind);
+            let names = |item: &Value| {
+                is_system(item)
+                    && !is_moved(item)
+                    && kinds_of(item).iter().any(|found| found.join(".") == kind)
+            };
             let at: Vec<usize> = (0..items.len()).filter(|at| names(&items[*at])).collect();
             if generic(list) == of && !at.is_empty() {
                 able.push((list.clone(), kind.to_owned(), at));
@@ -253,7 +277,8 @@ pub(super) fn insert(format: &str, root: &mut Value, wish: &Wish, next: &mut usi
     };
     let is_part = is_part(list);
     let strange = items.iter().filter(|item| item.to_string().contains(TOKEN)).count();
-    let room = if is_part { wish.copies } else { (items.len() / SHARE).saturating_sub(strange) };
+    let is_row = items.iter().any(|item| item.get(ROW).is_some());
+    let room = if is_part || is_row { wish.copies } else { (items.len() / SHARE).saturating_sub(strange) };
     let copies = wish.copies.min(room);
     // Two messages of one time that say the same are one.
     let copies = if kind.last().is_some_and(|kind| kind == "role") { copies.min(1) } else { copies };
@@ -293,14 +318,19 @@ fn choose<T>(list: &[T], index: Index) -> Option<&T> {
     (!list.is_empty()).then(|| index.get(list))
 }
 
-/// Whether a list is what a tool said, or a part of a message that failed or is still being written.
+/// Whether a list is what a tool said, or a part of a message that failed or is still being written, or of one of which
+/// nothing or its text alone is shown.
 fn is_of_result(root: &Value, list: &str) -> bool {
+    let items = root.pointer(list).and_then(Value::as_array);
+    if items.is_some_and(|items| items.iter().all(|item| item["type"] == "finish")) {
+        return true;
+    }
     let mut at = list;
     while let Some((above, _)) = at.rsplit_once('/') {
         at = above;
         let around = root.pointer(above).unwrap_or(&Value::Null);
         let words = KINDS.into_iter().filter_map(|name| around[name].as_str());
-        if around["stopReason"] == "error" {
+        if around["stopReason"] == "error" || around["is_summary_message"] == 1 {
             return true;
         }
         let is_it = |word: &str| {
@@ -318,7 +348,7 @@ fn is_of_result(root: &Value, list: &str) -> bool {
 /// Whether a list holds parts of a message, and no records.
 fn is_part(list: &str) -> bool {
     let name = list.rsplit('/').next().unwrap_or_default();
-    ["content", "parts", "thought", "message", "response"].contains(&name)
+    ["content", "content_json", "parts", "segments", "thought", "message", "response"].contains(&name)
 }
 
 /// The place of a list without numbers.

@@ -1,0 +1,152 @@
+//! Databases as values: each table is a list of its rows, and JSON in a column is what it says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::{Value as Cell, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+use serde_json::{Map, Value, json};
+
+use super::made::ROW;
+use crate::databases;
+
+/// The database of a file of SQL, beside it; another file is itself.
+pub(super) fn made_of(path: PathBuf) -> PathBuf {
+    if path.extension().is_none_or(|extension| extension != "sql") {
+        return path;
+    }
+    let database = path.with_extension("db");
+    databases::write(&path, &database);
+    database
+}
+
+pub(super) fn read(path: &Path) -> Value {
+    let connection = Connection::open(path).unwrap();
+    let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let mut names = connection.prepare(sql).unwrap();
+    let names = names.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap);
+    names.map(|name| (name.clone(), Value::Array(rows(&connection, &name)))).collect::<Map<_, _>>().into()
+}
+
+fn rows(connection: &Connection, table: &str) -> Vec<Value> {
+    let sql = format!("SELECT rowid AS {ROW}, * FROM {table} ORDER BY rowid");
+    let mut statement = connection.prepare(&sql).unwrap();
+    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let row = |row: &rusqlite::Row<'_>| {
+        let cell = |(n, name): (usize, &String)| (name.clone(), value(row.get_ref(n).unwrap()));
+        Ok(Value::Object(names.iter().enumerate().map(cell).collect()))
+    };
+    statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+}
+
+/// What a cell says; bytes that are no text say nothing.
+fn value(cell: ValueRef<'_>) -> Value {
+    match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => json!(number),
+        ValueRef::Real(number) => json!(number),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            let text = str::from_utf8(bytes).unwrap_or_default();
+            let json = serde_json::from_str::<Value>(text).ok();
+            json.filter(|json| json.is_object() || json.is_array()).unwrap_or_else(|| json!(text))
+        }
+    }
+}
+
+/// Writes a database of these bytes with the JSON and the new rows of the value.
+pub(super) fn write(bytes: &[u8], root: &Value, path: &Path) {
+    fs::write(path, bytes).unwrap();
+    let connection = Connection::open(path).unwrap();
+    // Nothing is to outlast the test.
+    connection.pragma_update(None, "synchronous", "off").unwrap();
+    let transaction = connection.unchecked_transaction().unwrap();
+    for (table, rows) in root.as_object().unwrap() {
+        let mut before = &Value::Null;
+        for row in rows.as_array().unwrap() {
+            if row.get(ROW).is_some() {
+                before = row;
+                edit(&transaction, table, row);
+            } else {
+                add(&transaction, table, row, before);
+            }
+        }
+    }
+    transaction.commit().unwrap();
+}
+
+fn edit(connection: &Connection, table: &str, row: &Value) {
+    for (name, value) in row.as_object().unwrap() {
+        if value.is_object() || value.is_array() {
+            let sql = format!(
+                "UPDATE {table} SET {name} = CASE typeof({name}) WHEN 'blob' THEN CAST(?1 AS BLOB) ELSE ?1 END \
+                 WHERE rowid = ?2"
+            );
+            connection.execute(&sql, (value.to_string(), row[ROW].as_i64())).unwrap();
+        }
+    }
+}
+
+/// Adds a row: what it does not say and must not lack is as in the row before it.
+fn add(connection: &Connection, table: &str, row: &Value, before: &Value) {
+    let sql =
+        format!("SELECT name, (\"notnull\" AND dflt_value IS NULL) OR pk FROM pragma_table_info('{table}')");
+    let mut columns = connection.prepare(&sql).unwrap();
+    let columns = columns.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let columns: Vec<(String, bool)> = columns.map(Result::unwrap).collect();
+    let has_column = |name: &String| columns.iter().any(|(column, _)| column == name);
+    let more: Map<String, Value> = row
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(name, _)| !has_column(name))
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect();
+    let said = json!(Value::from(more.clone()).to_string());
+    let (mut names, mut values, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, is_needed) in &columns {
+        let value = match (name.as_str(), &before[name], &row[name]) {
+            ("id" | "row_id", Value::Number(_), _) => continue,
+            ("id", id, _) => json!(format!("{}{}", id.as_str().unwrap(), more_of(&row.to_string()))),
+            ("seq" | "node_id", ..) => {
+                names.push(name.as_str());
+                values.push(format!("(SELECT max({name}) + 1 FROM {table})"));
+                continue;
+            }
+            // What has no column stands in the one that holds JSON or the text.
+            ("data", Value::Object(_), Value::Null) => Value::from(more.clone()),
+            ("content", ..) => said.clone(),
+            (_, Value::Array(_), Value::Null) => {
+                json!([{"type": "text", "text": said, "data": {"text": said}}])
+            }
+            (_, _, Value::Null) if *is_needed => {
+                names.push(name);
+                values.push(name.clone());
+                continue;
+            }
+            (_, _, Value::Null) => continue,
+            (_, _, value) => value.clone(),
+        };
+        names.push(name);
+        values.push("?".to_owned());
+        cells.push(match value {
+            Value::Number(number) => {
+                number.as_i64().map_or_else(|| Cell::Real(number.as_f64().unwrap()), Cell::Integer)
+            }
+            Value::String(text) => Cell::Text(text),
+            value => Cell::Text(value.to_string()),
+        });
+    }
+    let sql = format!(
+        "INSERT INTO {table} ({}) SELECT {} FROM {table} WHERE rowid = {}",
+        names.join(", "),
+        values.join(", "),
+        before[ROW]
+    );
+    connection.execute(&sql, params_from_iter(cells)).unwrap();
+}
+
+/// What makes an id another one, behind the same place: the word that is in this row alone.
+fn more_of(row: &str) -> &str {
+    let at = row.find("probe").unwrap();
+    &row[at..at + row[at..].find("end").unwrap()]
+}
