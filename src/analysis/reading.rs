@@ -53,7 +53,7 @@ impl Displaced {
 /// stands for all of it while it is folded.
 pub(crate) fn helper_headed_by(transcript: &Transcript, id: EntryId) -> Option<&LaneFacts> {
     let lane = transcript.lane(transcript.lane_at(id)?).filter(|lane| lane.is_helper)?;
-    let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace);
+    let is_shown = |id: &&EntryId| transcript.marks(**id).is_some_and(|marks| !marks.trace && !marks.copy);
     let head = lane.entries.iter().find(is_shown).or_else(|| lane.entries.first());
     (head == Some(&id) && transcript.caller(lane).is_none()).then_some(lane)
 }
@@ -98,8 +98,7 @@ fn began_elsewhere(transcript: &Transcript, lane: &LaneFacts) -> Option<Timestam
     let main = transcript.order().iter().copied().find(|id| transcript.lane_at(*id).is_none());
     let own = transcript.get(*lane.entries.first()?)?.origin.file;
     let of_main = transcript.get(main?)?.origin.file;
-    let began = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
-    began.filter(|_| own != of_main)
+    transcript.lane_began(lane).filter(|_| own != of_main)
 }
 
 /// All entries in the order in which they are read.

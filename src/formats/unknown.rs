@@ -124,7 +124,7 @@ fn show(
         None => unknown(kind, json, judge(json), out),
     };
     entry.blocks.push(Batch::block(Piece::default(), block));
-    mark(&mut entry);
+    entry.mark_by_asides();
     out.entry(entry);
     Fate::Shown
 }
@@ -133,18 +133,6 @@ fn show(
 fn within<'j, 'a>(kind: Kind<'_>, json: &'j Json<'a>) -> &'j Json<'a> {
     let mut inner = std::iter::once(label(kind.0)).chain(WRAPPERS).map(|name| json.get(name));
     inner.find(|inner| inner.is_object()).unwrap_or(json)
-}
-
-/// An entry that holds nothing else is as loud as what it holds.
-pub(crate) fn mark(entry: &mut Entry) {
-    let judged = entry.blocks.iter().map(|block| match &block.kind {
-        BlockKind::Aside(judged, _) => Some(*judged),
-        _ => None,
-    });
-    if let Some(loudest) = judged.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) {
-        entry.marks.quiet |= loudest != Judged::Loud;
-        entry.marks.trace |= loudest == Judged::Trace;
-    }
 }
 
 fn unknown(kind: Kind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch) -> BlockKind {

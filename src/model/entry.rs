@@ -94,6 +94,18 @@ impl Entry {
             && self.blocks.iter().all(|block| matches!(block.kind, BlockKind::Aside(..)))
     }
 
+    /// An entry that holds nothing else than what is not understood, or stands beside the conversation, is as loud as that.
+    pub(crate) fn mark_by_asides(&mut self) {
+        let judged = self.blocks.iter().map(|block| match &block.kind {
+            BlockKind::Aside(judged, _) => Some(*judged),
+            _ => None,
+        });
+        if let Some(loudest) = judged.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) {
+            self.marks.quiet |= loudest != Judged::Loud;
+            self.marks.trace |= loudest == Judged::Trace;
+        }
+    }
+
     /// Whether it says something itself: results alone are a part of other entries.
     pub(crate) fn is_message(&self) -> bool {
         let says = |block: &Block| match block.kind {

@@ -100,6 +100,8 @@ pub struct Transcript {
     kept: HashMap<Key, Key>,
     /// What copies say was spent for entries that are not there.
     copied: HashMap<Key, Box<Usage>>,
+    /// What was left of copies because it was not understood, and the key of its entry.
+    left: HashMap<copies::Aside, Key>,
     held_bytes: u64,
     /// Its bodies cannot be read again.
     is_piped: bool,

@@ -159,8 +159,7 @@ fn beginnings(transcript: &Transcript, session: usize) -> Vec<(Timestamp, usize)
 
 /// The turn in whose time a lane began; where no time is recorded, the one in which it stands.
 fn by_time(transcript: &Transcript, lane: &LaneFacts, began: &[(Timestamp, usize)]) -> Option<usize> {
-    let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
-    match first {
+    match transcript.lane_began(lane) {
         Some(at) => {
             let after = began.partition_point(|(began, _)| *began <= at);
             began.get(after.checked_sub(1)?).map(|(_, turn)| *turn)

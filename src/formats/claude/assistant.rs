@@ -93,7 +93,26 @@ pub(crate) fn copy(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> F
             out.push(Edit::Complete { of, usage: Box::new(usage) });
         }
     }
-    Fate::Merged
+    add_unknown(line, session, out)
+}
+
+/// Blocks of unknown kinds that only a copy of a message holds have an entry of their own beside it.
+fn add_unknown(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
+    let mut entry = line.entry(line.sub_key("unknown"), Role::Harness, out);
+    entry.parent = None;
+    entry.marks.copy = true;
+    for (place, block) in session.new_blocks(line) {
+        let site = Site { record: &line.id, place, at: line.at };
+        if let Content::Part(kind @ BlockKind::Aside(..)) = anthropic::content(block, site, out) {
+            entry.blocks.push(Batch::block(line.piece(), kind));
+        }
+    }
+    if entry.blocks.is_empty() {
+        return Fate::Merged;
+    }
+    entry.mark_by_asides();
+    out.entry(entry);
+    Fate::Shown
 }
 
 fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch) -> Vec<Block> {

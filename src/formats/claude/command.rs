@@ -11,6 +11,8 @@ use crate::model::text::Name;
 #[derive(Debug)]
 pub(crate) struct Command {
     key: Key,
+    /// The line that its output hangs below: the command's, or the last one in between.
+    last: Key,
     lane: Option<Name>,
     role: Role,
     marks: Marks,
@@ -19,7 +21,17 @@ pub(crate) struct Command {
 impl Command {
     /// The command of an entry that is about to be emitted.
     pub(crate) fn of(entry: &Entry) -> Self {
-        Self { key: entry.key.clone(), lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
+        let key = entry.key.clone();
+        Self { last: key.clone(), key, lane: entry.lane.clone(), role: entry.role, marks: entry.marks }
+    }
+
+    /// A line that is no message may stand between a command and its output: an attachment, or what nobody knows.
+    pub(crate) fn pass(&mut self, line: &Line<'_>) {
+        let is_message = matches!(line.kind(), "user" | "assistant");
+        if line.has_uuid && !is_message && self.lane == line.lane && line.parent.as_ref() == Some(&self.last)
+        {
+            self.last = line.id.clone();
+        }
     }
 }
 
@@ -31,7 +43,7 @@ pub(crate) fn add_output(
     out: &mut Batch,
 ) -> Result<Fate, Vec<Block>> {
     let follows = |command: &Command| {
-        command.lane == line.lane && line.parent.as_ref().is_none_or(|parent| *parent == command.key)
+        command.lane == line.lane && line.parent.as_ref().is_none_or(|parent| *parent == command.last)
     };
     let Some(command) = command.filter(follows) else { return Err(blocks) };
     let mut entry = line.entry(command.key, command.role, out);

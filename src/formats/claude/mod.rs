@@ -200,6 +200,9 @@ impl Decoder for ClaudeDecoder {
         }
         let from = out.edits.len();
         let fate = self.dispatch(&line, out);
+        if let Some(command) = &mut self.session.command {
+            command.pass(&line);
+        }
         self.session.lanes.settle(&self.session.calls, out);
         if line.has_uuid && line.lane.is_none() && input.place == Place::Line {
             link(&line, from, out);

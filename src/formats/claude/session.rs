@@ -17,6 +17,7 @@ use super::line::Line;
 use super::queue::Queue;
 use super::requests::Requests;
 use super::stored::Stored;
+use crate::formats::anthropic::block_type;
 use crate::formats::decoder::Place;
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -91,7 +92,7 @@ pub struct Session {
     pub(crate) command: Option<Command>,
     home: Home,
     boundary: Option<(Option<Name>, Key)>,
-    /// The lines with ids so far.
+    /// The lines with ids so far, and blocks of rarer kinds.
     seen: Seen<Mark>,
     /// Tells their contents apart: all that is said goes through it.
     contents: DefaultHashBuilder,
@@ -166,7 +167,26 @@ impl Session {
             }
         }
         self.owners.take(stretch);
+        self.new_blocks(line);
         Standing::New
+    }
+
+    /// Those blocks of a message that are of rarer kinds and that no line said of it before, with their places.
+    pub(crate) fn new_blocks<'a>(&mut self, line: &Line<'a>) -> Vec<(usize, &'a Json<'a>)> {
+        let blocks = line.json.at(&["message", "content"]).blocks().iter().enumerate();
+        let rare = blocks.filter(|(_, block)| {
+            let kind = block_type(block);
+            !matches!(kind, "text" | "thinking" | "image")
+                && !kind.ends_with("tool_use")
+                && !kind.ends_with("tool_result")
+        });
+        let (contents, seen, answer) = (&self.contents, &mut self.seen, line.answer());
+        let is_new = |(_, block): &(usize, &Json<'_>)| {
+            let mut print = contents.build_hasher();
+            block.print(&mut print);
+            seen.insert(&format!("{answer} {}", print.finish()), Mark::default()).is_none()
+        };
+        rare.filter(is_new).collect()
     }
 
     /// All that the file of a line said before it is a copy.

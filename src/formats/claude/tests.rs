@@ -372,6 +372,23 @@ fn retries_of_one_request_are_one_entry() {
 }
 
 #[test]
+fn what_hangs_between_a_command_and_its_output_does_not_part_them() {
+    let line = |uuid: &str, parent: &str, rest: &str| {
+        format!(r#"{{"uuid":"{uuid}","parentUuid":"{parent}","sessionId":"s","isSidechain":false,{rest}}}"#)
+    };
+    let command = |text: &str| format!(r#""type":"system","subtype":"local_command","content":"{text}""#);
+    let lines = [
+        line("c1", "", &command("<command-name>/model</command-name>")),
+        line("n1", "c1", r#""type":"next-year","text":"new""#),
+        line("n2", "n1", r#""type":"system","subtype":"next-year""#),
+        line("c2", "n2", &command("<local-command-stdout>Kept</local-command-stdout>")),
+    ];
+    let transcript = read(&lines.join("\n"));
+    let blocks: Vec<usize> = transcript.entries().map(|entry| entry.blocks.len()).collect();
+    assert_eq!(blocks, [2, 1, 1], "the output stands with its command");
+}
+
+#[test]
 fn a_command_and_its_output_are_one_entry_and_no_title() {
     let transcript = read(BUSY);
     assert_eq!(transcript.meta().title().unwrap().as_str(), "Run the tide tests and store the table.");

@@ -13,7 +13,6 @@ use super::metrics;
 use super::result;
 use crate::formats::inline;
 use crate::formats::json::{self, Json};
-use crate::formats::unknown;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role};
@@ -104,7 +103,7 @@ impl Panel {
         shown.extend(attachments(json, out));
         let piece = Piece::default();
         entry.blocks = shown.into_iter().map(|kind| Batch::block(piece, kind)).collect();
-        unknown::mark(&mut entry);
+        entry.mark_by_asides();
         // What runs without being asked for is said.
         let asks = json.get("type").str() == Some("ask") && !entry.marks.open;
         let about = entry.calls().find(|call| asks && call.state.is_open()).map(|call| call.headline.clone());

@@ -96,7 +96,7 @@ pub(crate) fn entry(line: &Line, message: &Json<'_>, read: ReadPrompt, out: &mut
         other => {
             let mut entry = line.entry(Role::Harness, out);
             entry.blocks.push(Batch::block(Piece(0), unknown::block(Kind("role", other), message, out)));
-            unknown::mark(&mut entry);
+            entry.mark_by_asides();
             entry
         }
     }

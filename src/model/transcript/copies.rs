@@ -4,20 +4,38 @@
 //! of which its own file has the beginning. Which record is a copy its decoder knows; whatever came first, the entry
 //! stands where its own lane said it.
 
+use std::collections::HashSet;
+
 use super::merge::richer;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
-use crate::model::entry::{Entry, EntryId};
+use crate::model::entry::{Block, BlockKind, Entry, EntryId, Marks, Role, Stop};
 use crate::model::record::Origin;
-use crate::model::text::Name;
+use crate::model::text::{Name, Text};
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
+
+/// What tells one thing that is not understood from another one: when it was written, and its title.
+pub(super) type Aside = (Timestamp, Text);
+
+fn asides(entry: &Entry) -> impl Iterator<Item = Aside> {
+    entry.blocks.iter().filter_map(|block| aside(entry.at, block))
+}
+
+fn aside(at: Option<Timestamp>, block: &Block) -> Option<Aside> {
+    match &block.kind {
+        BlockKind::Aside(_, raw) => Some((at?, raw.title.clone())),
+        _ => None,
+    }
+}
 
 impl Transcript {
     /// Takes back what a file brought a lane before this record.
     pub(super) fn retire_copies(&mut self, lane: Option<&Name>, before: Origin, touched: &mut Touched) {
         let is_copy = |id: &EntryId| {
             let origin = self.entries.get(id.index()).map(|entry| entry.origin);
-            origin.is_some_and(|origin| origin.file == before.file && origin.at < before.at)
+            let is_left = self.get(*id).is_some_and(|entry| entry.marks.copy);
+            !is_left && origin.is_some_and(|origin| origin.file == before.file && origin.at < before.at)
         };
         let copies: Vec<EntryId> = if let Some(lane) = lane {
             let entries = self.lanes.get(lane).map(|lane| lane.entries.as_slice()).unwrap_or_default();
@@ -26,13 +44,53 @@ impl Transcript {
             let main = self.order.iter().copied().filter(|id| self.lane_at(*id).is_none());
             main.filter(is_copy).collect()
         };
+        let mut left = Vec::new();
         for id in copies {
-            let Some(Entry { key, usage, .. }) = self.get(id).cloned() else { continue };
-            if self.index.get(&key) == Some(&id) {
-                self.retire(&key, touched);
-                if let Some(usage) = usage {
-                    self.complete(&key, usage, touched);
+            let Some(mut entry) = self.get(id).cloned() else { continue };
+            if self.index.get(&entry.key) == Some(&id) {
+                self.retire(&entry.key, touched);
+                if let Some(usage) = entry.usage.take() {
+                    self.complete(&entry.key, usage, touched);
                 }
+                entry.blocks.retain(|block| matches!(block.kind, BlockKind::Aside(..)));
+                left.extend((!entry.blocks.is_empty()).then_some(entry));
+            }
+        }
+        // Of a sub-agent that is read by itself the history is another session's, and goes as a whole.
+        if lane.is_some() {
+            self.leave_asides(left, before, touched);
+        }
+    }
+
+    /// Nobody knows whether what is not understood is repeated: of these entries it stays, unless another file has the
+    /// like of the same time.
+    fn leave_asides(&mut self, left: Vec<Entry>, before: Origin, touched: &mut Touched) {
+        if left.is_empty() {
+            return;
+        }
+        let others = self.entries().filter(|entry| entry.origin.file != before.file);
+        let known: HashSet<Aside> = others.flat_map(asides).collect();
+        for entry in left {
+            for (number, block) in entry.blocks.iter().enumerate() {
+                let aside = aside(entry.at, block);
+                if aside.as_ref().is_some_and(|aside| known.contains(aside)) {
+                    continue;
+                }
+                let mut unknown = Entry {
+                    key: Text::clean(&format!("{}:unknown {number}", entry.key)),
+                    parent: None,
+                    role: Role::Harness,
+                    from: None,
+                    model: None,
+                    stop: Stop::Unrecorded,
+                    marks: Marks { copy: true, ..Marks::default() },
+                    ended: None,
+                    blocks: vec![block.clone()],
+                    ..entry.clone()
+                };
+                unknown.mark_by_asides();
+                self.left.extend(aside.map(|aside| (aside, unknown.key.clone())));
+                self.apply_entry(unknown, touched);
             }
         }
     }
@@ -66,7 +124,13 @@ impl Transcript {
     }
 
     /// Gives a new entry what copies of it said before it came.
-    pub(super) fn adopt_copies(&mut self, entry: &mut Entry) {
+    pub(super) fn adopt_copies(&mut self, entry: &mut Entry, touched: &mut Touched) {
+        if !self.left.is_empty() && !entry.marks.copy {
+            let known: Vec<Key> = asides(entry).filter_map(|aside| self.left.remove(&aside)).collect();
+            for key in &known {
+                self.retire(key, touched);
+            }
+        }
         let Some(copied) = self.copied.remove(&entry.key) else { return };
         if entry.usage.is_some() {
             entry.usage = richer(entry.usage.take(), Some(copied), true);

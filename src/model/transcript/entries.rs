@@ -41,7 +41,7 @@ impl Transcript {
         new.end_at(None);
         self.adopt_strays(id, &mut new, touched);
         self.adopt_usage(&mut new, touched);
-        self.adopt_copies(&mut new);
+        self.adopt_copies(&mut new, touched);
         self.note_calls(id, &new, &new.blocks);
         self.ledger.add(&new);
         self.see_model(&new);

@@ -221,6 +221,13 @@ impl Transcript {
         caller.copied().filter(|id| self.lane_at(*id) != Some(&lane.name))
     }
 
+    /// When a sub-agent began, by what it says itself if it says anything.
+    pub(crate) fn lane_began(&self, lane: &LaneFacts) -> Option<Timestamp> {
+        let entries = || lane.entries.iter().filter_map(|id| self.get(*id));
+        let own = entries().filter(|entry| !entry.is_beside()).find_map(|entry| entry.at);
+        own.or_else(|| entries().find_map(|entry| entry.at))
+    }
+
     /// The sub-agent that started this one; none if the main agent of a session did, or nobody knows.
     pub(crate) fn parent_lane(&self, lane: &LaneFacts) -> Option<&LaneFacts> {
         let name = self.lane_at(self.caller(lane)?)?;

@@ -393,12 +393,7 @@ impl Sample {
             content.write(&file);
             Some((file, content))
         };
-        // Forks and teams restate what their session says, which tells it better.
-        let is_fork = |file: &PathBuf| {
-            ["fork.jsonl", "team.jsonl"].iter().any(|end| name.ends_with(end)) && *file != path
-        };
-        let files = files_of(&path).into_iter().filter(|file| !is_fork(file));
-        let files: Vec<_> = files.filter_map(content).collect();
+        let files: Vec<_> = files_of(&path).into_iter().filter_map(content).collect();
         // What is put into one writing of a history is in no other, though its agent would have it there.
         let is_rewritten = ["rewritten", "spawner"].iter().any(|part| name.contains(part))
             || format == "cline" && fixture.is_dir();

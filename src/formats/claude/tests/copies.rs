@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Claude, transcript_of};
 use crate::formats::decoder::{Decoder, Format, Place, feed};
 use crate::model::edit::{Batch, Mode};
-use crate::model::entry::Entry;
+use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
@@ -461,5 +461,50 @@ fn agents_of_a_workflow_are_named_by_its_report_and_stay_below_its_first_call() 
             (Some("toolu_1"), "Scan: parser"),
             "{steps:?}"
         );
+    }
+}
+
+/// Titles of what is not understood, in order.
+fn asides(transcript: &Transcript) -> Vec<String> {
+    let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
+    let aside = |block: &Block| match &block.kind {
+        BlockKind::Aside(_, raw) => Some(raw.title.to_string()),
+        _ => None,
+    };
+    blocks.filter_map(aside).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_not_understood_is_not_lost_with_a_copy(
+        steps in prop::collection::vec(any::<u8>(), 0..40),
+        verbatim in any::<bool>(),
+        within in any::<bool>(),
+    ) {
+        let copies = if verbatim { Copies::Verbatim } else { Copies::Renamed };
+        let agent = "aaside_question-1f2e3d4c5b6a7988";
+        let strange = |name: &str| json!({"type": name, "words": name});
+        let mut main = main_lane();
+        main[3]["message"]["content"].as_array_mut().unwrap().push(strange("both"));
+        main.insert(3, line("z1", "u2", None, 3, &json!({"type": "both-records", "text": "seen by all"})));
+        let mut aside = repeated(&main[..6], agent, copies);
+        if within {
+            aside[4]["message"]["content"].as_array_mut().unwrap().push(strange("copy"));
+        } else {
+            aside.insert(4, line("z2", "u2", Some(agent), 4, &json!({"type": "copy", "text": "seen here"})));
+        }
+        aside.push(line(&format!("{agent}-q"), "", Some(agent), 9, &said("QUESTION")));
+        aside.extend(work(agent));
+        let transcript = read(vec![(None, main), (Some(agent), aside)], &[], &steps);
+        check_main(&transcript, 1, agent);
+        check_own(&transcript, agent, &format!("{agent}-q"), agent);
+        let mut found = asides(&transcript);
+        found.sort();
+        let class = if within { "block" } else { "type" };
+        let mut wanted = ["block/both".to_owned(), "type/both-records".to_owned(), format!("{class}/copy")];
+        wanted.sort();
+        assert_eq!(found, wanted);
     }
 }

@@ -284,10 +284,6 @@ pub(super) fn insert(format: &str, root: &mut Value, wish: &Wish, next: &mut usi
     let copies = if kind.last().is_some_and(|kind| kind == "role") { copies.min(1) } else { copies };
     // What hangs below the place is to hang below what is put in.
     let is_last = at + 1 == items.len();
-    // The output of a command is joined to what stands right before it.
-    if items.get(at + 1).is_some_and(|next| next.to_string().contains("<local-command-stdout>")) {
-        return None;
-    }
     let goes_on = items.get(at + 1).is_some_and(|next| {
         PARENTS.iter().any(|parent| next.get(parent).is_some() && next.get(parent) == id_of(&items[at]))
     });
