@@ -53,8 +53,6 @@ pub(super) struct Follower<'o> {
     rows_of_unreadable: HashMap<Place, SessionRow>,
     /// What an event named and a look found no session in.
     passed: HashSet<PathBuf>,
-    /// Sessions that rest, with a row, and when the last of each was.
-    resting: HashMap<Place, Option<Timestamp>>,
     /// How many more sessions there are of the time that is shown.
     more: usize,
     looked: Option<(Instant, Duration)>,
@@ -96,7 +94,6 @@ impl Follower<'_> {
             unreadable: Vec::new(),
             rows_of_unreadable: HashMap::new(),
             passed: HashSet::new(),
-            resting: HashMap::new(),
             more: 0,
             looked: None,
             wants_look: true,
@@ -126,7 +123,6 @@ impl Follower<'_> {
         self.poll();
         let is_busy = self.read()?;
         self.tick()?;
-        self.lay_down();
         if is_busy {
             return Some(());
         }
@@ -142,11 +138,6 @@ impl Follower<'_> {
         let Some(alarms) = self.orders.try_iter().last() else { return };
         let now = self.now();
         self.members.iter_mut().for_each(|member| member.set_alarms(&alarms, now));
-        if !alarms.is_empty() {
-            // What wakes one up may be what rings, and only whoever knows what was there before can tell.
-            self.resting.drain().for_each(|(place, _)| self.lookout.wake(&place));
-            self.wants_look = true;
-        }
         self.options.alarms = alarms;
     }
 
@@ -202,13 +193,10 @@ impl Follower<'_> {
         for found in found.split_off(found.len().min(self.options.most)) {
             self.lookout.rest(found.place(), found.modified);
         }
-        for found in &found {
-            self.resting.remove(&found.place());
-        }
         self.members.extend(found.into_iter().map(|found| Member::new(found, &self.options.alarms)));
         self.name_unreadable(look.unreadable, from)?;
         self.leave_old(from)?;
-        let more = self.lookout.resting(from).saturating_sub(self.resting.len());
+        let more = self.lookout.resting(from);
         if std::mem::replace(&mut self.more, more) != more {
             self.say(News::More(more))?;
         }
@@ -218,16 +206,13 @@ impl Follower<'_> {
 
     /// Follows no more what rests for too long, or is one too many.
     fn leave_old(&mut self, from: Timestamp) -> Option<()> {
-        let resting = self.resting.values().copied();
-        let mut signs: Vec<Option<Timestamp>> =
-            self.members.iter().map(Member::last_sign).chain(resting).collect();
+        let mut signs: Vec<Option<Timestamp>> = self.members.iter().map(Member::last_sign).collect();
         signs.sort_by_key(|at| Reverse(*at));
         let is_full = signs.len() > self.options.most;
         let last = signs.get(self.options.most.saturating_sub(1)).filter(|_| is_full);
         let earliest = last.copied().flatten().map_or(from, |at| at.max(from));
         let is_old = |last: Option<Timestamp>| last.is_some_and(|at| at < earliest);
-        let mut left: Vec<Place> =
-            self.resting.extract_if(|_, last| is_old(*last)).map(|(place, _)| place).collect();
+        let mut left: Vec<Place> = Vec::new();
         for member in self.members.extract_if(.., |member| is_old(member.last_sign())) {
             self.lookout.rest(member.found.place(), member.last_sign());
             left.extend(member.has_row().then(|| member.found.place()));
@@ -236,15 +221,6 @@ impl Follower<'_> {
             self.say(News::Left(place))?;
         }
         Some(())
-    }
-
-    /// Keeps nothing of what rests but when the last of it was: its row is sent, and it is read again when it is written to.
-    fn lay_down(&mut self) {
-        let now = self.now();
-        for member in self.members.extract_if(.., |member| member.rests(now)) {
-            self.lookout.rest(member.found.place(), member.last_sign());
-            self.resting.insert(member.found.place(), member.last_sign());
-        }
     }
 
     /// Looks at what lies beside old sessions, once the end of all others is read.

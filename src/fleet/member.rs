@@ -11,7 +11,7 @@ use crate::analysis::activity::LastWrite;
 use crate::analysis::alarm::{Alarm, Rung};
 use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::expression::{Expr, State};
-use crate::analysis::wall::{Need, Rang, SessionRow};
+use crate::analysis::wall::{Rang, SessionRow};
 use crate::ingest::{Course, Outlet, Preview, Reader, Target, Unpacked, guarded, is_busy, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
@@ -288,15 +288,6 @@ impl<'o> Member<'o> {
     /// Whether a row was sent of it.
     pub(super) fn has_row(&self) -> bool {
         self.row.is_some()
-    }
-
-    /// Whether its row is all that is needed of it until its file changes.
-    pub(super) fn rests(&self, now: Timestamp) -> bool {
-        let row = self.row.as_ref().filter(|_| !self.is_stale && self.alarms.is_empty());
-        let rests = row.is_some_and(|row| {
-            row.need == Need::Rests && row.is_complete && row.problem.is_none() && !row.ticks(now)
-        });
-        rests && self.found.session.is_none() && self.is_read() && !self.is_live(now)
     }
 
     fn is_live(&self, now: Timestamp) -> bool {

@@ -6,7 +6,7 @@ use crate::ingest::find::Search;
 use crate::model::timestamp::Timestamp;
 
 /// So many sessions are followed where nobody says otherwise.
-pub const MOST: usize = 1_000;
+pub const MOST: usize = 500;
 
 /// What is followed, and how.
 #[derive(Clone, Debug)]

@@ -64,7 +64,7 @@ fn is_no_session(name: &str) -> bool {
         || name.starts_with("kimi-") && (name.ends_with("state.json") || name.ends_with("context.jsonl"))
         || name.ends_with(".meta.json")
         || name.ends_with("/journal.jsonl")
-        || name.contains("/workflows/wf_") && name.ends_with(".json")
+        || name.strip_suffix(".json").is_some_and(|name| name.contains("/workflows/wf_"))
         // Rows of a database that somebody wrote down in a form of their own.
         || name.starts_with("opencode/ingo-eichhorst__Irrlicht")
 }

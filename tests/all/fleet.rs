@@ -704,8 +704,7 @@ fn what_was_copied_is_as_old_as_what_it_tells() {
 
 type RowsByPath = HashMap<PathBuf, SessionRow>;
 
-/// Of too many sessions the newest have rows. Of those that rest only the row is kept, and what they cost is known again
-/// when they go on.
+/// Of too many sessions the newest have rows, and one that goes on has one again.
 #[test]
 fn the_newest_are_followed_and_the_others_are_counted() {
     const HOUR_MS: i64 = 3_600_000;

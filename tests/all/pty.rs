@@ -714,7 +714,7 @@ fn an_alarm_of_all_sessions_rings_in_the_terminal() {
         let home = home();
         let folder = home.path().to_str().expect("a plain path");
         let own = [("HOME", folder), ("PI_CODING_AGENT_DIR", ""), ("PI_CODING_AGENT_SESSION_DIR", "")];
-        let mut console = Console::start(&["top"], &[&own[..], &environment].concat());
+        let mut console = Console::start(&["top", "--since", "90000d"], &[&own[..], &environment].concat());
         console.wait_for("PAINT the boat");
         console.wait("all is read", |console| !console.text().contains("reading"));
         console.send("w");

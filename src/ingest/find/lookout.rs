@@ -216,11 +216,6 @@ impl Lookout {
         }
     }
 
-    /// What rests is given out again by the next look.
-    pub(crate) fn wake(&mut self, place: &Place) {
-        self.resting.remove(place);
-    }
-
     /// How many sessions rest in which something was said at this time or later.
     pub(crate) fn resting(&self, from: Timestamp) -> usize {
         self.resting.values().filter(|(_, last)| last.is_none_or(|at| at >= from)).count()

@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Value {
 fn rows(connection: &Connection, table: &str) -> Vec<Value> {
     let sql = format!("SELECT rowid AS {ROW}, * FROM {table} ORDER BY rowid");
     let mut statement = connection.prepare(&sql).unwrap();
-    let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let row = |row: &rusqlite::Row<'_>| {
         let cell = |(n, name): (usize, &String)| (name.clone(), value(row.get_ref(n).unwrap()));
         Ok(Value::Object(names.iter().enumerate().map(cell).collect()))
