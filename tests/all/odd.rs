@@ -121,7 +121,7 @@ fn an_archive_that_grows_without_end_says_what_is_left_out() {
     fs::write(&path, bomb(record.as_bytes(), 600, b'\n')).unwrap();
     let (_, sound, fault) = read(&path);
     assert!(sound.tally().records() > 0 && fault.is_none(), "{fault:?}");
-    fs::write(&path, bomb(record.as_bytes(), 600, b'x')).unwrap();
+    fs::write(&path, bomb(record.as_bytes(), 3_300, b'x')).unwrap();
     let (_, transcript, fault) = read(&path);
     assert_eq!(transcript.tally().shown, sound.tally().shown);
     let fault = fault.unwrap_or_default();
