@@ -31,8 +31,9 @@ use super::whole::{emit_whole, is_whole_value, kind_of};
 use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::record::FileId;
 use crate::model::text::Text;
+use crate::source::budget;
 use crate::source::lines::{Line, LineBuffer};
-use crate::source::packed::{self, Packing};
+use crate::source::packed::Packing;
 use crate::source::rows::is_database;
 use crate::source::stream::{Piece, Pipe, start};
 
@@ -77,7 +78,7 @@ impl<'o> Piped<'o> {
     fn new(plan: Plan, files: &Files, outlet: Outlet<'o>) -> Self {
         let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
         if plan.packing.is_some() {
-            emitter = emitter.within(packed::HELD);
+            emitter = emitter.within(budget::HELD);
         }
         emitter.send(Feed::Opened(Box::new(plan.opened.clone())));
         emitter.send(Feed::File { id: FileId(0), path: (*plan.path).into() });
@@ -99,15 +100,16 @@ impl<'o> Piped<'o> {
     /// Lines of the text from its beginning.
     fn lines(&self) -> LineBuffer {
         let buffer = LineBuffer::new(FileId(0));
-        let longest = usize::try_from(packed::LONGEST).unwrap_or(usize::MAX);
+        let longest = usize::try_from(budget::LONGEST).unwrap_or(usize::MAX);
         if self.plan.packing.is_some() { buffer.with_limit(longest) } else { buffer }
     }
 
     /// Why no more is read of an archive; nothing as long as there is memory left.
     fn excess(&self) -> Option<io::Error> {
         let is_document = self.is_decided && self.plan.shape.is_rewritten();
-        let is_long = is_document && self.head.len() as u64 > packed::DOCUMENT;
-        self.plan.packing.filter(|_| is_long || self.emitter.is_full()).map(packed::too_large)
+        let is_long = is_document && self.head.len() as u64 > budget::DOCUMENT;
+        let packing = self.plan.packing.filter(|_| is_long || self.emitter.is_full())?;
+        Some(budget::exceeded(packing.name()))
     }
 
     /// All bodies are kept: nothing can be read again by its place.

@@ -3,6 +3,7 @@
 //! Invariant: reads only, by position, never through a memory map; knows no agent and no JSON library.
 //! A room waits for nothing but the disk: times come in as arguments, waiting is `watch`'s.
 
+pub(crate) mod budget;
 pub(crate) mod discover;
 pub mod document;
 pub(crate) mod folder;

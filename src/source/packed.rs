@@ -9,22 +9,13 @@ use std::io::{self, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 
+use super::budget;
 use super::stamp::read_range;
 use super::zip::{self, Zip};
 use super::zstd::Zstd;
-use crate::model::figures::bytes;
 
 /// So many bytes tell how a file is compressed.
 const MAGIC: usize = 64;
-/// How much memory what is read of an archive may take: nothing of it can be read again by its place, so all is kept.
-/// How much it grew by does not matter.
-pub(crate) const MEMORY: u64 = 400_000_000;
-/// What of that is for what was read, and how long a single text in it may be: while it is read there are copies of it.
-pub(crate) const HELD: u64 = MEMORY / 8 * 5;
-pub(crate) const LONGEST: u64 = MEMORY / 8;
-/// The same of a document, of which nothing is held before it is there to its end.
-pub(crate) const DOCUMENT: u64 = MEMORY / 4;
-
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
@@ -69,7 +60,7 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
         Packing::Zstd => Box::new(Zstd::new(BufReader::new(file))),
         Packing::Zip => Box::new(Zip::new(file)?),
     };
-    Ok(Box::new(Measured { text, packing, left: MEMORY, is_over: false }))
+    Ok(Box::new(Measured { text, packing, left: budget::MEMORY, is_over: false }))
 }
 
 /// The beginning of the text in a compressed file, and whether that is all of it.
@@ -94,7 +85,7 @@ pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     }
     let mut all = Vec::new();
     let text = Zstd::new(packed);
-    Measured { text, packing, left: LONGEST, is_over: false }.read_to_end(&mut all)?;
+    Measured { text, packing, left: budget::LONGEST, is_over: false }.read_to_end(&mut all)?;
     Ok(Cow::Owned(all))
 }
 
@@ -106,19 +97,11 @@ struct Measured<T: Read> {
     is_over: bool,
 }
 
-/// Why the rest of an archive is not read.
-pub(crate) fn too_large(packing: Packing) -> io::Error {
-    let (name, most) = (packing.name(), bytes(MEMORY));
-    let what =
-        format!("what the {name} archive holds takes more than {most} of memory; the rest is left out");
-    io::Error::new(io::ErrorKind::FileTooLarge, what)
-}
-
 impl<T: Read> Read for Measured<T> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let name = self.packing.name();
         if self.is_over {
-            return Err(too_large(self.packing));
+            return Err(budget::exceeded(name));
         }
         let read = self.text.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted | io::ErrorKind::FileTooLarge => error,
@@ -127,7 +110,7 @@ impl<T: Read> Read for Measured<T> {
         })?;
         self.is_over = read as u64 > self.left;
         if self.is_over && self.left == 0 {
-            return Err(too_large(self.packing));
+            return Err(budget::exceeded(name));
         }
         let kept = read.min(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= kept as u64;

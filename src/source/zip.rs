@@ -18,7 +18,7 @@ use flate2::bufread::DeflateDecoder;
 use memchr::memmem;
 
 use self::walk::walk;
-use super::packed::{LONGEST, Packing, too_large};
+use super::budget::{LONGEST, exceeded};
 use super::stamp::read_range;
 use super::zstd::Zstd;
 
@@ -97,7 +97,7 @@ impl Zip {
             Ok(members) => (members, None),
             Err(error) => (walk(&file)?, Some(error)),
         };
-        let failure = if members.len() < MEMBERS { failure } else { Some(too_large(Packing::Zip)) };
+        let failure = if members.len() < MEMBERS { failure } else { Some(exceeded("zip")) };
         let members = members.into_values().collect();
         Ok(Self { file: Arc::new(file), members, current: None, left: 0, failure })
     }
