@@ -2,7 +2,6 @@
 //! all of them, in old versions as a growing snapshot.
 
 use super::bill::Request;
-use super::lanes::fork;
 use super::lanes::owners::is_beside;
 use super::line::Line;
 use super::session::Session;
@@ -127,7 +126,7 @@ fn blocks(line: &Line<'_>, answer: &Key, session: &mut Session, out: &mut Batch)
                     if call.kind == ToolKind::Delegate {
                         session.lanes.label_call(call.key.clone(), call.headline.clone());
                         session.chains.delegate(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
-                        fork::called(block, line, &call.key, session, out);
+                        session.forks.call(block, line, &call.key, &mut session.lanes, out);
                     }
                 }
                 blocks.push(Batch::block(line.piece(), kind));

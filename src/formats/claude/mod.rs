@@ -242,7 +242,7 @@ impl ClaudeDecoder {
                 self.session.bill.record(line, out)
             }
             "cost-state" => Fate::Passed("the cost of another session"),
-            "fork-context-ref" => fork::context(line, &mut self.session, out),
+            "fork-context-ref" => self.session.forks.begin(line, &mut self.session.lanes, out),
             "history-suppression" if line.json.get("cause").str() == Some("fork_inherit") => {
                 fork::inherits(line, out)
             }

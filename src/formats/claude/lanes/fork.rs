@@ -3,10 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::Trust;
+use super::{Lanes, Trust};
 use crate::formats::anthropic::block_type;
 use crate::formats::claude::line::Line;
-use crate::formats::claude::session::Session;
 use crate::formats::claude::voice::{FORK, opens};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -39,22 +38,44 @@ impl Forks {
         let before = self.answers.get(&line.lane).and_then(|(_, before)| before.clone()).into_iter();
         before.chain(line.parent.clone()).chain([line.id.clone()]).collect()
     }
-}
 
-/// The first line of a fork's file.
-pub(crate) fn context(line: &Line<'_>, session: &mut Session, out: &mut Batch) -> Fate {
-    if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
-        session.lanes.note_fork(lane, out);
-        let forks = &mut session.forks;
-        match forks.calls.iter().position(|(ends, _)| ends.iter().any(|end| end.as_str() == last)) {
-            Some(index) => {
-                let (_, call) = forks.calls.remove(index);
-                session.lanes.link(lane, &call, Trust::Place, out);
+    /// The first line of a fork's file.
+    pub(crate) fn begin(&mut self, line: &Line<'_>, lanes: &mut Lanes, out: &mut Batch) -> Fate {
+        if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
+            lanes.note_fork(lane, out);
+            match self.calls.iter().position(|(ends, _)| ends.iter().any(|end| end.as_str() == last)) {
+                Some(index) => {
+                    let (_, call) = self.calls.remove(index);
+                    lanes.link(lane, &call, Trust::Place, out);
+                }
+                None => self.waiting.push((Text::clean(last), lane.clone())),
             }
-            None => forks.waiting.push((Text::clean(last), lane.clone())),
+        }
+        Fate::Passed("a reference to the history of a fork")
+    }
+
+    /// A call of a sub-agent, which may be a fork.
+    pub(crate) fn call(
+        &mut self,
+        block: &Json<'_>,
+        line: &Line<'_>,
+        call: &Key,
+        lanes: &mut Lanes,
+        out: &mut Batch,
+    ) {
+        if block.at(&["input", "subagent_type"]).str() != Some("fork") {
+            return;
+        }
+        let ends = self.ends(line);
+        let is_it = |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
+        match self.waiting.iter().position(is_it) {
+            Some(index) => {
+                let (_, lane) = self.waiting.remove(index);
+                lanes.link(&lane, call, Trust::Place, out);
+            }
+            None => self.calls.push((ends, call.clone())),
         }
     }
-    Fate::Passed("a reference to the history of a fork")
 }
 
 /// The first line of a session that was forked in the background: what another one said comes first.
@@ -66,23 +87,6 @@ pub(crate) fn inherits(line: &Line<'_>, out: &mut Batch) -> Fate {
     entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(what)));
     out.entry(entry);
     Fate::Shown
-}
-
-/// A call of a sub-agent, which may be a fork.
-pub(crate) fn called(block: &Json<'_>, line: &Line<'_>, call: &Key, session: &mut Session, out: &mut Batch) {
-    if block.at(&["input", "subagent_type"]).str() != Some("fork") {
-        return;
-    }
-    let forks = &mut session.forks;
-    let ends = forks.ends(line);
-    let is_it = |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
-    match forks.waiting.iter().position(is_it) {
-        Some(index) => {
-            let (_, lane) = forks.waiting.remove(index);
-            session.lanes.link(&lane, call, Trust::Place, out);
-        }
-        None => forks.calls.push((ends, call.clone())),
-    }
 }
 
 /// Whether a line says what a fork is to do: what its file says before is copied.
