@@ -4,7 +4,7 @@
 //! read is looked at twice instead: if the database was changed meanwhile, the rows of a statement are thrown away and
 //! asked for again, in a new look.
 //!
-//! SQLite is given the pages of the database and those of its log, opened here to be read, and has no other way to files:
+//! SQLite is given the pages of the database and those of its log, opened here to be read, and has no other VFS:
 //! nothing beside a database can be made, written or removed, on any system. Besides, it runs in a thread that can change no
 //! file where the kernel knows such a thing.
 

@@ -1,4 +1,4 @@
-//! What the thread that reads a database may not do. SQLite has no way to files there (`vfs`); should it find one, the
+//! What the thread that reads a database may not do. SQLite can open no file there (`vfs`); should it find a way, the
 //! kernel refuses.
 //!
 //! Invariant: a thread that is bound can read files, and can neither create, write, change nor remove one. Some

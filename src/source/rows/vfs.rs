@@ -1,6 +1,7 @@
-//! SQLite's way to files, in the place of the one that it brings: it is given one open database, and there is nothing else.
+//! A VFS (SQLite's layer under its files) in the place of the one that it brings: it has one open database, and nothing
+//! else exists.
 //!
-//! By its own way SQLite opens a log with the wish to create it, gives it to another owner if it is root, and removes it
+//! With its own VFS SQLite opens a log with the wish to create it, gives it to another owner if it is root, and removes it
 //! beside an empty database. Here a database is [`Image`], which is read; a log, a journal, an index beside it do not
 //! exist, and nothing can be created, written, removed or locked. That holds on every system.
 //!
@@ -19,14 +20,14 @@ use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::image::Image;
 
-/// The name of this way.
+/// The name of the VFS.
 const NAME: &CStr = c"tv";
 
 /// Databases that are about to be opened, by the names that SQLite knows them by.
 static OPENING: Mutex<Option<HashMap<String, Image>>> = Mutex::new(None);
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// The code with which SQLite took this way.
+/// What SQLite answered when the VFS was registered.
 static REGISTERED: LazyLock<c_int> = LazyLock::new(register);
 
 /// Opens a database for SQLite.
@@ -49,7 +50,7 @@ fn with_opening<T>(change: impl FnOnce(&mut HashMap<String, Image>) -> T) -> T {
 }
 
 fn register() -> c_int {
-    // SAFETY: without a name this is the way that SQLite brings, which lives as long as the program.
+    // SAFETY: without a name this is the VFS that SQLite brings, which lives as long as the program.
     let Some(usual) = (unsafe { ffi::sqlite3_vfs_find(ptr::null()).as_ref() }) else {
         return ffi::SQLITE_ERROR;
     };
@@ -86,10 +87,10 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xRead: Some(read),
     xWrite: Some(write),
     xTruncate: Some(truncate),
-    xSync: Some(number),
+    xSync: Some(accept),
     xFileSize: Some(file_size),
-    xLock: Some(number),
-    xUnlock: Some(number),
+    xLock: Some(accept),
+    xUnlock: Some(accept),
     xCheckReservedLock: Some(is_reserved),
     xFileControl: Some(control),
     xSectorSize: Some(sector),
@@ -220,7 +221,7 @@ unsafe extern "C" fn truncate(_: *mut ffi::sqlite3_file, _: ffi::sqlite3_int64) 
 }
 
 /// There is nothing to write, and no lock.
-unsafe extern "C" fn number(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
+unsafe extern "C" fn accept(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     ffi::SQLITE_OK
 }
 
@@ -333,7 +334,7 @@ mod tests {
             let path = with_log(dir.path(), 20);
             let image = Image::open(&path, true).unwrap();
             if keeps {
-                // By its own way SQLite removes the log of an empty database.
+                // With its own VFS SQLite removes the log of an empty database.
                 fs::write(&path, "").unwrap();
             } else {
                 fs::remove_file(beside(&path, ending)).unwrap();
