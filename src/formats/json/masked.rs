@@ -4,11 +4,10 @@
 //! string make up for what the mask is shorter by.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use memchr::{memchr, memchr2};
 
-use super::{Json, parse};
+use super::{Json, parse, push_quoted};
 use crate::formats::decoder::text_of;
 use crate::model::text::secrets::Mask;
 use crate::model::text::without_sgr;
@@ -77,18 +76,9 @@ fn string(name: &[u8], content: &[u8], mask: &mut Mask) -> Option<String> {
 
 /// A string as it stands between quotation marks.
 fn written(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => drop(write!(out, "\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out
+    let mut quoted = String::new();
+    push_quoted(&mut quoted, text);
+    quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
