@@ -444,6 +444,11 @@ pub enum Break {
 }
 
 impl Break {
+    /// A compaction of which no more is known than what caused it.
+    pub fn compaction(trigger: Text) -> Self {
+        Self::Compaction { before: None, after: None, trigger, partial: false, took: None }
+    }
+
     /// What it says, for searching and copying.
     pub fn words(&self) -> Text {
         match self {

@@ -370,13 +370,7 @@ fn summary(line: &Line<'_>, content: &Json<'_>, session: &mut Session, out: &mut
     let is_alone = boundary.is_none();
     let mut entry = line.entry(boundary.unwrap_or_else(|| line.id.clone()), Role::Harness, out);
     if is_alone {
-        let compaction = Break::Compaction {
-            before: None,
-            after: None,
-            trigger: Text::default(),
-            partial: false,
-            took: None,
-        };
+        let compaction = Break::compaction(Text::default());
         entry.blocks.push(Batch::block(line.piece(), BlockKind::Break(compaction)));
     }
     let body = out.prose_of(&*anthropic::output_text(content));

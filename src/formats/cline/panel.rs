@@ -240,13 +240,7 @@ impl Panel {
         let is_news = self.deleted.as_ref() != Some(&words);
         self.deleted = Some(words.clone());
         let trigger = Text::clean(&words);
-        is_news.then_some(Break::Compaction {
-            before: None,
-            after: None,
-            trigger,
-            partial: false,
-            took: None,
-        })
+        is_news.then_some(Break::compaction(trigger))
     }
 
     /// Keeps what later messages go on with.

@@ -241,13 +241,7 @@ impl KimiCliDecoder {
         let Event { kind, payload, at } = event;
         Some(match kind {
             "CompactionBegin" => {
-                let what = Break::Compaction {
-                    before: None,
-                    after: None,
-                    trigger: Text::default(),
-                    partial: false,
-                    took: None,
-                };
+                let what = Break::compaction(Text::default());
                 self.agent(lane).line(what, at, out)
             }
             "CompactionEnd" => Fate::Merged,

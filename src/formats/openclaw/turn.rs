@@ -119,13 +119,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     };
     let mut entry = out.new_entry(out.origin_key(), role, json.get("timestamp").moment());
     if json.get("_compacted").is_true() {
-        let compaction = Break::Compaction {
-            before: None,
-            after: None,
-            trigger: Text::default(),
-            partial: false,
-            took: None,
-        };
+        let compaction = Break::compaction(Text::default());
         entry.blocks.push(Batch::block(Piece(0), BlockKind::Break(compaction)));
     }
     let metadata = json.get("metadata");

@@ -392,7 +392,7 @@ impl OpencodeDecoder {
             return Fate::Merged;
         }
         let trigger = Text::default();
-        let line = Break::Compaction { before: None, after: None, trigger, partial: false, took: None };
+        let line = Break::compaction(trigger);
         self.by_itself(out.origin_key(), session, BlockKind::Break(line), false, out)
     }
 

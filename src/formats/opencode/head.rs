@@ -228,7 +228,7 @@ pub(super) fn tail(info: &Json<'_>) -> Vec<Block> {
 /// The line of an answer to a request for a compaction that shows none itself.
 pub(super) fn compaction_line() -> Block {
     let trigger = Text::default();
-    let line = Break::Compaction { before: None, after: None, trigger, partial: false, took: None };
+    let line = Break::compaction(trigger);
     Batch::block(COMPACTION, BlockKind::Break(line))
 }
 

@@ -230,5 +230,5 @@ fn compaction(json: &Json<'_>) -> Break {
     };
     let tail = if json.get("tail_start_id").filled().is_some() { ", last messages kept" } else { "" };
     let trigger = Text::clean(format!("{cause}{tail}").trim_start_matches(", "));
-    Break::Compaction { before: None, after: None, trigger, partial: false, took: None }
+    Break::compaction(trigger)
 }

@@ -125,13 +125,7 @@ fn batch(number: usize, step: Step) -> Batch {
         }
         Step::Compaction { key } => {
             let mut entry = said(key, Role::Harness);
-            let line = Break::Compaction {
-                before: None,
-                after: None,
-                trigger: Text::default(),
-                partial: false,
-                took: None,
-            };
+            let line = Break::compaction(Text::default());
             entry.blocks.push(Batch::block(Piece(1), BlockKind::Break(line)));
             out.entry(entry);
         }
