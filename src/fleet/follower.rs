@@ -284,6 +284,10 @@ impl Follower<'_> {
         let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
+            // A session that rests waits for the look at all of them.
+            if member.rests(now) && !is_all {
+                continue;
+            }
             let is_due = is_all || member.due().is_some_and(|due| due <= clock);
             let is_named = || {
                 let folders = member.folders();
@@ -370,7 +374,9 @@ impl Follower<'_> {
     fn wait(&mut self, begun: Instant) {
         let now = Instant::now();
         let tick = self.ticked.checked_add(TICK);
-        let due = self.members.iter().filter_map(Member::due).chain(self.look_due()).chain(tick).min();
+        let wall = self.now();
+        let awake = self.members.iter().filter(|member| !member.rests(wall));
+        let due = awake.filter_map(Member::due).chain(self.look_due()).chain(tick).min();
         self.watcher.wait(due.map(|due| due.saturating_duration_since(now).max(GATHER)));
         let too_soon = GATHER.saturating_sub(begun.elapsed());
         if !too_soon.is_zero() {

@@ -38,6 +38,9 @@ const QUIET: Duration = Duration::from_secs(2);
 /// open. What moves a file away does so while it is at work, or soon after.
 const HELD_MS: u64 = 60_000;
 
+/// How long nothing is heard of a session that rests.
+const RESTING_MS: u64 = 5 * 60_000;
+
 /// What readers have sent, of the one session that is just being read.
 pub(super) type Inbox = RefCell<Vec<Feed>>;
 
@@ -115,6 +118,13 @@ impl<'o> Member<'o> {
             Way::Open(_) => self.session.file.is_caught_up && !self.session.ends.is_part(),
             Way::Broken => true,
         }
+    }
+
+    /// Whether it is one of the sessions of a database and nothing was heard of it for long: each write to the
+    /// database is another's.
+    pub(super) fn rests(&self, now: Timestamp) -> bool {
+        let is_quiet = self.last_sign().is_none_or(|at| now.since(at) > RESTING_MS);
+        self.found.session.is_some() && self.is_read() && is_quiet
     }
 
     /// When to look without any event.

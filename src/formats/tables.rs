@@ -71,37 +71,6 @@ pub struct Queries {
     pub newest: String,
     /// A whole session as JSON lines in one value, for sessions without rows.
     pub archive: Option<String>,
-    /// Which sessions a change of the database concerns, by the tables in which it shows. None: each may be.
-    pub added: Vec<Added>,
-}
-
-/// A table that tells of its new rows which sessions they belong to, in a time that does not grow with all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
-    /// The greatest number of a row; in a table of sessions also the latest time of a change, and how many there are.
-    pub end: String,
-    /// Session and parent of each row with a number beyond `?1`, or that was changed after the time `?2`.
-    pub beyond: String,
-}
-
-impl Added {
-    /// Of a table of rows, with the column that names their session.
-    pub(crate) fn rows(table: &str, session: &str) -> Self {
-        Self {
-            end: format!("SELECT max(rowid), 0, 0 FROM {table}"),
-            beyond: format!(
-                "SELECT DISTINCT {session}, NULL FROM {table} WHERE rowid > ?1 AND ?2 IS NOT NULL"
-            ),
-        }
-    }
-
-    /// Of a table of sessions: their ids, parents, and the times at which they were changed.
-    pub(crate) fn sessions(table: &str, [id, parent, changed]: [&str; 3]) -> Self {
-        Self {
-            end: format!("SELECT max(rowid), max({changed}), count(*) FROM {table}"),
-            beyond: format!("SELECT {id}, {parent} FROM {table} WHERE rowid > ?1 OR {changed} > ?2"),
-        }
-    }
 }
 
 /// A table that holds rows of sessions.

@@ -8,7 +8,6 @@
 //! that was read nothing stays here but what shows an edit.
 
 mod appended;
-mod changes;
 mod edited;
 mod emit;
 mod known;
@@ -27,7 +26,6 @@ use std::time::{Duration, Instant};
 pub(crate) use self::emit::unpacked;
 pub(crate) use self::newest::show_newest_rows;
 
-use self::changes::Rest;
 use self::look::{News, Todo};
 use self::schedule::Schedule;
 use self::session::SessionRows;
@@ -70,8 +68,6 @@ pub(crate) struct Rows {
     /// Whether bodies of what is read now stay in the database.
     leaves_bodies: bool,
     schedule: Schedule,
-    /// What it knows of writes that concern other sessions.
-    rest: Rest,
     /// Whether the database was written to before this look, and whether it is the first one before which it was
     /// not, so that the contents of rows are compared.
     is_touched: bool,
@@ -104,7 +100,6 @@ impl Rows {
             read: 0,
             leaves_bodies: false,
             schedule: Schedule::default(),
-            rest: Rest::new(&plan.path),
             is_touched: false,
             is_settling: false,
             anomaly: None,
@@ -171,9 +166,6 @@ impl Rows {
         let is_same = self.state == Some(state) && self.schedule.is_settled();
         if is_same && self.database.as_ref().is_some_and(|database| database.is_current()) {
             self.schedule.looked(now, Duration::ZERO, true);
-            return (Vec::new(), None);
-        }
-        if !self.schedule.is_failing() && self.rests(state, now) {
             return (Vec::new(), None);
         }
         match self.look(state, emitter, now) {
@@ -289,14 +281,10 @@ impl Rows {
         self.look_whether_it_is_gone()?;
         self.is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         self.is_touched = is_touched;
-        let mut has_news = false;
         for number in 0..self.sessions.len() {
             match self.look_at(number, emitter)? {
                 // At once: another session may not be readable now.
-                News::More(more) => {
-                    has_news |= more.iter().any(|todo| !matches!(todo, Todo::Children(_) | Todo::More(_)));
-                    self.queue.extend(more);
-                }
+                News::More(more) => self.queue.extend(more),
                 News::Anew(why) => {
                     self.state = Some(state);
                     return Ok(Some(why.to_owned()));
@@ -313,7 +301,6 @@ impl Rows {
         if self.state.is_none() || self.is_settling {
             self.report_anomaly(emitter)?;
         }
-        self.rest.looked(state, has_news && self.state.is_some());
         self.state = Some(state);
         let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);
         self.schedule.looked(now, start.elapsed(), is_settled);

@@ -7,7 +7,7 @@
 
 use super::rule::{ColumnTest, Documents, Joined, RowStore, RowsBeside, Store, Wanted};
 use super::when::Literal;
-use crate::formats::tables::{Added, Edited, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Edited, Growth, Queries, TableRows, Tables};
 
 /// The rows that a first look shows.
 const NEWEST: u32 = 60;
@@ -72,7 +72,6 @@ fn of_documents(store: &Documents, agent: &str) -> Queries {
         })),
         newest: format!("{read} SELECT 0, 0 FROM document"),
         archive: None,
-        added: Vec::new(),
     }
 }
 
@@ -87,7 +86,7 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
     let shape = Shape { store, tables };
     let all = format!("FROM {} WHERE {} = ?1", quoted(store.rows), first_of(&session));
     Some(match store.sessions {
-        Some(sessions) => shape.of_two(sessions, &first_of(&session), agent, &all),
+        Some(sessions) => shape.of_two(sessions, agent, &all),
         None => shape.of_one(&first_of(&session), agent, &all),
     })
 }
@@ -122,7 +121,7 @@ struct Shape<'s> {
 
 impl Shape<'_> {
     /// A table with a row for each session, and one with the rows of all.
-    fn of_two(&self, sessions: &'static str, row_session: &str, agent: &str, all: &str) -> Queries {
+    fn of_two(&self, sessions: &'static str, agent: &str, all: &str) -> Queries {
         const SESSION: usize = 0;
         const ROW: usize = 1;
         let store = self.store;
@@ -163,10 +162,6 @@ impl Shape<'_> {
             })),
             newest: format!("SELECT * FROM (SELECT {SESSION}, rowid {own}) UNION ALL {}", newest(ROW, all)),
             archive: None,
-            added: vec![
-                Added::sessions(&table, [&id, &parent, &updated]),
-                Added::rows(&quoted(store.rows), row_session),
-            ],
         }
     }
 
@@ -201,7 +196,6 @@ impl Shape<'_> {
             })),
             newest: newest(ROW, all),
             archive: None,
-            added: vec![Added::rows(&table, session)],
         }
     }
 

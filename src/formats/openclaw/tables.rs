@@ -3,7 +3,7 @@
 //! Three generations name sessions: nodes with windows (since August 2026), `sessions` with
 //! `session_entries`, and early stores that have the rows alone.
 
-use crate::formats::tables::{Added, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Growth, Queries, TableRows, Tables};
 
 /// The table that tells the format.
 pub(crate) const EVENTS: &str = "transcript_events";
@@ -56,17 +56,7 @@ pub(crate) fn queries(tables: &Tables) -> Option<Queries> {
             "SELECT 0, seq FROM (SELECT seq {of_session} ORDER BY seq DESC LIMIT {NEWEST}) ORDER BY seq"
         ),
         archive: archive(tables),
-        added: added(tables),
     })
-}
-
-/// Rows name their sessions, and so does what is kept of them; nodes and windows tell when they were changed.
-fn added(tables: &Tables) -> Vec<Added> {
-    let rows = [EVENTS, "session_transcript_active_events", "session_transcript_archives"];
-    let rows = rows.into_iter().filter(|table| tables.has_columns(table, &["session_id"]));
-    let named = naming(tables)
-        .map(|(table, id)| Added::sessions(table, [id, "NULL", tables.column(table, "updated_at")]));
-    rows.map(|table| Added::rows(table, "session_id")).chain(named).collect()
 }
 
 /// Since September 2026 long events are compressed, and their text is null.

@@ -9,7 +9,7 @@ mod edited;
 mod listed;
 
 use super::sessions::DEFAULT_TITLES;
-use crate::formats::tables::{Added, Growth, Queries, TableRows, Tables};
+use crate::formats::tables::{Growth, Queries, TableRows, Tables};
 
 /// The messages that a first look shows, with their parts.
 const NEWEST: u32 = 30;
@@ -76,7 +76,6 @@ pub(super) fn queries(tables: &Tables) -> Option<Queries> {
         growth: Growth::Edited(Box::new(edited::edited(schema))),
         newest: schema.newest(),
         archive: None,
-        added: schema.added(),
     })
 }
 
@@ -191,17 +190,6 @@ impl<'t> Schema<'t> {
             (true, true) if self.is_new => format!("SELECT coalesce(nullif({second}, 0), {first})"),
             (true, true) => format!("SELECT coalesce(nullif({first}, 0), {second})"),
         }
-    }
-
-    fn added(self) -> Vec<Added> {
-        let sessions = self.sessions().map(|table| {
-            let [parent, changed] =
-                ["parent_id", "time_updated"].map(|column| self.tables.column(table, column));
-            Added::sessions(table, ["id", parent, changed])
-        });
-        let rows = self.names().into_iter().filter(|name| !matches!(*name, "session" | "todo"));
-        let pending = self.pending().map(|(table, _)| table);
-        sessions.chain(rows.chain(pending).map(|table| Added::rows(table, "session_id"))).collect()
     }
 
     /// Where prompts wait that are not delivered yet.

@@ -56,11 +56,6 @@ impl Schedule {
         not_before.is_some()
     }
 
-    /// There is nothing to look for before this time.
-    pub(super) fn wait_until(&mut self, at: Instant) {
-        self.next = Some(at);
-    }
-
     /// A look was taken, which took so long; it is settled if it found all as it was.
     pub(super) fn looked(&mut self, now: Instant, cost: Duration, is_settled: bool) {
         self.is_settled = is_settled;
