@@ -34,11 +34,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// The same block in another transcript of the session.
-    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
-        Some(Self { entry: moved(self.entry)?, ..self })
-    }
-
     /// Where it stands in the order of the file.
     pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
         (transcript.place_of(self.entry).unwrap_or(0), self.block)

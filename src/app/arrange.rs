@@ -37,7 +37,7 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
     }
     let frame = reader.frame();
     let needs = needs(reader, &frame);
-    let is_whole = !reader.session.ends.is_part();
+    let is_whole = !reader.session.is_part();
     reader.session.indexes.follow(&reader.session.transcript, needs, is_whole);
     effects.extend(hand_out(&mut reader.session));
     let frame = reader.with_text(|text, scene| arrange_text(text, scene, frame));

@@ -166,7 +166,7 @@ pub fn act(app: &mut App, action: Action, times: usize) -> Vec<Effect> {
     {
         return effects;
     }
-    reader.session.ends.forget_wish();
+    reader.text.places.wants_beginning = false;
     if let (Mode::Raw(view), Action::Copy(what)) = (&app.mode, action) {
         return view.copy(what, &mut reader.screen).map(Effect::Copy).into_iter().collect();
     }

@@ -151,10 +151,7 @@ impl Reader {
                 self.panes.show_inspector(&self.screen, is_shown);
                 self.text.look_changed();
             }
-            Ask::Follow => {
-                let effects = self.follow();
-                self.asks.extend(effects.into_iter().map(Ask::Order));
-            }
+            Ask::Follow => self.follow(),
             Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.asks.push(ask),
         }
     }
@@ -205,18 +202,25 @@ impl Reader {
         match action {
             Action::Top => {
                 self.text.remember_place(&self.session);
-                let effects = self.show_beginning();
+                // As far up as there is something now, and further as soon as it is read.
+                self.text.places.wants_beginning = self.session.is_part();
                 scroll(&mut self.text, Motion::Top);
-                effects
+                Vec::new()
             }
             Action::Bottom => {
                 self.text.remember_place(&self.session);
-                self.follow()
+                self.follow();
+                Vec::new()
             }
-            Action::ToggleFollow if !self.text.view.follows() => self.follow(),
+            Action::ToggleFollow if !self.text.view.follows() => {
+                self.follow();
+                Vec::new()
+            }
             Action::Back | Action::Forward => {
                 let is_back = action == Action::Back;
-                (0..times.min(1_000)).flat_map(|_| self.travel(is_back)).collect()
+                let travel = |text: &mut TextPane, scene: &mut Scene<'_>| marks::travel(text, scene, is_back);
+                (0..times.min(1_000)).for_each(|_| self.with_text(travel));
+                Vec::new()
             }
             Action::Edit => self.focused_origins().first().copied().map(Effect::Edit).into_iter().collect(),
             Action::Raw => {
@@ -297,20 +301,9 @@ impl Reader {
     }
 
     /// To the end, and on with it.
-    fn follow(&mut self) -> Vec<Effect> {
-        let effects = self.show_end();
+    fn follow(&mut self) {
         self.text.unseen = 0;
         self.text.view.ask(Motion::Tail);
-        effects
-    }
-
-    /// Takes the last jump back, or goes forward again; from the beginning of a session that is being read back to
-    /// where the reader was among its last entries.
-    fn travel(&mut self, is_back: bool) -> Vec<Effect> {
-        let is_further = is_back && !self.text.places.can_go_back();
-        let effects = if is_further { self.show_end() } else { Vec::new() };
-        self.with_text(|text, scene| marks::travel(text, scene, is_back));
-        effects
     }
 
     fn focused_origins(&self) -> Vec<crate::model::record::Origin> {

@@ -51,11 +51,11 @@ use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
-use crate::session::Session;
 use crate::session::details::KnownDetails;
 use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
 use crate::session::paging::Asked;
+use crate::session::{Lookup, Session};
 
 /// The text of a session, as far as it is in sight.
 #[derive(Debug)]
@@ -325,9 +325,10 @@ impl TextPane {
         Some((id, glance.long.saturating_add(u32::from(glance.blocks))))
     }
 
-    /// Another transcript of the session is shown, with its entries under other numbers.
-    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
-        self.view.carry(moved);
+    /// Another transcript of the session is shown: all places are looked up there.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.view.look_up(lookup);
+        self.find.look_up(lookup);
         self.folds.runs = Runs::default();
         self.places.tail = Tail::default();
         self.cache.clear();

@@ -115,7 +115,7 @@ impl<'o> Member<'o> {
     pub(super) fn is_read(&self) -> bool {
         match &self.way {
             Way::Closed { again, .. } => again.is_some(),
-            Way::Open(_) => self.session.file.is_caught_up && !self.session.ends.is_part(),
+            Way::Open(_) => self.session.file.is_caught_up && !self.session.is_part(),
             Way::Broken => true,
         }
     }
@@ -253,11 +253,10 @@ impl<'o> Member<'o> {
                     self.touched.extend(touched.added.into_iter().chain(touched.changed));
                 }
             }
-            Change::Replaced { .. } => self.session.forget_before(),
             Change::Pack(pages) => self.pack(pages),
             // Read anew, nothing that is there is news.
             Change::CaughtUp { .. } => self.has_begun = false,
-            Change::Bodies(_) | Change::Said(_) => {}
+            Change::Replaced(_) | Change::Bodies(_) | Change::Said(_) => {}
         }
     }
 

@@ -26,7 +26,7 @@ const LOOKED_AT: usize = 200;
 /// Takes in all that a row tells of.
 pub(super) fn take_stock(session: &mut Session) {
     let needs = Needs { spending: true, ..Needs::default() };
-    let is_whole = !session.ends.is_part();
+    let is_whole = !session.is_part();
     loop {
         session.indexes.follow(&session.transcript, needs, is_whole);
         if !session.indexes.is_behind() {
@@ -43,7 +43,7 @@ pub(super) fn of(
     now: Timestamp,
 ) -> SessionRow {
     session.refresh(now);
-    let is_complete = session.file.is_caught_up && !session.ends.is_part();
+    let is_complete = session.file.is_caught_up && !session.is_part();
     let quiet = session.silence(now);
     let newest = session.indexes.loops.current(&session.transcript);
     let flags = Flags {
@@ -87,26 +87,24 @@ pub(super) fn of(
 
 /// Of what the session itself does not tell, what was found stays.
 fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
-    let transcript = session.last_entries();
     let meta = session.transcript.meta();
-    let own = transcript.meta();
-    let is_whole = !session.ends.is_part();
+    let is_whole = !session.is_part();
     // Of an empty file only its place tells whose it is.
     let opened = session.file.opened.as_ref().filter(|_| !session.transcript.order().is_empty());
     Head {
         format: opened.map_or(found.format, |opened| opened.format),
         id: meta.id.clone().or(found.id),
         // The end of a session does not know its first prompt.
-        title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| own.title().cloned()),
+        title: meta.title().filter(|_| is_whole).cloned().or(found.title).or_else(|| meta.title().cloned()),
         agent: meta.agent.clone().or(found.agent),
-        cwd: own.cwd.clone().or(found.cwd),
+        cwd: meta.cwd.clone().or(found.cwd),
         project: meta.project().filter(|_| is_whole).cloned().or(found.project),
         models: if meta.models.is_empty() && !is_whole {
             found.models
         } else {
             meta.models().cloned().collect()
         },
-        model: own.model.clone().or(found.model),
+        model: meta.model.clone().or(found.model),
         started: found.started.filter(|_| !is_whole),
         ended: last_time(session).or(ended).or_else(|| {
             // Some agents say when they began, and then no more.
@@ -122,7 +120,7 @@ fn head(session: &Session, found: Head, ended: Option<Timestamp>) -> Head {
 /// The earliest time of the first entries, if those are read, and of all once that is so: histories that were taken over
 /// stand in any order.
 fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
-    if session.ends.is_part() {
+    if session.is_part() {
         return None;
     }
     let transcript = &session.transcript;
@@ -133,7 +131,7 @@ fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
 
 /// The latest time of the last entries: lanes take turns.
 fn last_time(session: &Session) -> Option<Timestamp> {
-    let transcript = session.last_entries();
+    let transcript = &session.transcript;
     let last = transcript.order().iter().rev().take(NEAR).filter_map(|id| transcript.get(*id));
     last.filter(|entry| !entry.is_beside()).filter_map(Entry::last_time).max()
 }
@@ -146,7 +144,7 @@ fn errors(session: &Session) -> u32 {
 
 fn call(session: &Session, activity: &Activity) -> Option<Call> {
     let is_shown = matches!(activity, Activity::Tool { .. } | Activity::Waiting { .. });
-    let (call, since) = activity::open_call(session.last_entries()).filter(|_| is_shown)?;
+    let (call, since) = activity::open_call(&session.transcript).filter(|_| is_shown)?;
     Some(Call { name: call.name.clone(), headline: call.headline.clone(), since })
 }
 
@@ -166,7 +164,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
 
 fn last(session: &Session) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
-    let entries = session.last_entries().main_lane_backwards().take(LOOKED_AT);
+    let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
         said.extend(entry.blocks.iter().rev().filter_map(|block| words(entry, &block.kind)));
         if said.len() >= LAST {

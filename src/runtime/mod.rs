@@ -300,7 +300,7 @@ impl Viewer {
         changes
     }
 
-    /// Takes one message of the session. What is read behind the ends of a session changes nothing on the screen.
+    /// Takes one message of the session. What is read beside the end of a session changes nothing on the screen.
     fn take(&mut self, feed: Option<Feed>) -> bool {
         let Some(feed) = feed else {
             if let Some(opened) = &mut self.opened {
@@ -311,10 +311,10 @@ impl Viewer {
         if matches!(feed, Feed::Batch { .. }) && self.app.reader.session.file.is_caught_up {
             self.update(Event::Written(now()));
         }
-        let is_behind =
-            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && !self.app.reader.session.shows_whole();
+        let is_beside =
+            matches!(feed, Feed::Batch { stage: Stage::Whole, .. }) && self.app.reader.session.is_part();
         self.update(Event::Feed(Box::new(feed)));
-        !is_behind
+        !is_beside
     }
 
     fn update(&mut self, event: Event) {

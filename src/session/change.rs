@@ -2,21 +2,15 @@
 
 use crate::model::body::Held;
 use crate::model::record::Origin;
-use crate::model::transcript::{ToPack, Touched};
+use crate::model::transcript::{ToPack, Touched, Transcript};
 
 /// Something that changed, in the order in which it did.
 #[derive(Debug)]
 pub enum Change {
     /// Entries of the transcript that is shown.
     Touched(Touched),
-    /// Another transcript is shown; `Session::moved` tells where its entries are, until
-    /// `Session::forget_before`.
-    Replaced {
-        /// Which one it is.
-        shown: Shown,
-        /// Whether the reader asked for the first entries.
-        is_awaited: bool,
-    },
+    /// Another transcript is shown in place of this one: its entries have other ids ([`Lookup`](super::Lookup)).
+    Replaced(Box<Transcript>),
     /// The session is known to its end: what comes from here on is new. It may be known anew, because its file was
     /// cut or replaced.
     CaughtUp {
@@ -29,15 +23,4 @@ pub enum Change {
     Pack(Vec<ToPack>),
     /// The reader is to know this.
     Said(String),
-}
-
-/// Which transcript is shown in place of another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// The first entries.
-    Beginning,
-    /// The last entries.
-    End,
-    /// All of it.
-    Whole,
 }

@@ -144,11 +144,6 @@ impl Indexes {
         self.learn_each(transcript, ids);
     }
 
-    /// Another transcript is to be shown.
-    pub(crate) fn clear(&mut self) {
-        self.become_other(Self::default());
-    }
-
     /// Takes in what is new for what is in sight. The end of a session alone lacks the calls of many results, so
     /// nothing is judged of it.
     pub(crate) fn follow(&mut self, transcript: &Transcript, needs: Needs, is_whole: bool) {

@@ -1,13 +1,23 @@
 //! A session that is open: all that is known of it, and all that large ones need. No screen, no files, no clock.
 //!
+//! **The end of a large file is shown while the whole is read.** Its last mebibyte is on the screen at once, and goes on
+//! growing; a second transcript is read from the start, and takes its place when it is complete. A large file that is cut
+//! or replaced while it is shown is read in the same way: as another transcript beside the one that is shown.
+//!
+//! **The reader's places are looked up by key.** The second transcript has ids of its own, so whoever was at an entry of
+//! the first one looks for it by its key ([`Lookup`]). To give the whole the ids of an end of some hundred entries would
+//! unpack every page of it. What is read anew in place of a session that is not large takes over the ids of before
+//! ([`Transcript::apply`] with a replacement), and touches only what differs: a document that its agent writes anew with
+//! each answer keeps its rows and its indexes.
+//!
 //! Invariant: what is shown is one transcript at a time; [`Session::take`] alone changes which one, and says so.
 
 mod change;
 pub mod details;
-mod ends;
 mod file_state;
 pub mod filter;
 pub mod indexes;
+mod lookup;
 pub mod news;
 pub mod paging;
 pub mod search;
@@ -31,10 +41,10 @@ use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{ToPack, Transcript, WasPacked};
 
-pub(crate) use change::{Change, Shown};
-pub(crate) use ends::Ends;
+pub(crate) use change::Change;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
+pub(crate) use lookup::Lookup;
 use news::Seen;
 pub(crate) use status::Status;
 use whole::Whole;
@@ -46,21 +56,24 @@ pub const BODY_BUDGET: u64 = 8 << 20;
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
 
+/// Entries of a session that is not read anew in its place when its file was cut or replaced, but beside it: to take
+/// each of them back takes too long, and unpacks all of them.
+const LARGE: usize = 4_000;
+
 /// An open session.
 #[derive(Debug, Default)]
 pub struct Session {
-    /// The transcript that is shown: the whole session, or an end of it while the whole is read.
+    /// The transcript that is shown: the whole session, or the end of it while the whole is read.
     pub transcript: Transcript,
     /// What is known of it.
     pub indexes: Indexes,
-    /// What there is besides it.
-    pub ends: Ends,
     /// The files, and how reading them fares.
     pub file: FileState,
     /// How the session stands.
     pub status: Status,
-    /// What was shown before, until the reader's places are carried over.
-    before: Option<Transcript>,
+    /// The whole session as far as it is read, while its end is shown; or what its file holds now, while what it held
+    /// before is shown.
+    whole: Option<Whole>,
 }
 
 impl Session {
@@ -97,57 +110,35 @@ impl Session {
         Vec::new()
     }
 
+    /// Whether what is shown is not all of the session as its file is now: the whole is being read beside it.
+    pub fn is_part(&self) -> bool {
+        self.whole.is_some()
+    }
+
     /// Takes a batch of the last entries.
     fn take_last(&mut self, batch: Batch) -> Vec<Change> {
         // From here on the whole is read beside what is shown, however soon its first batch comes.
-        self.ends.whole.get_or_insert_default();
-        if !self.ends.is_beginning {
-            return self.apply(batch);
-        }
-        self.ends.take_other(batch);
-        self.status.is_stale = true;
-        Vec::new()
+        self.whole.get_or_insert_default();
+        self.apply(batch)
     }
 
     /// Takes a batch of the whole.
     fn take_whole(&mut self, mut batch: Batch) -> Vec<Change> {
         let begins = batch.is_of_other_file && matches!(batch.mode, Mode::ReplaceStart | Mode::Replace);
-        if begins && !self.ends.is_part() && self.transcript.order().len() > ends::LARGE {
-            self.ends = Ends { is_renewed: true, whole: Some(Whole::default()), ..Ends::default() };
-        }
-        if !self.ends.is_part() {
-            return self.apply(batch);
-        }
-        let is_renewed = self.ends.is_renewed;
-        let mut changes = self.take_first(&batch);
         let is_end = matches!(batch.mode, Mode::ReplaceEnd | Mode::Replace);
-        if let Some(whole) = &mut self.ends.whole {
-            if begins {
-                *whole = Whole::default();
-            }
-            if batch.is_of_other_file {
-                batch.mode = Mode::Append;
-            }
-            changes.push(Change::Pack(whole.take(batch, &self.indexes)));
+        if begins && (self.is_part() || self.transcript.order().len() > LARGE) {
+            self.whole = Some(Whole::default());
         }
-        if is_renewed && is_end {
+        let Some(whole) = &mut self.whole else { return self.apply(batch) };
+        if batch.is_of_other_file {
+            batch.mode = Mode::Append;
+        }
+        let mut changes = vec![Change::Pack(whole.take(batch, &self.indexes))];
+        if is_end && self.file.is_caught_up {
             changes.extend(self.show_whole());
             changes.push(Change::CaughtUp { is_first: false });
         }
         changes
-    }
-
-    /// The first batches of the whole are the beginning, too.
-    fn take_first(&mut self, batch: &Batch) -> Vec<Change> {
-        if !self.ends.belongs_to_beginning(&self.transcript, batch) {
-            return Vec::new();
-        }
-        if self.ends.is_beginning {
-            return self.apply(batch.clone());
-        }
-        self.ends.take_other(batch.clone());
-        let is_awaited = self.ends.is_awaited && !self.ends.other.order().is_empty();
-        if is_awaited { vec![self.exchange()] } else { Vec::new() }
     }
 
     /// Applies a batch to the transcript that is shown.
@@ -168,72 +159,20 @@ impl Session {
     fn caught_up(&mut self) -> Vec<Change> {
         self.file.progress = None;
         self.file.is_caught_up = true;
-        let mut changes = if self.ends.is_part() { self.show_whole() } else { Vec::new() };
+        let mut changes = self.show_whole();
         changes.push(Change::CaughtUp { is_first: true });
         changes
     }
 
     /// The whole takes the place of what is shown.
     fn show_whole(&mut self) -> Vec<Change> {
-        let ends = std::mem::take(&mut self.ends);
-        let Some(whole) = ends.whole else { return Vec::new() };
+        let Some(whole) = self.whole.take() else { return Vec::new() };
         let whole = whole.replace(&mut self.indexes);
-        self.show(whole);
-        self.transcript.release(BODY_BUDGET, |_| false);
-        let to_pack = Change::Pack(self.hand_out());
-        vec![Change::Replaced { shown: Shown::Whole, is_awaited: ends.is_awaited }, to_pack]
-    }
-
-    /// Shows the first entries, if others are shown and the whole is not known yet.
-    pub(crate) fn show_beginning(&mut self) -> Option<Change> {
-        if !self.ends.is_part() || self.ends.is_beginning {
-            return None;
-        }
-        if self.ends.other.order().is_empty() {
-            self.ends.is_awaited = true;
-            return None;
-        }
-        Some(self.exchange())
-    }
-
-    /// Shows the last entries, if the first ones are shown.
-    pub(crate) fn show_end(&mut self) -> Option<Change> {
-        self.ends.is_beginning.then(|| self.exchange())
-    }
-
-    /// Shows the other end.
-    fn exchange(&mut self) -> Change {
-        let other = std::mem::take(&mut self.ends.other);
-        self.indexes.clear();
-        let is_awaited = std::mem::take(&mut self.ends.is_awaited);
-        self.ends.is_beginning = !self.ends.is_beginning;
-        self.show(other);
-        let shown = if self.ends.is_beginning { Shown::Beginning } else { Shown::End };
-        Change::Replaced { shown, is_awaited }
-    }
-
-    fn show(&mut self, transcript: Transcript) {
-        self.before = Some(std::mem::replace(&mut self.transcript, transcript));
+        let before = std::mem::replace(&mut self.transcript, whole);
         self.status.is_stale = true;
         self.transcript.settle();
-    }
-
-    /// What was shown before, after [`Change::Replaced`].
-    pub(crate) fn before(&self) -> Option<&Transcript> {
-        self.before.as_ref()
-    }
-
-    /// Where an entry of what was shown before is now.
-    pub(crate) fn moved(&self, id: EntryId) -> Option<EntryId> {
-        self.transcript.find(&self.before.as_ref()?.get(id)?.key)
-    }
-
-    /// The reader's places are carried over.
-    pub(crate) fn forget_before(&mut self) {
-        let before = self.before.take();
-        if self.ends.is_part() {
-            self.ends.other = before.unwrap_or_default();
-        }
+        self.transcript.release(BODY_BUDGET, |_| false);
+        vec![Change::Replaced(Box::new(before)), Change::Pack(self.hand_out())]
     }
 
     /// Takes bodies that were read again. Answers which entries have them.
@@ -255,7 +194,7 @@ impl Session {
 
     /// Takes entries that were packed: of the whole, which may be shown by now, or of what is shown before it.
     pub(crate) fn take_back(&mut self, page: WasPacked) {
-        let other = match &mut self.ends.whole {
+        let other = match &mut self.whole {
             Some(whole) => whole.transcript.take_back(page),
             None => Some(page),
         };
@@ -264,18 +203,17 @@ impl Session {
 
     /// The end of the session as it is now; `None` while it is still being read.
     pub fn end(&self, now: Timestamp) -> Option<Seen> {
-        if !self.file.is_caught_up && !self.ends.is_part() {
+        if !self.is_at_its_end() {
             return None;
         }
-        let transcript = self.last_entries();
-        let mut entries = transcript.order().iter().rev().filter_map(|id| transcript.get(*id));
+        let mut entries = self.transcript.order().iter().rev().filter_map(|id| self.transcript.get(*id));
         let last = entries.find(|entry| entry.lane.is_none())?;
         Some(Seen { key: last.key.clone(), at: now })
     }
 
     /// Whether what comes is written now, and was not there before.
     pub(crate) fn is_at_its_end(&self) -> bool {
-        self.file.is_caught_up || (self.ends.is_part() && !self.ends.is_beginning())
+        self.file.is_caught_up || self.is_part()
     }
 
     /// Entries that came after what was seen.
@@ -283,27 +221,14 @@ impl Session {
         seen.after(&self.transcript, self.file.is_caught_up)
     }
 
-    /// The transcript that ends where the session ends.
-    pub(crate) fn last_entries(&self) -> &Transcript {
-        if self.ends.is_beginning { &self.ends.other } else { &self.transcript }
-    }
-
-    /// Whether a batch of the whole may change what is shown.
-    pub(crate) fn shows_whole(&self) -> bool {
-        let grows = self.ends.is_beginning && self.transcript.order().len() < ends::FIRST;
-        !self.ends.is_part() || self.ends.is_awaited || grows
-    }
-
     /// Finds out how the session stands now.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
-        let last = if self.ends.is_beginning { &self.ends.other } else { &self.transcript };
-        let shown = (&self.transcript, &*self.indexes.account);
-        self.status.refresh(last, self.file.last_write, now, shown);
+        self.status.refresh(&self.transcript, &self.indexes.account, self.file.last_write, now);
     }
 
     /// How long nothing was written at work, in ms.
     pub(crate) fn silence(&self, now: Timestamp) -> Option<u64> {
-        activity::silence(self.last_entries(), &self.status.activity, self.file.last_write, now)
+        activity::silence(&self.transcript, &self.status.activity, self.file.last_write, now)
     }
 
     /// The same, once it lasts longer than anybody expects: tools often write nothing until they end. Work that was
@@ -317,18 +242,17 @@ impl Session {
     /// The loop that the agent is in right now.
     pub(crate) fn current_loop(&self) -> Option<Run<'_>> {
         let run = self.indexes.loops.current(&self.transcript)?;
-        let is_now = !self.ends.is_beginning && self.status.activity.is_work();
-        (is_now && run.count() as u64 >= LOOP).then_some(run)
+        (self.status.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }
 
     /// Whether the agent works on what is shown, or waits for somebody who may come.
     pub(crate) fn is_at_work(&self, now: Timestamp) -> bool {
-        !self.ends.is_beginning && self.status.is_at_work(now)
+        self.status.is_at_work(now)
     }
 
     /// How long the newest turn has been going on since the last sign of its main lane, in ms.
     pub(crate) fn goes_on_ms(&self, now: Timestamp) -> u64 {
-        let is_open = self.status.activity.is_work() && !self.ends.is_beginning;
+        let is_open = self.status.activity.is_work();
         self.indexes.account.last_sign().filter(|_| is_open).map_or(0, |last| now.since(last))
     }
 
@@ -345,7 +269,7 @@ impl Session {
         look: impl FnOnce(&alarm::Status<'_>),
     ) {
         self.transcript.settle();
-        self.status.activity = activity::judge(self.last_entries(), self.file.last_write, now);
+        self.status.activity = activity::judge(&self.transcript, self.file.last_write, now);
         let cost = self.indexes.account.cost(&self.transcript);
         look(&alarm::Status {
             transcript: &self.transcript,
@@ -360,7 +284,7 @@ impl Session {
 
     /// A call or a result that has lost its other half since the last look, by those that were `known` then.
     pub(crate) fn news_of_orphans(&mut self, known: &mut Option<HashSet<Place>>) -> Option<(Place, String)> {
-        if self.ends.is_part() || !self.indexes.follow_findings(&self.transcript) {
+        if self.is_part() || !self.indexes.follow_findings(&self.transcript) {
             return None;
         }
         let orphans = self.indexes.findings.iter().filter(|finding| finding.is_orphan());

@@ -34,28 +34,28 @@ impl Default for Status {
 }
 
 impl Status {
-    /// Finds out how the session stands now, by its last entries and by the account of those that are shown.
+    /// Finds out how the session stands now.
     pub(super) fn refresh(
         &mut self,
-        last: &Transcript,
+        transcript: &Transcript,
+        account: &Account,
         last_write: Option<LastWrite>,
         now: Timestamp,
-        (shown, account): (&Transcript, &Account),
     ) {
         // It depends on the session and on how many seconds have passed; the last answer may be very long.
         let counted = account.revision();
-        let seen = (last.changes(), last_write, now.0.div_euclid(1_000), counted);
+        let seen = (transcript.changes(), last_write, now.0.div_euclid(1_000), counted);
         let is_counted_anew = self.judged.is_none_or(|(.., before)| before != counted);
         if self.is_stale || self.judged != Some(seen) {
             self.judged = Some(seen);
-            self.activity = activity::judge(last, last_write, now);
+            self.activity = activity::judge(transcript, last_write, now);
         }
         let is_stale = std::mem::take(&mut self.is_stale);
         if is_stale {
-            self.context = context::of(last);
+            self.context = context::of(transcript);
         }
         if is_stale || is_counted_anew {
-            self.cost = phrases::cost(&account.cost(shown)).unwrap_or_else(|| unknown_price(shown));
+            self.cost = phrases::cost(&account.cost(transcript)).unwrap_or_else(|| unknown_price(transcript));
         }
     }
 

@@ -1,4 +1,4 @@
-//! A session that is read in the background while its end is shown.
+//! A session that is read in the background while another transcript of it is shown.
 //!
 //! What is known of it is taken in batch by batch, while the entries are at hand: later they are packed, and to
 //! unpack each of them costs more than to read them. What must begin at the beginning again, because something

@@ -184,12 +184,9 @@ fn left_words(reader: &Reader) -> String {
         return parts.join("  ");
     }
     if let Some((done, total)) = reader.session.file.progress {
-        let end = match (reader.session.ends.is_part(), reader.session.ends.is_beginning()) {
-            (false, _) => "",
-            (true, true) => "beginning only, ",
-            (true, false) => "end only, ",
-        };
-        parts.push(format!("{end}reading {}%", (done * 100).checked_div(total).unwrap_or(0)));
+        let end = if reader.session.is_part() { "end only, " } else { "" };
+        let then = if reader.text.places.wants_beginning { ", then to the beginning" } else { "" };
+        parts.push(format!("{end}reading {}%{then}", (done * 100).checked_div(total).unwrap_or(0)));
     }
     if let Some(filter) = &reader.text.find.next_filter {
         parts.push(format!("filtering {}% (esc stops)", filter.percent));
@@ -262,8 +259,8 @@ fn right_words(reader: &Reader) -> Vec<String> {
         Some(entry.blocks.get(focus.block).map_or(entry.origin, |block| entry.origin_of(block)))
     });
     let line = origin.filter(|origin| origin.line > 0).map(|origin| format!("line {}", origin.line));
-    // How far down an end of the session is, nobody knows yet.
-    let share = (!reader.session.ends.is_part()).then(|| format!("{}%", percent(&reader.text)));
+    // How far down the end of the session is, nobody knows yet.
+    let share = (!reader.session.is_part()).then(|| format!("{}%", percent(&reader.text)));
     let (mut bad, mut records) = (None, None);
     if reader.session.file.progress.is_none() {
         let unknown = tally.loud();

@@ -516,7 +516,7 @@ fn walk(start: &Start, size: (u16, u16), steps: &[Step]) {
         let followed = journey.stage.app.reader.text.view.follows();
         let was_in_tree = journey.stage.app.reader.text.view.node().is_some();
         // Who asked for the beginning gets it as soon as it is there.
-        let was_awaited = journey.stage.app.reader.session.ends.is_awaited();
+        let was_awaited = journey.stage.app.reader.text.places.wants_beginning;
         let window = journey.stage.window();
         let leave = journey.take(step);
         let stage = &mut journey.stage;

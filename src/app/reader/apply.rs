@@ -10,8 +10,8 @@ use crate::model::body::Held;
 use crate::model::edit::Feed;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
-use crate::model::transcript::Touched;
-use crate::session::{Change, Shown};
+use crate::model::transcript::{Touched, Transcript};
+use crate::session::{Change, Lookup};
 
 impl Reader {
     /// Takes one message of the feed; goes to where the reader was before, or to the entry that was asked for, as soon
@@ -27,25 +27,13 @@ impl Reader {
         effects
     }
 
-    /// Shows the first entries, if others are shown and the whole is not known yet.
-    pub(super) fn show_beginning(&mut self) -> Vec<Effect> {
-        let change = self.session.show_beginning();
-        change.map_or_else(Vec::new, |change| self.note(change))
-    }
-
-    /// Shows the last entries, if the first ones are shown.
-    pub(super) fn show_end(&mut self) -> Vec<Effect> {
-        let change = self.session.show_end();
-        change.map_or_else(Vec::new, |change| self.note(change))
-    }
-
     fn note(&mut self, change: Change) -> Vec<Effect> {
         if let Some(before) = &mut self.before_view {
             before.place = None;
         }
         match change {
             Change::Touched(touched) => return self.note_touched(&touched),
-            Change::Replaced { shown, is_awaited } => return self.carry(shown, is_awaited),
+            Change::Replaced(before) => return self.look_up(&before),
             Change::CaughtUp { is_first } => {
                 if is_first {
                     self.with_text(news::settle);
@@ -86,25 +74,19 @@ impl Reader {
         effects
     }
 
-    /// Another transcript of the session is shown: what is being read stays in its place.
-    fn carry(&mut self, shown: Shown, is_awaited: bool) -> Vec<Effect> {
+    /// Another transcript of the session is shown: what is being read is looked up there and stays in its place. All that
+    /// panes know of entries is found out anew.
+    fn look_up(&mut self, before: &Transcript) -> Vec<Effect> {
         let Self { session, text, outline, checks, views, inspector, strip, .. } = self;
-        let moved = |id: EntryId| session.moved(id);
-        text.carry(&moved);
-        text.find.carry(&moved);
-        text.places.carry(&session.transcript, shown);
+        text.look_up(&Lookup { before, now: &session.transcript });
         outline.clear();
         checks.clear();
         views.clear();
         inspector.clear();
         strip.clear();
-        if shown != Shown::Whole {
-            text.unseen = 0;
-        }
-        let mut effects = self.with_text(filter::again);
+        let mut effects = self.with_text(|text, scene| filter::again(text, scene, before));
         effects.extend(self.with_text(search::again));
-        self.session.forget_before();
-        if is_awaited {
+        if std::mem::take(&mut self.text.places.wants_beginning) {
             self.text.view.ask(Motion::Top);
         }
         effects

@@ -170,7 +170,7 @@ fn part(scene: &Scene<'_>, span: &TimeSpan) -> Segment {
 
 /// What the agent has been doing since the last sign.
 fn going_on(scene: &Scene<'_>, spans: &[TimeSpan]) -> Option<Segment> {
-    let last = spans.last().filter(|_| !scene.session.ends.is_beginning())?.to;
+    let last = spans.last()?.to;
     let class = match &scene.session.status.activity {
         Activity::Tool { .. } => Class::Tool,
         Activity::Model { .. } => Class::Model,

@@ -9,7 +9,7 @@ pub mod search;
 use self::opened::Opened;
 use super::places::saved_position::SavedPosition;
 use super::viewport::Focus;
-use crate::model::entry::EntryId;
+use crate::session::Lookup;
 use crate::session::filter::Filter;
 use crate::session::search::Search;
 
@@ -98,18 +98,18 @@ impl Find {
         self.generation
     }
 
-    /// Another transcript of the session is shown, with its entries under other numbers.
-    pub fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
+    /// The same places in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
         self.sought = self.sought.map(|sought| Sought {
-            block: sought.block.and_then(|(focus, edge)| Some((focus.moved(moved)?, edge))),
+            block: sought.block.and_then(|(focus, edge)| Some((lookup.block(focus)?, edge))),
             ..sought
         });
-        self.opened.carry();
-        self.same_id = self.same_id.take().and_then(|(focus, id)| Some((focus.moved(moved)?, id)));
+        self.opened.forget_runs();
+        self.same_id = self.same_id.take().and_then(|(focus, id)| Some((lookup.block(focus)?, id)));
         if let Some(typing) = &mut self.typing {
-            typing.from.carry(moved);
-            typing.opened.carry();
+            typing.from.look_up(lookup);
+            typing.opened.forget_runs();
         }
-        self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: at.focus.moved(moved)?, ..at }));
+        self.at_hit = self.at_hit.and_then(|at| Some(AtHit { focus: lookup.block(at.focus)?, ..at }));
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Kind, wa
         _ if kind != Kind::Prompt && text.level == Level::Prompts => {
             format!("no {what} {side} this among prompts; + shows more")
         }
-        _ if scene.session.ends.is_part() => format!("no {what} {side} this in what is read so far"),
+        _ if scene.session.is_part() => format!("no {what} {side} this in what is read so far"),
         _ => format!("no {what} {side} this"),
     };
     scene.say(words);

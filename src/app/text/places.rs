@@ -15,7 +15,6 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::render::nodes::NodeId;
-use crate::session::Shown;
 use crate::session::news::Seen;
 
 /// Jumps that can be taken back.
@@ -82,8 +81,8 @@ pub struct Places {
     trail: Trail,
     /// The last entry: what joins it may be new, too.
     pub(crate) tail: Tail,
-    /// Where jumps came from among the last entries, while the first ones are shown.
-    at_the_end: Vec<Item>,
+    /// Whether the reader is to be taken to the beginning as soon as it is read.
+    pub wants_beginning: bool,
 }
 
 /// The last entry that is shown.
@@ -127,12 +126,8 @@ impl Places {
         self.trail = trail;
     }
 
-    /// Whether a jump can be taken back among what is shown.
-    pub(crate) fn can_go_back(&self) -> bool {
-        !self.trail.jumps.is_empty()
-    }
-
-    /// Takes the last jump back, or goes forward again, from where the reader is.
+    /// Takes the last jump back, or goes forward again, from where the reader is. Places that are not in the session any
+    /// more are passed over.
     pub(crate) fn travel(
         &mut self,
         transcript: &Transcript,
@@ -144,25 +139,14 @@ impl Places {
         } else {
             (&mut self.trail.ahead, &mut self.trail.jumps)
         };
-        let (key, block) = from.pop()?;
-        onto.extend(here.and_then(|here| item_of(transcript, here)));
-        Some(Focus { entry: transcript.find(&key)?, block })
-    }
-
-    /// Another transcript is shown: jumps among the last entries are taken up again there.
-    pub(crate) fn carry(&mut self, transcript: &Transcript, shown: Shown) {
-        match shown {
-            Shown::Beginning => self.at_the_end = std::mem::take(&mut self.trail.jumps),
-            Shown::End => self.trail.jumps = std::mem::take(&mut self.at_the_end),
-            Shown::Whole => {
-                let jumps = std::mem::take(&mut self.trail.jumps);
-                self.trail.jumps = std::mem::take(&mut self.at_the_end);
-                self.trail.jumps.extend(jumps);
+        let focus = loop {
+            let (key, block) = from.pop()?;
+            if let Some(entry) = transcript.find(&key) {
+                break Focus { entry, block };
             }
-        }
-        for items in [&mut self.trail.jumps, &mut self.trail.ahead] {
-            items.retain(|(key, _)| transcript.find(key).is_some());
-        }
+        };
+        onto.extend(here.and_then(|here| item_of(transcript, here)));
+        Some(focus)
     }
 }
 

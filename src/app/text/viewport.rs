@@ -10,6 +10,7 @@ use crate::app::input::action::Way;
 use crate::model::entry::EntryId;
 use crate::render::nodes::NodeId;
 use crate::render::row::{Row, RowKind};
+use crate::session::Lookup;
 
 mod nodes;
 mod select;
@@ -44,10 +45,10 @@ pub(crate) enum Anchor {
 impl Anchor {
     /// The same row in another transcript of the session; the end if its entry is not there.
     #[must_use]
-    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Self {
+    pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Self {
         match self {
             Self::Row { entry, block, row, node, line } => {
-                moved(entry).map_or(Self::Tail, |entry| Self::Row { entry, block, row, node, line })
+                lookup.entry(entry).map_or(Self::Tail, |entry| Self::Row { entry, block, row, node, line })
             }
             Self::Tail => Self::Tail,
         }
@@ -132,12 +133,12 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// Another transcript of the session is shown, with its entries under other numbers.
-    pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
-        self.anchor = self.anchor.moved(moved);
+    /// The same rows and the same item in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.anchor = self.anchor.look_up(lookup);
         self.unclamped = None;
-        self.focus = self.focus.and_then(|focus| focus.moved(moved));
-        self.selection = self.selection.and_then(|selection| selection.moved(moved));
+        self.focus = self.focus.and_then(|focus| lookup.block(focus));
+        self.selection = self.selection.and_then(|selection| selection.look_up(lookup));
         self.lines.clear();
     }
 

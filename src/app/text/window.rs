@@ -5,7 +5,7 @@ use super::landmarks::starter;
 use super::places::news;
 use super::sequence::{Sequence, Wanted};
 use super::spine::cell_of;
-use super::viewport::{Anchor, Focus, Line, Motion, Viewport};
+use super::viewport::{Anchor, Focus, Line, Viewport};
 use super::{branches, rows_of, runs};
 use crate::analysis::calls::awaited::Awaited;
 use crate::app::layout::Frame;
@@ -17,15 +17,7 @@ use crate::render::row::{Level, Look, Times};
 
 /// Fills the window; what is new and in sight is no longer unseen.
 pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
-    let arrange = |layouts: &mut Layouts<'_>, view: &mut Viewport| {
-        view.arrange(layouts, usize::from(frame.lines()));
-    };
-    with_layouts(text, scene, frame, arrange);
-    if scene.session.ends.is_beginning() && text.view.follows() {
-        // What comes after the first entries is not new, and must not move what is read.
-        text.view.ask(Motion::Pause);
-        with_layouts(text, scene, frame, arrange);
-    }
+    with_layouts(text, scene, frame, |layouts, view| view.arrange(layouts, usize::from(frame.lines())));
     text.note_tail(&scene.session.transcript);
     if text.view.is_at_end {
         (text.unseen, text.places.tail.grown) = (0, None);

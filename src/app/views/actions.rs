@@ -171,7 +171,7 @@ fn page_scene<'a>(text: &'a TextPane, scene: &Scene<'a>) -> PageScene<'a> {
         activity: &session.status.activity,
         is_at_work: session.is_at_work(scene.screen.now),
         awaited: Awaited::of(&session.transcript),
-        is_whole: !session.ends.is_part() && session.file.is_caught_up,
+        is_whole: !session.is_part() && session.file.is_caught_up,
         focus: text.view.focus,
         follows: text.view.follows(),
         search: text.find.search.as_ref(),

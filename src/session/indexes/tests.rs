@@ -339,13 +339,12 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// The indexes of a session hear of all that changes it: of what is shown, of its other end when the reader goes
-    /// there, and of the whole that is read beside these and takes their place.
+    /// The indexes of a session hear of all that changes it: of what is shown, and of the whole that is read beside it and
+    /// takes its place.
     #[test]
     fn a_session_informs_its_indexes_of_every_change(
         steps in steps(),
         shown_first in 0usize..40,
-        turns in prop::collection::vec(0u8..6, 40),
     ) {
         let mut session = Session::default();
         let take = |session: &mut Session, stage: Stage, batch: Batch| {
@@ -356,20 +355,10 @@ proptest! {
         for (number, step) in steps.iter().enumerate().skip(shown_first).filter(|_| is_beside) {
             take(&mut session, Stage::Preview, batch(number, *step));
         }
-        for ((number, step), turn) in steps.iter().enumerate().zip(turns) {
+        for (number, step) in steps.iter().enumerate() {
             take(&mut session, Stage::Whole, batch(number, *step));
-            let other_end = match turn {
-                0 => session.show_beginning(),
-                1 => session.show_end(),
-                _ => None,
-            };
-            if other_end.is_some() {
-                session.forget_before();
-                assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
-            }
         }
         session.take(Feed::CaughtUp);
-        session.forget_before();
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
     }
 }

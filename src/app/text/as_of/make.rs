@@ -158,7 +158,7 @@ fn summary(
         }
         None => lines.push(format!("what the next request was to have before it{}", not_here())),
     }
-    if scene.session.ends.is_part() {
+    if scene.session.is_part() {
         lines.push("the session is still being read: what comes before its end is missing".to_owned());
     }
     lines

@@ -20,7 +20,7 @@ use crate::app::text::folds::reach;
 use crate::app::text::landmarks::id_of;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::{BlockKind, EntryId};
-use crate::model::transcript::Touched;
+use crate::model::transcript::{Touched, Transcript};
 use crate::render::row::Level;
 use crate::session::Session;
 use crate::session::filter::Filter;
@@ -174,7 +174,7 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
 }
 
 /// The session was read anew: judges it again.
-pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+pub(crate) fn again(text: &mut TextPane, scene: &mut Scene<'_>, before: &Transcript) -> Vec<Effect> {
     let next = text.find.next_filter.take();
     let Some(old) = text.find.filter.take() else {
         return next.map_or_else(Vec::new, |next| set(text, scene, &next.typed, next.expr));
@@ -188,7 +188,7 @@ pub fn again(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     // What was shown stays so until its text is read anew.
     for open in job.iter().flat_map(|job| &job.unsure) {
         let key = scene.session.transcript.get(open.focus.entry).map(|entry| &entry.key);
-        let known = key.and_then(|key| scene.session.before()?.find(key));
+        let known = key.and_then(|key| before.find(key));
         if known.is_some_and(|entry| old.shows(Focus { entry, ..open.focus })) {
             filter.show(open.focus, open.revision);
         }

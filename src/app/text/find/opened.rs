@@ -95,7 +95,7 @@ impl Opened {
     }
 
     /// Another transcript of the session is shown, in which runs are looked for anew.
-    pub(crate) fn carry(&mut self) {
+    pub(crate) fn forget_runs(&mut self) {
         self.runs.clear();
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<c
     };
     match scene.session.transcript.find(&key) {
         Some(entry) => jump(text, scene, Focus { entry, block }),
-        None if scene.session.ends.is_part() => {
+        None if scene.session.is_part() => {
             scene.say(format!("what was marked {letter} is not read yet"));
         }
         None => scene.say(format!("what was marked {letter} is not in the session any more")),

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use crate::app::text::folds::Folds;
 use crate::app::text::runs::Runs;
 use crate::app::text::viewport::{Anchor, Focus};
-use crate::model::entry::EntryId;
 use crate::model::text::Name;
+use crate::session::Lookup;
 
 /// Where a reader stands and what is unfolded there: what a search that is given up goes back to.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +22,10 @@ pub struct SavedPosition {
 }
 
 impl SavedPosition {
-    /// Another transcript of the session is shown, with its entries under other numbers.
-    pub(crate) fn carry(&mut self, moved: &impl Fn(EntryId) -> Option<EntryId>) {
-        self.anchor = self.anchor.moved(moved);
-        self.focus = self.focus.and_then(|focus| focus.moved(moved));
+    /// The same place in another transcript of the session.
+    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+        self.anchor = self.anchor.look_up(lookup);
+        self.focus = self.focus.and_then(|focus| lookup.block(focus));
         self.folds.runs = Runs::default();
     }
 }

@@ -5,6 +5,7 @@ use super::walk::{Rows, Spot, spot_of, walk_down, walk_up, within_block};
 use super::{Focus, Line, Motion, Viewport, focus_of};
 use crate::model::entry::EntryId;
 use crate::render::row::RowKind;
+use crate::session::Lookup;
 
 /// A row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ impl Selection {
     }
 
     /// The same rows in another transcript of the session.
-    pub(crate) fn moved(self, moved: &impl Fn(EntryId) -> Option<EntryId>) -> Option<Self> {
-        let mark = |mark: Mark| Some(Mark { entry: moved(mark.entry)?, ..mark });
+    pub(crate) fn look_up(self, lookup: &Lookup<'_>) -> Option<Self> {
+        let mark = |mark: Mark| Some(Mark { entry: lookup.entry(mark.entry)?, ..mark });
         Some(Self { anchor: mark(self.anchor)?, cursor: mark(self.cursor)? })
     }
 
