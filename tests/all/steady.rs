@@ -396,7 +396,11 @@ impl Journey {
                 let end = emitter.edits.iter().skip(*skipped).cloned();
                 stage.add_as(Mode::Append, Stretch::Preview, end);
             }
-            None => drop(stage.add(emitter.edits.iter().cloned())),
+            None => {
+                stage.add(emitter.edits.iter().cloned());
+                // Only what comes after all is read is new.
+                stage.feed(Feed::CaughtUp);
+            }
         }
         Self { stage, emitter, has_preview: skipped.is_some() }
     }
@@ -616,5 +620,39 @@ fn what_is_read_stands_where_it_stood_before_a_page_that_a_number_opened() {
             Step::Search("hold", None),
         ];
         walk(&Start::Made(session(), None), (120, 40), &steps);
+    }
+}
+
+/// A line of the window is taken for what came before it is known whether any of that is shown: if none is, the line is
+/// given back, and the row that stood on it stands there again.
+#[test]
+fn what_came_and_is_not_shown_moves_nothing() {
+    for lines in [8, 12, 20] {
+        let mut stage = Stage::made((60, lines));
+        let tall = crate::made::lines(90, |n| format!("row {n} of a tall text"));
+        stage.add([
+            says("p", 0, Role::User, "look into the hold"),
+            calls("c", 1, "bash", ToolKind::Run, "ask the mate"),
+            says("before", 2, Role::Assistant, &tall),
+            says("last", 3, Role::Assistant, &tall),
+        ]);
+        stage.feed(Feed::CaughtUp);
+        stage.press("G");
+        let height = usize::from(stage.app.reader.frame().lines());
+        while stage.line_of_focus().is_none_or(|line| line + 1 < height) {
+            stage.press("ctrl-y");
+        }
+        assert_eq!((stage.focused_key().as_str(), stage.line_of_focus()), ("last", Some(height - 1)));
+        let before = stage.window();
+        let trace = with(says("t", 4, Role::Harness, "nothing to see"), |entry| entry.marks.trace = true);
+        stage.add([lane("mate", "c"), trace]);
+        assert_eq!(stage.window(), before, "{}", stage.picture());
+        stage.add([says("new", 5, Role::Assistant, "something to see")]);
+        assert_eq!(
+            stage.line_of_focus(),
+            Some(height - 2),
+            "what is shown has its line:\n{}",
+            stage.picture()
+        );
     }
 }
