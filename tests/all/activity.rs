@@ -12,14 +12,24 @@ use crate::fixtures;
 /// When the last record of each session was written: 2026-05-01T10:00:09Z.
 const LAST: i64 = 1_777_629_609_000;
 
-/// What is judged a minute after the last record of a file.
-fn of(name: &str, text: &str) -> Activity {
+/// What is judged so many milliseconds after the last record of a file.
+fn judged(name: &str, text: &str, after: i64) -> Activity {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     let session = fixtures::read(&Target { path, session: None });
-    judge(&session.transcript, None, Timestamp(LAST + 60_000))
+    judge(&session.transcript, None, Timestamp(LAST + after))
+}
+
+/// What is judged a minute after the last record of a file.
+fn of(name: &str, text: &str) -> Activity {
+    judged(name, text, 60_000)
+}
+
+/// What is judged a second after it.
+fn soon(name: &str, text: &str) -> Activity {
+    judged(name, text, 1_000)
 }
 
 fn lines(records: &[Value]) -> String {
@@ -203,4 +213,128 @@ fn a_panel_that_asks_waits_for_permission() {
         assert_eq!(answered.word(), "model", "{asked:?}");
     }
     assert_eq!(panel(&[("say", "command", "rm x")]).word(), "tool", "nobody is asked");
+}
+
+/// A second after the last record of a session of Copilot: its start, a prompt, then these events.
+fn copilot(events: &[(&str, Value)]) -> Activity {
+    let head = [
+        ("session.start", json!({"sessionId": "c1", "producer": "copilot-agent", "context": {"cwd": "/w"}})),
+        ("user.message", json!({"content": "do it"})),
+        ("assistant.turn_start", json!({"turnId": "0"})),
+    ];
+    let records: Vec<Value> = head
+        .iter()
+        .chain(events)
+        .enumerate()
+        .map(|(n, (kind, data))| {
+            json!({"type": kind, "data": data, "id": format!("e{n}"), "timestamp": at(n), "parentId": null})
+        })
+        .collect();
+    soon("session-state/c1/events.jsonl", &lines(&records))
+}
+
+#[test]
+fn a_final_answer_is_waited_behind_at_once() {
+    let said = |calls: Value| {
+        ("assistant.message", json!({"messageId": "m1", "content": "Done.", "toolRequests": calls}))
+    };
+    let call = said(json!([{"toolCallId": "t1", "name": "bash", "arguments": {"command": "ls"}}]));
+    let result =
+        ("tool.execution_complete", json!({"toolCallId": "t1", "success": true, "result": {"content": "a"}}));
+    let turn_ends = ("assistant.turn_end", json!({"turnId": "0"}));
+    let checked = ("session.usage_checkpoint", json!({"totalNanoAiu": 1}));
+    let task_ends = ("session.task_complete", json!({"summary": "All is done.", "success": true}));
+    assert_eq!(copilot(&[said(json!([])), turn_ends.clone(), checked]).word(), "waiting");
+    assert_eq!(
+        copilot(&[call.clone(), result.clone(), turn_ends.clone()]).word(),
+        "model",
+        "each request ends a turn"
+    );
+    assert_eq!(copilot(&[call.clone(), result, task_ends, turn_ends]).word(), "waiting");
+    assert_eq!(copilot(&[call]).word(), "tool");
+
+    let gemini = |content: &str, calls: Value| {
+        let head = json!({"sessionId": "aaaaaaaa-0000-4000-8000-000000000001", "projectHash": "p", "startTime": at(0)});
+        let asked = json!({"id": "1", "timestamp": at(1), "type": "user", "content": [{"text": "do it"}]});
+        let said = json!({"id": "2", "timestamp": at(2), "type": "gemini", "content": content, "model": "m", "toolCalls": calls});
+        soon("session-2026-05-01T10-00-aaaaaaaa.jsonl", &lines(&[head, asked, said]))
+    };
+    let ran = json!([{"id": "c1", "name": "run_shell_command", "args": {"command": "ls"}, "status": "success",
+        "result": [{"functionResponse": {"id": "c1", "name": "run_shell_command", "response": {"output": "a"}}}]}]);
+    assert_eq!(gemini("Done.", json!([])).word(), "waiting");
+    assert_eq!(gemini("I look:", ran).word(), "model");
+
+    let qwen = |part: Value| {
+        let record = |n: usize, kind: &str, part: Value| {
+            json!({"uuid": format!("{n}"), "parentUuid": null, "sessionId": "q1", "cwd": "/w", "version": "0.20.0",
+                "timestamp": at(n), "type": kind, "message": {"role": kind, "parts": [part]}})
+        };
+        let asked = record(1, "user", json!({"text": "do it"}));
+        let measured = json!({"uuid": "3", "sessionId": "q1", "timestamp": at(3), "type": "system",
+            "subtype": "ui_telemetry", "systemPayload": {"uiEvent": {"event.name": "qwen-code.api_response"}}});
+        soon("chats/q1.jsonl", &lines(&[asked, record(2, "assistant", part), measured]))
+    };
+    assert_eq!(qwen(json!({"text": "Done."})).word(), "waiting");
+    assert_eq!(qwen(json!({"functionCall": {"id": "c1", "name": "ls", "args": {}}})).word(), "tool");
+
+    let vibe = |content: &str| {
+        let asked = json!({"role": "user", "content": "do it", "message_id": "1"});
+        let said = json!({"role": "assistant", "content": content, "message_id": "2"});
+        soon("session_20260501_100000_0e000000/messages.jsonl", &lines(&[asked, said]))
+    };
+    assert_eq!(vibe("Done.").word(), "waiting");
+
+    let cline = |metrics: Value| {
+        let asked = json!({"id": "m1", "role": "user", "content": [{"type": "text", "text": "do it"}], "ts": LAST - 9_000});
+        let said = json!({"id": "m2", "role": "assistant", "content": [{"type": "text", "text": "Done."}], "ts": LAST, "metrics": metrics});
+        let whole = json!({"version": 1, "agent": "lead", "sessionId": "1777629600000_abcde", "messages": [asked, said]});
+        soon("1777629600000_abcde.messages.json", &whole.to_string())
+    };
+    assert_eq!(cline(json!({"inputTokens": 1, "outputTokens": 2})).word(), "waiting");
+    assert_eq!(cline(Value::Null).word(), "model", "only the last answer of a turn has them");
+}
+
+#[test]
+fn what_the_user_was_asked_is_waited_for_until_it_is_answered() {
+    let call = (
+        "assistant.message",
+        json!({"messageId": "m1", "content": "", "toolRequests": [
+        {"toolCallId": "t1", "name": "bash", "arguments": {"command": "ls"}},
+        {"toolCallId": "t2", "name": "bash", "arguments": {"command": "pwd"}}]}),
+    );
+    let asked = |id: &str, command: &str| {
+        let request = json!({"kind": "shell", "toolCallId": "t1", "fullCommandText": command});
+        ("permission.requested", json!({"requestId": id, "permissionRequest": request}))
+    };
+    let answered =
+        |id: &str| ("permission.completed", json!({"requestId": id, "result": {"kind": "approved"}}));
+    let waits = |events: &[(&str, Value)]| match copilot(events) {
+        Activity::Waiting { what, .. } => what.to_string(),
+        other => other.word().to_owned(),
+    };
+    let both = [call, asked("p1", "ls"), asked("p2", "pwd"), answered("p2"), answered("p1")];
+    assert_eq!(waits(&both[..2]), "permission: ls");
+    assert_eq!(waits(&both[..3]), "permission: pwd");
+    assert_eq!(waits(&both[..4]), "permission: ls", "the other one is still open");
+    assert_eq!(waits(&both), "tool");
+    let question = ("user_input.requested", json!({"requestId": "q1", "question": "Which one?"}));
+    assert_eq!(waits(&[question.clone()]), "Which one?");
+    assert_eq!(
+        waits(&[question, ("user_input.completed", json!({"requestId": "q1", "answer": "b"}))]),
+        "model"
+    );
+
+    let kiro = |count: usize| {
+        let folder = fixtures::root().join("kiro/sess_4b000000-0000-4000-8000-000000000001/messages.jsonl");
+        let text = fs::read_to_string(folder).unwrap();
+        let begun: Vec<String> = text
+            .lines()
+            .take(count)
+            .map(|line| line.replace("2026-09-03T12:00", "2026-05-01T10:00"))
+            .collect();
+        soon("sess_4b000000-0000-4000-8000-000000000001/messages.jsonl", &begun.join("\n"))
+    };
+    let Activity::Waiting { what, .. } = kiro(7) else { panic!("an approval is open") };
+    assert_eq!(what.as_str(), "permission: run lamps --count");
+    assert_eq!(kiro(8).word(), "tool");
 }

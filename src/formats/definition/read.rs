@@ -20,7 +20,9 @@ use self::table::Reader;
 use super::chat::Chat;
 use super::kinds::{FACTS, Fact};
 use super::mistakes::{Lines, Mistake};
-use super::rule::{Around, Definition, Detect, FactRule, Folders, Kind, Mark, Needs, Numbered, Rule};
+use super::rule::{
+    Around, Definition, Detect, FactRule, Folders, Kind, Mark, MarkKind, Needs, Numbered, Rule,
+};
 use crate::formats::fields;
 use crate::model::record::Shape;
 
@@ -134,6 +136,9 @@ fn needs(rules: &[Rule], numbered: Option<Numbered>) -> Needs {
         sums: rules.iter().any(|rule| rule.usages.iter().any(|usage| usage.so_far)),
         numbered,
         unsaid: rules.iter().any(|rule| rule.unsaid.is_some()),
+        answers: rules
+            .iter()
+            .any(|rule| rule.mark.as_ref().is_some_and(|mark| mark.kind == MarkKind::Answered)),
     }
 }
 

@@ -84,6 +84,8 @@ pub(super) struct Needs {
     pub(super) numbered: Option<Numbered>,
     /// Whether a rule shows what no entry says, so that it must be known what they say.
     pub(super) unsaid: bool,
+    /// Whether a rule answers questions, so that it must be known which are open.
+    pub(super) answers: bool,
 }
 
 /// What each run of the program numbers anew, by which one is known whose beginning is lost.
@@ -549,10 +551,12 @@ pub(super) enum MarkKind {
     Ended,
     Branch,
     Waiting,
+    Permission,
+    Answered,
 }
 
 /// The words for them.
-pub(super) const MARKS: [(&str, MarkKind); 9] = [
+pub(super) const MARKS: [(&str, MarkKind); 11] = [
     ("compaction", MarkKind::Compaction),
     ("model", MarkKind::Model),
     ("error", MarkKind::Error),
@@ -562,6 +566,8 @@ pub(super) const MARKS: [(&str, MarkKind); 9] = [
     ("ended", MarkKind::Ended),
     ("branch", MarkKind::Branch),
     ("waiting", MarkKind::Waiting),
+    ("permission", MarkKind::Permission),
+    ("answered", MarkKind::Answered),
 ];
 
 #[derive(Debug)]

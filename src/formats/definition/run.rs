@@ -10,6 +10,7 @@ mod journal;
 mod kept;
 mod nested;
 mod once;
+mod questions;
 mod runs;
 mod so_far;
 mod unsaid;
@@ -27,6 +28,7 @@ use self::counting::{Counting, Whose};
 use self::journal::State;
 use self::kept::{AllKept, Versions};
 use self::once::Once;
+use self::questions::Questions;
 use self::runs::Runs;
 use self::unsaid::Unsaid;
 use self::work::{LOOK, RULE, Work};
@@ -67,7 +69,7 @@ pub(super) struct Run {
     asked_first: Option<Key>,
     /// Answers with usage of which no record has named the model yet.
     unnamed: Vec<(Key, Usage)>,
-    /// Calls without ids, by lane: files of lanes are read in any order, and followed at once.
+    /// Calls without ids and questions, by lane: files of lanes are read in any order, and followed at once.
     waiting: HashMap<Option<Name>, Waiting>,
     /// All of them so far.
     asked: HashSet<Key>,
@@ -94,13 +96,14 @@ pub(super) struct Run {
     work: Work,
 }
 
-/// Calls of a lane that have no results yet.
+/// Calls of a lane that have no results yet, and questions without answers.
 #[derive(Default)]
 struct Waiting {
     /// In order, with their tools.
     open: VecDeque<(Key, Text)>,
     /// The entry that they stand in.
     asking: Key,
+    questions: Questions,
 }
 
 /// A record while its rules run.
@@ -314,10 +317,15 @@ impl Run {
             return Fate::Passed("an older state of what was replaced");
         }
         self.states(rule, scope, out);
-        let piece = if rule.again == Again::Replace { Piece(0) } else { Piece::of(&own_key(site, out)) };
+        let is_again = rule.again == Again::Replace;
+        let mut piece = if is_again { Piece(0) } else { Piece::of(&own_key(site, out)) };
         let mut blocks: Vec<BlockKind> = Vec::new();
         if let Some(mark) = &rule.mark {
             blocks.extend(line(mark, scope, out));
+            if self.definition.needs.answers {
+                let waiting = self.waiting.entry(head.lane.clone()).or_default();
+                waiting.questions.settle(mark.kind, &mut blocks, (&mut head, &mut piece));
+            }
         }
         let mut results = Vec::new();
         for block in &rule.blocks {
@@ -434,7 +442,7 @@ impl Run {
         };
         entry.blocks = blocks;
         if entry.marks.prompt {
-            // What was asked for before the prompt has no results any more.
+            // What was asked for before the prompt has no results any more, nor have questions answers.
             self.waiting.remove(&entry.lane);
         }
         if entry.marks.prompt && entry.lane.is_none() {
@@ -721,10 +729,11 @@ fn line(mark: &MarkRule, scope: Scope<'_>, out: &mut Batch) -> Vec<BlockKind> {
         MarkKind::Error => Break::Error(said()),
         MarkKind::Interrupted => Break::Interrupted(said()),
         MarkKind::Resumed => Break::Resumed(said()),
-        MarkKind::Setting => Break::Setting(said()),
+        MarkKind::Setting | MarkKind::Answered => Break::Setting(said()),
         MarkKind::Ended => Break::Ended(said()),
         MarkKind::Branch => Break::Branch(said()),
         MarkKind::Waiting => Break::Waiting(said()),
+        MarkKind::Permission => Break::Waiting(Text::clean(&format!("permission: {}", said()))),
     };
     vec![BlockKind::Break(line)]
 }
